@@ -1,0 +1,100 @@
+//! Start-up's end by loss: the queue overflowed before the bandwidth stopped growing.
+//!
+//! Source: draft-ietf-ccwg-bbr, "Exiting Startup Based on Packet Loss". Deviation: losses count only
+//! while the RTT shows a queue, so that random loss does not end start-up.
+
+use super::BbrParameters;
+use crate::congestion::Ack;
+use std::time::Duration;
+
+/// An RTT above this many propagation times shows a queue.
+const QUEUED: f64 = 1.25;
+
+/// What was lost in the present round of start-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ExcessLoss {
+    lost: u64,
+    delivered: u64,
+    events: u32,
+    /// Rounds that began and ended in recovery.
+    rounds: u32,
+}
+
+impl ExcessLoss {
+    /// Whether start-up is over: a whole round in recovery, too much of it lost, and not at once.
+    pub(super) fn on_ack(
+        &mut self,
+        ack: &Ack,
+        recovering: bool,
+        rtprop: Option<Duration>,
+        parameters: &BbrParameters,
+    ) -> bool {
+        self.delivered += ack.acked_bytes;
+        if ack.lost_bytes > 0 && is_queued(ack, rtprop) {
+            self.lost += ack.lost_bytes;
+            self.events += 1;
+        }
+        if !ack.round_start {
+            return false;
+        }
+        let Self { lost, delivered, events, rounds } = *self;
+        *self = Self { rounds: if recovering { rounds + 1 } else { 0 }, ..Self::default() };
+        let share = lost as f64 / (lost + delivered) as f64;
+        rounds >= 1
+            && recovering
+            && f64::from(events) >= parameters.startup_loss_events
+            && share > parameters.startup_loss_share
+    }
+}
+
+fn is_queued(ack: &Ack, rtprop: Option<Duration>) -> bool {
+    let rtts = ack.rtt.zip(rtprop);
+    rtts.is_some_and(|(rtt, rtprop)| rtt.as_secs_f64() > QUEUED * rtprop.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::ack;
+
+    const PARAMETERS: BbrParameters = BbrParameters::DEFAULT;
+
+    /// A round of 100 segments of 1000 bytes in ten ACKs, of which the first `events` tell of
+    /// `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms. Whether start-up ends.
+    fn round(
+        excess: &mut ExcessLoss,
+        recovering: bool,
+        events: u64,
+        segments: u64,
+        rtt_ms: u64,
+    ) -> bool {
+        (1..=10).fold(false, |_, n| {
+            let lost_bytes = if n <= events { segments * 1_000 } else { 0 };
+            let rtt = Some(Duration::from_millis(rtt_ms));
+            let ack = Ack { lost_bytes, rtt, round_start: n == 10, ..ack(10_000, 1_000) };
+            excess.on_ack(&ack, recovering, Some(Duration::from_millis(20)), &PARAMETERS)
+        })
+    }
+
+    #[test]
+    fn a_whole_round_of_many_losses_in_recovery_ends_start_up() {
+        let mut excess = ExcessLoss::default();
+        assert!(!round(&mut excess, true, 10, 2, 40), "recovery began in this round");
+        assert!(round(&mut excess, true, 10, 2, 40));
+    }
+
+    #[test]
+    fn few_losses_or_a_single_burst_do_not_end_it() {
+        let mut excess = ExcessLoss::default();
+        for (events, segments) in [(2, 1), (5, 10), (0, 0)] {
+            assert!(!round(&mut excess, true, events, segments, 40), "{events} x {segments}");
+        }
+        assert!(!round(&mut excess, false, 10, 2, 40), "recovery is over");
+    }
+
+    #[test]
+    fn losses_without_a_queue_do_not_end_it() {
+        let mut excess = ExcessLoss::default();
+        (0..5).for_each(|_| assert!(!round(&mut excess, true, 10, 2, 24)));
+    }
+}

@@ -1,0 +1,614 @@
+//! BBR's state machine for one subflow, in the order of Linux `bbr_main`.
+
+use super::BbrParameters;
+use super::aggregation::Aggregation;
+use super::excess::ExcessLoss;
+use super::model::{FullPipe, Model};
+use crate::congestion::{Ack, Subflow, initial_window};
+use crate::random::SplitMix64;
+use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// Pacing gains of ProbeBW: probe for more, drain what that queued, cruise.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The phases of the cycle with a meaning of their own.
+const PHASE_PROBE: usize = 0;
+const PHASE_DRAIN: usize = 1;
+/// A send quantum is this much time at the pacing rate, in seconds.
+const QUANTUM_SECS: f64 = 1.0 / 1024.0;
+const QUANTUM_MAX_BYTES: f64 = 65_536.0;
+const QUANTUM_MAX_SEGMENTS: f64 = 127.0;
+/// Below this rate (1.2 Mbit/s) a quantum may be a single segment; in bytes/s.
+const SLOW: f64 = 150_000.0;
+/// A pacing rate is at least this, in bytes/s, so that a sender never stops for good.
+const SLOWEST: f64 = 1.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mode {
+    Startup,
+    Drain,
+    ProbeBw { phase: usize, since: Timestamp },
+    ProbeRtt(ProbeRtt),
+}
+
+/// How far ProbeRTT has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ProbeRtt {
+    /// More than the minimum is in flight.
+    Draining,
+    /// The minimum is in flight until `until`, and until what was sent after `delivered` bytes
+    /// were delivered is acknowledged.
+    Measuring { until: Timestamp, delivered: u64 },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Flow {
+    pub(super) mode: Mode,
+    model: Model,
+    full_pipe: FullPipe,
+    excess_loss: ExcessLoss,
+    aggregation: Aggregation,
+    pub(super) pacing: Option<f64>,
+    prior_cwnd: f64,
+    idle_restart: bool,
+    recovering: Option<Recovering>,
+}
+
+/// Recovery from loss, which ends with a round without further loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Recovering {
+    stage: Stage,
+    /// Something sent after this many bytes were delivered must be acknowledged, without loss.
+    clean_after: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// A loss was declared and no ACK came since.
+    Entered,
+    /// The first round: what is sent is what was delivered, until something sent after
+    /// `delivered` bytes were delivered is acknowledged.
+    Conserving { delivered: u64 },
+    /// Later rounds.
+    Growing,
+    /// A timeout: one segment, until the first round after it.
+    TimedOut,
+}
+
+impl Flow {
+    pub(super) fn new(parameters: &BbrParameters) -> Self {
+        Self {
+            mode: Mode::Startup,
+            model: Model::new(parameters),
+            full_pipe: FullPipe::default(),
+            excess_loss: ExcessLoss::default(),
+            aggregation: Aggregation::default(),
+            pacing: None,
+            prior_cwnd: 0.0,
+            idle_restart: false,
+            recovering: None,
+        }
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        ack: &Ack,
+        subflow: &mut Subflow,
+        parameters: &BbrParameters,
+        random: &mut SplitMix64,
+    ) {
+        self.model.update_bandwidth(ack);
+        self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
+        self.advance_cycle(ack);
+        if ack.round_start && ack.rate.is_some_and(|sample| !sample.app_limited) {
+            self.full_pipe.on_round(self.model.bandwidth(), parameters);
+        }
+        if self.mode == Mode::Startup
+            && self.excess_loss.on_ack(
+                ack,
+                self.recovering.is_some(),
+                self.model.rtprop(),
+                parameters,
+            )
+        {
+            self.full_pipe.reach();
+        }
+        self.leave_startup(ack, subflow, random);
+        self.model.update_rtprop(ack, parameters);
+        self.probe_rtt(ack, subflow, parameters, random);
+        self.idle_restart = false;
+        self.set_pacing(self.pacing_gain(parameters), subflow, parameters);
+        self.set_cwnd(ack, subflow, parameters);
+    }
+
+    /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
+    fn advance_cycle(&mut self, ack: &Ack) {
+        let Mode::ProbeBw { phase, since } = self.mode else { return };
+        let full_length = self.model.rtprop().is_some_and(|rtprop| ack.now - since > rtprop);
+        let in_flight = ack.prior_in_flight as f64;
+        let next = match phase {
+            PHASE_PROBE => {
+                full_length
+                    && (ack.lost_bytes > 0 || in_flight >= self.inflight(CYCLE[phase], ack.mss))
+            }
+            PHASE_DRAIN => full_length || in_flight <= self.inflight(1.0, ack.mss),
+            _ => full_length,
+        };
+        if next {
+            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: ack.now };
+        }
+    }
+
+    fn leave_startup(&mut self, ack: &Ack, subflow: &mut Subflow, random: &mut SplitMix64) {
+        if self.mode == Mode::Startup && self.full_pipe.reached() {
+            self.mode = Mode::Drain;
+            subflow.ssthresh = self.inflight(1.0, ack.mss);
+        }
+        if self.mode == Mode::Drain && ack.bytes_in_flight as f64 <= self.inflight(1.0, ack.mss) {
+            self.enter_probe_bw(ack.now, random);
+        }
+    }
+
+    /// Starts the cycle anywhere but in the phase that drains.
+    fn enter_probe_bw(&mut self, now: Timestamp, random: &mut SplitMix64) {
+        let drawn = random.below(CYCLE.len() as u64 - 1) as usize;
+        let phase = (PHASE_DRAIN + 1 + drawn) % CYCLE.len();
+        self.mode = Mode::ProbeBw { phase, since: now };
+    }
+
+    fn probe_rtt(
+        &mut self,
+        ack: &Ack,
+        subflow: &mut Subflow,
+        parameters: &BbrParameters,
+        random: &mut SplitMix64,
+    ) {
+        let probing = matches!(self.mode, Mode::ProbeRtt(_));
+        if self.model.rtprop_expired() && !self.idle_restart && !probing {
+            self.save_cwnd(subflow);
+            self.mode = Mode::ProbeRtt(ProbeRtt::Draining);
+        }
+        match self.mode {
+            Mode::ProbeRtt(ProbeRtt::Draining)
+                if ack.bytes_in_flight as f64 <= min_cwnd(parameters, ack.mss) =>
+            {
+                let duration = Duration::from_secs_f64(parameters.probe_rtt_ms / 1e3);
+                self.mode = Mode::ProbeRtt(ProbeRtt::Measuring {
+                    until: ack.now + duration,
+                    delivered: ack.delivered,
+                });
+            }
+            Mode::ProbeRtt(ProbeRtt::Measuring { until, delivered })
+                if ack.now > until && ack.prior_delivered >= delivered =>
+            {
+                self.leave_probe_rtt(ack.now, subflow, random);
+            }
+            _ => {}
+        }
+    }
+
+    fn leave_probe_rtt(&mut self, now: Timestamp, subflow: &mut Subflow, random: &mut SplitMix64) {
+        self.model.confirm_rtprop(now);
+        subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
+        if self.full_pipe.reached() {
+            self.enter_probe_bw(now, random);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// Remembers the window for after recovery or ProbeRTT (`bbr_save_cwnd`).
+    fn save_cwnd(&mut self, subflow: &Subflow) {
+        let reduced = self.recovering.is_some() || matches!(self.mode, Mode::ProbeRtt(_));
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(subflow.cwnd) } else { subflow.cwnd };
+    }
+
+    fn pacing_gain(&self, parameters: &BbrParameters) -> f64 {
+        match self.mode {
+            Mode::Startup => parameters.high_gain,
+            Mode::Drain => 1.0 / parameters.high_gain,
+            Mode::ProbeBw { phase, .. } => CYCLE[phase],
+            Mode::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self, parameters: &BbrParameters) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => parameters.startup_cwnd_gain,
+            Mode::ProbeBw { .. } => parameters.cwnd_gain,
+            Mode::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    /// Before the pipe was full once, the pacing rate only rises (`bbr_set_pacing_rate`).
+    fn set_pacing(&mut self, gain: f64, subflow: &Subflow, parameters: &BbrParameters) {
+        let rate = gain * self.model.bandwidth() * (1.0 - parameters.pacing_margin);
+        let initial = || Some(parameters.high_gain * subflow.cwnd / subflow.srtt_secs()?);
+        self.pacing = match self.pacing.or_else(initial) {
+            Some(present) if !self.full_pipe.reached() => Some(rate.max(present)),
+            Some(_) => Some(rate.max(SLOWEST)),
+            None => None,
+        };
+    }
+
+    fn set_cwnd(&mut self, ack: &Ack, subflow: &mut Subflow, parameters: &BbrParameters) {
+        if !self.conserve(ack, subflow) {
+            self.grow_cwnd(ack, subflow, parameters);
+        }
+        if matches!(self.mode, Mode::ProbeRtt(_)) {
+            subflow.cwnd = subflow.cwnd.min(min_cwnd(parameters, ack.mss));
+        }
+    }
+
+    fn grow_cwnd(&self, ack: &Ack, subflow: &mut Subflow, parameters: &BbrParameters) {
+        let grown = subflow.cwnd + ack.acked_bytes as f64;
+        let target = self.target(self.cwnd_gain(parameters), ack.mss);
+        if self.full_pipe.reached() {
+            subflow.cwnd = grown.min(target);
+        } else if subflow.cwnd < target || (ack.delivered as f64) < initial_window(ack.mss) {
+            subflow.cwnd = grown;
+        }
+        subflow.cwnd = subflow.cwnd.max(min_cwnd(parameters, ack.mss));
+    }
+
+    /// Packet conservation (`bbr_set_cwnd_to_recover_or_restore`); whether it set the window.
+    fn conserve(&mut self, ack: &Ack, subflow: &mut Subflow) -> bool {
+        let mss = ack.mss as f64;
+        if ack.lost_bytes > 0 {
+            subflow.cwnd = (subflow.cwnd - ack.lost_bytes as f64).max(mss);
+        }
+        let sustained = (ack.bytes_in_flight + ack.acked_bytes) as f64;
+        match self.advance_recovery(ack, subflow) {
+            Some(Stage::Entered) => subflow.cwnd = sustained.max(mss),
+            Some(Stage::Conserving { .. }) => subflow.cwnd = subflow.cwnd.max(sustained),
+            Some(Stage::Growing | Stage::TimedOut) | None => return false,
+        }
+        true
+    }
+
+    /// Moves recovery on and returns the stage that governs this ACK.
+    fn advance_recovery(&mut self, ack: &Ack, subflow: &mut Subflow) -> Option<Stage> {
+        let recovering = self.recovering.as_mut()?;
+        let entered = recovering.stage == Stage::Entered;
+        if entered || ack.lost_bytes > 0 {
+            recovering.clean_after = ack.delivered;
+        }
+        let clean = ack.prior_delivered >= recovering.clean_after;
+        match recovering.stage {
+            Stage::Entered => {
+                recovering.stage = Stage::Conserving { delivered: ack.delivered };
+                return Some(Stage::Entered);
+            }
+            Stage::Conserving { delivered } if ack.prior_delivered >= delivered => {
+                recovering.stage = Stage::Growing;
+            }
+            _ => {}
+        }
+        let over = match recovering.stage {
+            Stage::TimedOut => ack.round_start,
+            _ => clean,
+        };
+        if over {
+            self.restore_cwnd(subflow);
+        }
+        self.recovering.map(|recovering| recovering.stage)
+    }
+
+    fn restore_cwnd(&mut self, subflow: &mut Subflow) {
+        if self.recovering.take().is_some() {
+            subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
+        }
+    }
+
+    /// A loss episode begins. While losses go on, recovery does: conserving packets in its first
+    /// round alone, it can grow in spite of a loss in every round.
+    pub(super) fn on_loss(&mut self, subflow: &Subflow) {
+        if self.recovering.is_none() {
+            self.recover(Stage::Entered, subflow);
+        }
+    }
+
+    fn recover(&mut self, stage: Stage, subflow: &Subflow) {
+        self.save_cwnd(subflow);
+        self.recovering = Some(Recovering { stage, clean_after: 0 });
+    }
+
+    pub(super) fn on_timeout(&mut self, subflow: &mut Subflow) {
+        self.recover(Stage::TimedOut, subflow);
+        self.full_pipe.restart();
+        subflow.cwnd = subflow.mss as f64;
+    }
+
+    pub(super) fn on_spurious_loss(&mut self, subflow: &mut Subflow) {
+        self.full_pipe.restart();
+        self.restore_cwnd(subflow);
+    }
+
+    /// Sends again after idling: at the estimated rate, without the gain of an old phase
+    /// (`bbr_cwnd_event`). The window stays: pacing prevents the burst.
+    pub(super) fn on_idle_restart(&mut self, subflow: &Subflow, parameters: &BbrParameters) {
+        self.idle_restart = true;
+        self.aggregation.end_epoch();
+        if matches!(self.mode, Mode::ProbeBw { .. }) {
+            self.set_pacing(1.0, subflow, parameters);
+        }
+    }
+
+    /// `gain` bandwidth-delay products in whole segments, in bytes (`bbr_bdp`).
+    fn bdp(&self, gain: f64, mss: u64) -> f64 {
+        match self.model.bdp() {
+            Some(bdp) => (gain * bdp / mss as f64).ceil() * mss as f64,
+            None => initial_window(mss),
+        }
+    }
+
+    /// Room for three send quanta, so that batching and delayed ACKs do not stop the sender
+    /// (`bbr_quantization_budget`): an even number of segments, two more while probing.
+    fn quantised(&self, bytes: f64, mss: u64) -> f64 {
+        let segments = bytes / mss as f64 + 3.0 * self.quantum(mss);
+        let even = 2.0 * (segments.ceil() / 2.0).ceil();
+        let probing = matches!(self.mode, Mode::ProbeBw { phase: PHASE_PROBE, .. });
+        (even + if probing { 2.0 } else { 0.0 }) * mss as f64
+    }
+
+    /// The send quantum in segments (`bbr_tso_segs_goal`).
+    fn quantum(&self, mss: u64) -> f64 {
+        let rate = self.pacing.unwrap_or(0.0);
+        let least = if rate < SLOW { 1.0 } else { 2.0 };
+        let bytes = (rate * QUANTUM_SECS).min(QUANTUM_MAX_BYTES);
+        (bytes / mss as f64).floor().max(least).min(QUANTUM_MAX_SEGMENTS)
+    }
+
+    /// What should be in flight at a gain (`bbr_inflight`), in bytes.
+    fn inflight(&self, gain: f64, mss: u64) -> f64 {
+        self.quantised(self.bdp(gain, mss), mss)
+    }
+
+    /// The window to reach, in bytes.
+    fn target(&self, gain: f64, mss: u64) -> f64 {
+        let extra = if self.full_pipe.reached() {
+            self.aggregation.allowance(self.model.bandwidth())
+        } else {
+            0.0
+        };
+        self.quantised(self.bdp(gain, mss) + extra, mss)
+    }
+}
+
+fn min_cwnd(parameters: &BbrParameters, mss: u64) -> f64 {
+    parameters.min_cwnd_segments * mss as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::RateSample;
+    use crate::congestion::testing::{ack, path, rate};
+
+    const MSS: u64 = 1_500;
+    const PARAMETERS: BbrParameters = BbrParameters::DEFAULT;
+
+    /// 100 Mbit/s.
+    const RATE: f64 = 12.5e6;
+
+    struct Sender {
+        flow: Flow,
+        subflow: Subflow,
+        random: SplitMix64,
+        now: Timestamp,
+        delivered: u64,
+    }
+
+    impl Sender {
+        fn new() -> Self {
+            Self {
+                flow: Flow::new(&PARAMETERS),
+                subflow: Subflow::new(path(0), MSS),
+                random: SplitMix64::new(1),
+                now: Timestamp::ZERO,
+                delivered: 0,
+            }
+        }
+
+        /// One ACK that ends a round of 20 ms, with `in_flight` segments before and after it.
+        fn round(&mut self, in_flight: u64, sample: RateSample) -> &mut Self {
+            self.event(in_flight, 20, |ack| Ack { rate: Some(sample), ..ack })
+        }
+
+        fn event(&mut self, in_flight: u64, rtt: u64, change: impl Fn(Ack) -> Ack) -> &mut Self {
+            let rtt = Duration::from_millis(rtt);
+            self.now += rtt;
+            let prior_delivered = self.delivered;
+            self.delivered += MSS;
+            self.subflow.srtt = Some(rtt);
+            let event = change(Ack {
+                now: self.now,
+                rtt: Some(rtt),
+                delivered: self.delivered,
+                prior_delivered,
+                round_start: true,
+                prior_in_flight: in_flight * MSS,
+                bytes_in_flight: in_flight * MSS,
+                ..ack(MSS, MSS)
+            });
+            self.flow.on_ack(&event, &mut self.subflow, &PARAMETERS, &mut self.random);
+            self
+        }
+
+        /// Through start-up and drain into ProbeBW at 100 Mbit/s and 20 ms.
+        fn cruising() -> Self {
+            let mut sender = Self::new();
+            for _ in 0..5 {
+                sender.round(400, rate(RATE));
+            }
+            sender.round(160, rate(RATE));
+            sender
+        }
+
+        fn enter_phase(&mut self, phase: usize) {
+            self.flow.mode = Mode::ProbeBw { phase, since: self.now };
+            self.flow.set_pacing(CYCLE[phase], &self.subflow, &PARAMETERS);
+        }
+
+        fn phase(&self) -> usize {
+            match self.flow.mode {
+                Mode::ProbeBw { phase, .. } => phase,
+                mode => panic!("not in ProbeBW but in {mode:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn t_bbr1_1() {
+        let mut sender = Sender::cruising();
+        sender.flow.aggregation = Aggregation::default();
+        sender.enter_phase(2);
+        let flow = &sender.flow;
+        assert!((flow.model.bdp().unwrap() - 250_000.0).abs() < 1e-6);
+        assert_eq!([1.0, 2.0].map(|gain| flow.bdp(gain, MSS)), [167.0, 334.0].map(|n| n * 1_500.0));
+        assert!((flow.pacing.unwrap() - 12.375e6).abs() < 1e-6);
+        assert_eq!(flow.quantum(MSS), 8.0);
+        assert_eq!(flow.target(2.0, MSS), 358.0 * 1_500.0);
+        sender.flow.mode = Mode::ProbeBw { phase: PHASE_PROBE, since: sender.now };
+        assert_eq!(sender.flow.target(2.0, MSS), 360.0 * 1_500.0);
+    }
+
+    #[test]
+    fn a_quantum_is_a_millisecond_of_pacing_within_limits() {
+        let mut flow = Sender::cruising().flow;
+        for (rate, segments) in [(140_000.0, 1.0), (160_000.0, 2.0), (12.375e6, 8.0), (1e9, 43.0)] {
+            flow.pacing = Some(rate);
+            assert_eq!(flow.quantum(MSS), segments, "at {rate} bytes/s");
+        }
+        assert_eq!(flow.quantum(100), 127.0);
+    }
+
+    #[test]
+    fn start_up_ends_when_the_bandwidth_stops_growing() {
+        let mut sender = Sender::new();
+        // The first round sets the plateau, three confirm it.
+        for _ in 0..3 {
+            sender.round(400, rate(RATE));
+            assert_eq!(sender.flow.mode, Mode::Startup);
+            assert!(sender.subflow.ssthresh.is_infinite());
+        }
+        sender.round(400, rate(RATE));
+        assert_eq!(sender.flow.mode, Mode::Drain);
+        assert!(sender.subflow.ssthresh.is_finite());
+        assert!((sender.flow.pacing.unwrap() - RATE * 0.99 / PARAMETERS.high_gain).abs() < 1.0);
+        // A BDP is 167 segments, and three quanta of 2 segments at the drain rate are added: 174.
+        sender.round(200, rate(RATE));
+        assert_eq!(sender.flow.mode, Mode::Drain);
+        sender.round(167, rate(RATE));
+        assert!(matches!(sender.flow.mode, Mode::ProbeBw { .. }));
+    }
+
+    #[test]
+    fn rounds_without_data_do_not_end_start_up() {
+        let mut sender = Sender::new();
+        let limited = RateSample { app_limited: true, ..rate(RATE / 10.0) };
+        for _ in 0..20 {
+            sender.round(20, limited);
+        }
+        assert_eq!(sender.flow.mode, Mode::Startup);
+    }
+
+    #[test]
+    fn no_cycle_begins_by_draining() {
+        let mut sender = Sender::cruising();
+        let mut seen = [false; CYCLE.len()];
+        for _ in 0..200 {
+            sender.flow.enter_probe_bw(sender.now, &mut sender.random);
+            seen[sender.phase()] = true;
+        }
+        assert_eq!(seen, [true, false, true, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn the_probing_phase_waits_for_the_queue_it_makes_or_for_loss() {
+        let mut sender = Sender::cruising();
+        sender.enter_phase(PHASE_PROBE);
+        sender.event(167, 21, |ack| ack).event(167, 21, |ack| ack);
+        assert_eq!(sender.phase(), PHASE_PROBE);
+        sender.event(260, 21, |ack| ack);
+        assert_eq!(sender.phase(), PHASE_DRAIN);
+        sender.enter_phase(PHASE_PROBE);
+        sender.event(167, 21, |ack| Ack { lost_bytes: MSS, ..ack });
+        assert_eq!(sender.phase(), PHASE_DRAIN);
+    }
+
+    #[test]
+    fn the_draining_phase_ends_early_when_drained() {
+        let mut sender = Sender::cruising();
+        sender.enter_phase(PHASE_DRAIN);
+        sender.event(300, 10, |ack| Ack { rtt: None, ..ack });
+        assert_eq!(sender.phase(), PHASE_DRAIN);
+        sender.event(160, 1, |ack| Ack { rtt: None, ..ack });
+        assert_eq!(sender.phase(), PHASE_DRAIN + 1);
+    }
+
+    #[test]
+    fn an_old_propagation_time_is_measured_anew_with_four_segments() {
+        let mut sender = Sender::cruising();
+        let before = sender.subflow.cwnd;
+        sender.event(160, 10_001, |ack| ack);
+        assert_eq!(sender.flow.mode, Mode::ProbeRtt(ProbeRtt::Draining));
+        assert_eq!(sender.subflow.cwnd, 4.0 * 1_500.0);
+        sender.event(4, 20, |ack| ack);
+        let Mode::ProbeRtt(ProbeRtt::Measuring { until, .. }) = sender.flow.mode else {
+            panic!("not measuring");
+        };
+        assert_eq!(until - sender.now, Duration::from_millis(200));
+        for _ in 0..10 {
+            sender.event(4, 20, |ack| ack);
+        }
+        assert!(matches!(sender.flow.mode, Mode::ProbeRtt(_)), "200 ms are not over");
+        sender.event(4, 20, |ack| ack);
+        assert!(matches!(sender.flow.mode, Mode::ProbeBw { .. }));
+        assert!(sender.subflow.cwnd >= before, "the window is restored");
+    }
+
+    #[test]
+    fn idling_is_no_reason_to_measure_anew() {
+        let mut sender = Sender::cruising();
+        sender.flow.on_idle_restart(&sender.subflow, &PARAMETERS);
+        sender.event(160, 10_001, |ack| ack);
+        assert!(matches!(sender.flow.mode, Mode::ProbeBw { .. }));
+    }
+
+    #[test]
+    fn the_first_round_of_recovery_sends_what_is_delivered() {
+        let mut sender = Sender::cruising();
+        let before = sender.subflow.cwnd;
+        sender.flow.on_loss(&sender.subflow);
+        let conserved = |ack| Ack { rtt: None, lost_bytes: 2 * MSS, round_start: false, ..ack };
+        sender.event(150, 1, conserved);
+        assert_eq!(sender.subflow.cwnd, 151.0 * 1_500.0);
+        let start = sender.delivered;
+        let sent_at = |prior_delivered, lost_bytes| {
+            move |ack| Ack { rtt: None, prior_delivered, lost_bytes, round_start: false, ..ack }
+        };
+        sender.event(150, 1, sent_at(start - 1, 0));
+        assert_eq!(sender.subflow.cwnd, 151.0 * 1_500.0);
+        sender.event(150, 1, sent_at(start, MSS));
+        assert_eq!(sender.subflow.cwnd, 151.0 * 1_500.0, "one lost, and the second round grows");
+        sender.event(150, 1, sent_at(start + MSS, 0));
+        assert_eq!(sender.subflow.cwnd, 152.0 * 1_500.0, "a round without loss is not over");
+        let clean = sender.delivered;
+        sender.event(150, 1, sent_at(clean, 0));
+        assert!(sender.subflow.cwnd >= before);
+    }
+
+    #[test]
+    fn a_timeout_leaves_a_segment_until_the_next_round() {
+        let mut sender = Sender::cruising();
+        let before = sender.subflow.cwnd;
+        sender.flow.on_timeout(&mut sender.subflow);
+        assert_eq!(sender.subflow.cwnd, 1_500.0);
+        sender.event(1, 20, |ack| Ack { round_start: false, ..ack });
+        assert_eq!(sender.subflow.cwnd, 4.0 * 1_500.0);
+        sender.event(1, 20, |ack| ack);
+        assert!(sender.subflow.cwnd >= before);
+        assert_eq!(sender.flow.model.bandwidth(), RATE, "a timeout says nothing of the bandwidth");
+    }
+}

@@ -1,0 +1,396 @@
+//! CUBIC.
+//!
+//! Source: RFC 9438. Windows in bytes, times in seconds; `C` counts segments, hence the MSS:
+//!
+//! ```text
+//! W_cubic(t) = C * MSS * (t - K)^3 + W_max                                       (figure 1)
+//! K          = cbrt((W_max - cwnd_epoch) / (C * MSS))                            (figure 2)
+//! target     = clamp(W_cubic(t + RTT), w, 1.5 w)                                 (section 4.2)
+//! W_est     += alpha * acked * MSS / w,  alpha = 3 (1 - beta) / (1 + beta), then 1  (figure 4)
+//! w          = W_est                     if W_cubic(t) < W_est                   (section 4.3)
+//! w         += (target - w) / w * acked  otherwise                               (4.4, 4.5)
+//! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  w = ssthresh = beta * flight
+//! timeout:   the same threshold, w = MSS                                         (4.6 - 4.8)
+//! ```
+//!
+//! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
+//! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
+//! `linux_min_rtt` uses the minimum RTT in the target, as Linux does. The cube root is `libm`'s:
+//! the same on every machine.
+
+use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
+use crate::path_map::PathMap;
+use crate::registry::{Description, Kind, Parameter};
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+
+/// The constants of RFC 9438.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicParameters {
+    /// `C` in segments/s^3.
+    pub c: f64,
+    /// `beta`: what remains of the window after a loss.
+    pub beta: f64,
+    /// Whether a loss below the last maximum lowers the maximum further (section 4.7).
+    pub fast_convergence: bool,
+    /// Whether the target looks one minimum RTT ahead instead of one smoothed RTT.
+    pub linux_min_rtt: bool,
+}
+
+impl CubicParameters {
+    /// The values of RFC 9438.
+    pub const DEFAULT: Self =
+        Self { c: 0.4, beta: 0.7, fast_convergence: true, linux_min_rtt: false };
+
+    /// The values of Linux `tcp_cubic.c`.
+    pub const LINUX: Self = Self {
+        c: 410.0 / 1024.0,
+        beta: 717.0 / 1024.0,
+        fast_convergence: true,
+        linux_min_rtt: true,
+    };
+
+    /// `alpha`: the increase of an AIMD flow that decreases by `beta` and is as fast as Reno.
+    fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+    }
+}
+
+impl Default for CubicParameters {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// CUBIC for all subflows of a connection, each on its own.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    parameters: CubicParameters,
+    flows: PathMap<Flow>,
+}
+
+/// What CUBIC keeps for a subflow. Windows in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Flow {
+    /// `W_max`; `None` before the first loss and after a timeout: the plateau is where avoidance
+    /// begins.
+    w_max: Option<f64>,
+    /// The window when ssthresh was last set: `cwnd_prior`.
+    w_prior: f64,
+    epoch: Option<Epoch>,
+    /// The state before the last loss, for when it proves spurious.
+    undo: Option<Before>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Before {
+    w_max: Option<f64>,
+    w_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Epoch {
+    began_at: Timestamp,
+    last_ack: Timestamp,
+    /// `K` in seconds.
+    k: f64,
+    plateau: f64,
+    w_est: f64,
+}
+
+impl Epoch {
+    fn new(now: Timestamp, window: f64, w_max: Option<f64>, cubic: f64) -> Self {
+        let plateau = w_max.unwrap_or(window).max(window);
+        let k = libm::cbrt((plateau - window) / cubic);
+        Self { began_at: now, last_ack: now, k, plateau, w_est: window }
+    }
+
+    /// `W_cubic` at `seconds` after the beginning; `cubic` is C * MSS.
+    fn window_at(&self, seconds: f64, cubic: f64) -> f64 {
+        let x = seconds - self.k;
+        cubic * x * x * x + self.plateau
+    }
+
+    /// Growth of window `w` for each byte acknowledged, where the window aims at `W_cubic` of
+    /// `seconds` (sections 4.4 and 4.5).
+    fn step_at(&self, seconds: f64, w: f64, cubic: f64) -> f64 {
+        (self.window_at(seconds, cubic).clamp(w, 1.5 * w) - w) / w
+    }
+
+    /// Time since the beginning; what passed since the last ACK is left out if it was `idle`.
+    fn elapsed(&mut self, now: Timestamp, idle: bool) -> f64 {
+        if idle {
+            self.began_at += now - self.last_ack;
+        }
+        self.last_ack = now;
+        (now - self.began_at).as_secs_f64()
+    }
+}
+
+impl Flow {
+    fn grow(&mut self, subflow: &mut Subflow, ack: &Ack, parameters: &CubicParameters) {
+        let cubic = parameters.c * subflow.mss as f64;
+        let (w, w_prior, w_max) = (subflow.cwnd, self.w_prior, self.w_max);
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, w, w_max, cubic));
+        let t = epoch.elapsed(ack.now, !subflow.may_grow(ack));
+        if !subflow.may_grow(ack) {
+            return;
+        }
+        let acked = ack.acked_bytes as f64;
+        let alpha = if epoch.w_est >= w_prior { 1.0 } else { parameters.alpha() };
+        epoch.w_est += alpha * acked * subflow.mss as f64 / w;
+        subflow.cwnd = if epoch.window_at(t, cubic) < epoch.w_est {
+            epoch.w_est.max(w)
+        } else {
+            let ahead = look_ahead(subflow, parameters).as_secs_f64();
+            w + epoch.step_at(t + ahead, w, cubic) * acked
+        };
+    }
+
+    /// Sections 4.6 and 4.7: remembers the maximum and sets the threshold.
+    fn decrease(&mut self, subflow: &mut Subflow, loss: &Loss, parameters: &CubicParameters) {
+        self.undo = Some(Before { w_max: self.w_max, w_prior: self.w_prior, epoch: self.epoch });
+        let w = subflow.cwnd;
+        let converge = parameters.fast_convergence && self.w_max.is_some_and(|max| w < max);
+        self.w_max = Some(if converge { w * (1.0 + parameters.beta) / 2.0 } else { w });
+        self.w_prior = w;
+        self.epoch = None;
+        let floor = 2.0 * loss.mss as f64;
+        subflow.ssthresh = (parameters.beta * loss.bytes_in_flight as f64).max(floor);
+    }
+}
+
+fn look_ahead(subflow: &Subflow, parameters: &CubicParameters) -> Duration {
+    let rtt = if parameters.linux_min_rtt { subflow.min_rtt } else { subflow.srtt };
+    rtt.unwrap_or(Duration::ZERO)
+}
+
+impl Cubic {
+    /// The registry row.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Congestion,
+        name: "cubic",
+        purpose: "cubic growth towards the last maximum: the default of most TCPs",
+        source: "RFC 9438 section 4",
+        parameters: &[
+            Parameter {
+                name: "c",
+                default: CubicParameters::DEFAULT.c,
+                unit: "segments/s^3",
+                purpose: "how steep the cubic is",
+            },
+            Parameter {
+                name: "beta",
+                default: CubicParameters::DEFAULT.beta,
+                unit: "",
+                purpose: "what remains of the window after a loss",
+            },
+            Parameter {
+                name: "fast_convergence",
+                default: CubicParameters::DEFAULT.fast_convergence as u8 as f64,
+                unit: "",
+                purpose: "1: a loss below the last maximum gives way to new flows",
+            },
+            Parameter {
+                name: "linux_min_rtt",
+                default: CubicParameters::DEFAULT.linux_min_rtt as u8 as f64,
+                unit: "",
+                purpose: "1: the target looks one minimum RTT ahead, as Linux does",
+            },
+        ],
+    };
+
+    /// CUBIC with other constants.
+    pub fn new(parameters: CubicParameters) -> Self {
+        Self { parameters, flows: PathMap::default() }
+    }
+
+    /// An instance for the registry; CUBIC draws nothing at random.
+    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::default())
+    }
+
+    /// The subflow and its state, made at its first event.
+    fn parts<'a>(
+        &'a mut self,
+        id: PathId,
+        subflows: &'a mut Subflows,
+    ) -> Option<(&'a mut Flow, &'a mut Subflow, CubicParameters)> {
+        let subflow = subflows.get_mut(id)?;
+        Some((self.flows.get_or_insert_with(id, Flow::default), subflow, self.parameters))
+    }
+}
+
+impl CongestionAvoidance for Cubic {
+    fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+        if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
+            flow.grow(state, ack, &parameters);
+        }
+    }
+
+    fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
+            flow.decrease(state, loss, &parameters);
+            state.cwnd = state.ssthresh;
+        }
+    }
+
+    fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
+            flow.decrease(state, loss, &parameters);
+            flow.w_max = None;
+            state.cwnd = loss.mss as f64;
+        }
+    }
+
+    fn on_slow_start_exit(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+        if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
+            let cubic = parameters.c * state.mss as f64;
+            flow.w_max = Some(state.cwnd);
+            flow.w_prior = state.cwnd;
+            flow.epoch = Some(Epoch::new(ack.now, state.cwnd, flow.w_max, cubic));
+        }
+    }
+
+    fn on_idle_restart(&mut self, subflow: PathId, subflows: &mut Subflows) {
+        if let Some((flow, state, _)) = self.parts(subflow, subflows) {
+            state.restart_after_idle();
+            flow.epoch = None;
+        }
+    }
+
+    fn on_spurious_loss(&mut self, subflow: PathId, subflows: &mut Subflows) {
+        if let Some((flow, state, _)) = self.parts(subflow, subflows)
+            && state.cwnd < flow.w_prior
+            && let Some(before) = flow.undo.take()
+        {
+            *flow = Flow {
+                w_max: before.w_max,
+                w_prior: before.w_prior,
+                epoch: before.epoch,
+                undo: None,
+            };
+        }
+    }
+
+    fn on_remove(&mut self, subflow: PathId) {
+        self.flows.remove(subflow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, loss, path, subflows};
+
+    fn close(left: f64, right: f64) {
+        assert!((left - right).abs() <= 1e-6 * right.abs().max(1e-3), "{left} is not {right}");
+    }
+
+    /// After a loss at a window of 100 segments of one byte.
+    fn after_loss(cwnd: f64) -> (Cubic, Subflows) {
+        let mut cubic = Cubic::default();
+        let mut flows = subflows(1, &[(100.0, 100)]);
+        cubic.on_loss(path(0), &loss(100, 1), &mut flows);
+        flows.get_mut(path(0)).unwrap().cwnd = cwnd;
+        (cubic, flows)
+    }
+
+    #[test]
+    fn t_cubic_1() {
+        let epoch = Epoch::new(Timestamp::ZERO, 70.0, Some(100.0), 0.4);
+        close(epoch.k, 4.217_163_33);
+        for (seconds, window) in
+            [(0.0, 70.0), (2.1, 96.204_027_3), (epoch.k, 100.0), (6.0, 102.266_703_3)]
+        {
+            close(epoch.window_at(seconds, 0.4), window);
+        }
+    }
+
+    #[test]
+    fn t_cubic_2() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        let epoch = Epoch::new(Timestamp::ZERO, 70.0, Some(100.0), 0.4);
+        close(epoch.window_at(0.1, 0.4), 72.083_930_0);
+        close(epoch.step_at(0.1, 70.0, 0.4), 0.029_770_4);
+        cubic.on_ack(path(0), &ack(1, 1), &mut flows);
+        let flow = cubic.flows.get(path(0)).unwrap();
+        close(flow.epoch.unwrap().w_est - 70.0, 9.0 / 17.0 / 70.0);
+    }
+
+    #[test]
+    fn above_the_estimate_of_reno_the_cubic_rules() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        cubic.on_ack(path(0), &ack(1, 1), &mut flows);
+        let before = flows.get(path(0)).unwrap().cwnd;
+        let later = Ack { now: Timestamp::from_millis(1_000), ..ack(1, 1) };
+        cubic.on_ack(path(0), &later, &mut flows);
+        // W_cubic(1.1) = 0.4 (1.1 - 4.217163327)^3 + 100 = 87.884575
+        close(flows.get(path(0)).unwrap().cwnd - before, (87.884_575 - before) / before);
+    }
+
+    #[test]
+    fn a_window_grows_by_half_in_a_round_at_most() {
+        let epoch = Epoch::new(Timestamp::ZERO, 70.0, Some(100.0), 0.4);
+        assert_eq!(epoch.step_at(1_000.0, 70.0, 0.4), 0.5);
+        assert_eq!(epoch.step_at(0.0, 80.0, 0.4), 0.0, "nor does it shrink");
+    }
+
+    #[test]
+    fn t_cubic_3() {
+        let (mut cubic, mut flows) = after_loss(80.0);
+        cubic.on_loss(path(0), &loss(80, 1), &mut flows);
+        let state = flows.get(path(0)).unwrap();
+        close(cubic.flows.get(path(0)).unwrap().w_max.unwrap(), 68.0);
+        close(state.ssthresh, 56.0);
+        close(state.cwnd, 56.0);
+    }
+
+    #[test]
+    fn without_fast_convergence_the_maximum_is_the_window() {
+        let (mut cubic, mut flows) = after_loss(80.0);
+        cubic.parameters.fast_convergence = false;
+        cubic.on_loss(path(0), &loss(80, 1), &mut flows);
+        assert_eq!(cubic.flows.get(path(0)).unwrap().w_max, Some(80.0));
+    }
+
+    #[test]
+    fn a_timeout_makes_the_plateau_where_avoidance_begins() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        cubic.on_timeout(path(0), &loss(70, 1), &mut flows);
+        let state = flows.get_mut(path(0)).unwrap();
+        assert_eq!((state.cwnd, state.ssthresh), (1.0, 49.0));
+        state.cwnd = 49.0;
+        cubic.on_ack(path(0), &ack(1, 1), &mut flows);
+        let epoch = cubic.flows.get(path(0)).unwrap().epoch.unwrap();
+        assert_eq!((epoch.k, epoch.plateau), (0.0, 49.0));
+    }
+
+    #[test]
+    fn time_without_need_of_the_window_does_not_count() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        let at = |secs: u64, cwnd_limited| Ack {
+            now: Timestamp::from_millis(secs * 1_000),
+            cwnd_limited,
+            ..ack(1, 1)
+        };
+        cubic.on_ack(path(0), &at(0, true), &mut flows);
+        cubic.on_ack(path(0), &at(100, false), &mut flows);
+        cubic.on_ack(path(0), &at(101, true), &mut flows);
+        let epoch = cubic.flows.get(path(0)).unwrap().epoch.unwrap();
+        assert_eq!(epoch.last_ack - epoch.began_at, Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_spurious_loss_restores_the_epoch() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        cubic.on_ack(path(0), &ack(1, 1), &mut flows);
+        let before = *cubic.flows.get(path(0)).unwrap();
+        cubic.on_loss(path(0), &loss(70, 1), &mut flows);
+        cubic.on_spurious_loss(path(0), &mut flows);
+        let after = cubic.flows.get(path(0)).unwrap();
+        assert_eq!((after.w_max, after.epoch), (before.w_max, before.epoch));
+    }
+}

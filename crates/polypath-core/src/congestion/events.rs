@@ -1,0 +1,71 @@
+//! What a controller is told.
+
+use polypath_units::{Bandwidth, Timestamp};
+use std::time::Duration;
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr, delivery rate samples; algorithms 1.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered over the sampling interval.
+    pub delivered: u64,
+    /// The sampling interval: the longer of the send and the ACK phase.
+    pub interval: Duration,
+    /// `delivered / interval` in bytes/s.
+    pub bytes_per_sec: f64,
+    /// Whether the sender ran out of data during the interval, so that the rate is a lower bound.
+    pub app_limited: bool,
+    /// Bytes lost since the sampled packet was sent.
+    pub lost: u64,
+    /// Bytes in flight when the sampled packet was sent, itself included.
+    pub tx_in_flight: u64,
+}
+
+/// One acknowledgement event of one subflow: everything that arrived with one ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Timestamp,
+    /// Bytes newly acknowledged.
+    pub acked_bytes: u64,
+    /// The RTT sample of the newest packet acknowledged, if it gave one.
+    pub rtt: Option<Duration>,
+    /// The delivery-rate sample, if it is valid.
+    pub rate: Option<RateSample>,
+    /// Total bytes delivered on this subflow, after this ACK.
+    pub delivered: u64,
+    /// Total bytes delivered when the newest packet acknowledged was sent: at least what
+    /// `delivered` was at some time means that this packet was sent after it, so that an
+    /// algorithm can time rounds of its own.
+    pub prior_delivered: u64,
+    /// Whether the window limited sending in the present or last round (algorithms 0.6).
+    pub cwnd_limited: bool,
+    /// Whether a packet-timed round ended with this ACK.
+    pub round_start: bool,
+    /// Bytes reported as ECN-CE marked.
+    pub ecn_ce_bytes: u64,
+    /// Bytes declared lost since the last ACK event.
+    pub lost_bytes: u64,
+    /// Bytes in flight before this ACK.
+    pub prior_in_flight: u64,
+    /// Bytes in flight after this ACK.
+    pub bytes_in_flight: u64,
+    /// A rate commanded by the network (BRF), where one arrived.
+    pub explicit_rate: Option<Bandwidth>,
+    /// The segment size in bytes.
+    pub mss: u64,
+}
+
+/// A loss episode, or an expired retransmission timer, of one subflow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When it was detected.
+    pub now: Timestamp,
+    /// Bytes declared lost in this event; 0 for an ECN mark.
+    pub lost_bytes: u64,
+    /// Bytes in flight before the loss was declared and before the ACK event that revealed it.
+    pub bytes_in_flight: u64,
+    /// Whether it is an ECN-CE mark instead of a loss.
+    pub ecn: bool,
+    /// The segment size in bytes.
+    pub mss: u64,
+}

@@ -1,0 +1,274 @@
+//! What [`super::Congestion`] keeps for each subflow beside its window: estimators, and the ACK and
+//! loss events while they are being put together from packets.
+
+use super::recovery::Recovery;
+use super::{Ack, Loss, Subflow};
+use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
+use polypath_units::{Bandwidth, Timestamp};
+use std::time::Duration;
+
+/// Rounds over which the delivery rate is the maximum of its samples.
+const RATE_ROUNDS: u64 = 10;
+/// While nothing is sent, what is known of a path's loss is worth half as much after this.
+const LOSS_HALF_LIFE: Duration = Duration::from_secs(2);
+/// An RTT above this many minimum RTTs shows a queue.
+const QUEUED: f64 = 1.25;
+/// Weight of one packet in the smoothed loss rate: it remembers about 256 packets.
+const LOSS_GAIN: f64 = 1.0 / 256.0;
+
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) rtt: RttEstimator,
+    pub(super) recovery: Recovery,
+    incarnation: u32,
+    delivery: DeliveryTracker,
+    usage: WindowUsage,
+    rate: WindowedMax<f64>,
+    loss_rate: f64,
+    /// The same without what was sent in slow start and met a queue: that was lost by its growth.
+    steady_loss_rate: f64,
+    last_sent: Option<Timestamp>,
+    acked: Acked,
+    lost: Lost,
+    last_ack: Option<LastAck>,
+}
+
+/// The ACK event under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acked {
+    bytes: u64,
+    newest: Option<SentPacket>,
+    prior_in_flight: u64,
+    ecn_ce_bytes: u64,
+    explicit_rate: Option<Bandwidth>,
+}
+
+/// Losses since the last ACK event, and those of the batch under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lost {
+    since_ack: u64,
+    batch: u64,
+    prior_in_flight: u64,
+}
+
+/// The last ACK event: a loss declared at the same time was revealed by it.
+#[derive(Clone, Copy, Debug)]
+struct LastAck {
+    at: Timestamp,
+    prior_in_flight: u64,
+}
+
+/// How much of the window was used: the largest flight of the present and of the last round.
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowUsage {
+    present: u64,
+    last: u64,
+}
+
+impl WindowUsage {
+    fn on_sent(&mut self, in_flight: u64) {
+        self.present = self.present.max(in_flight);
+    }
+
+    fn on_round(&mut self, in_flight: u64) {
+        self.last = core::mem::replace(&mut self.present, in_flight);
+    }
+
+    /// Algorithms 0.6: in slow start half the window is enough, for it doubled within the round.
+    fn cwnd_limited(&self, subflow: &Subflow) -> bool {
+        let used = self.present.max(self.last) as f64;
+        if subflow.cwnd < subflow.ssthresh {
+            subflow.cwnd < 2.0 * used
+        } else {
+            used >= subflow.cwnd - subflow.mss as f64
+        }
+    }
+}
+
+impl Flow {
+    pub(super) fn new(incarnation: u32) -> Self {
+        Self {
+            rtt: RttEstimator::default(),
+            recovery: Recovery::default(),
+            incarnation,
+            delivery: DeliveryTracker::default(),
+            usage: WindowUsage::default(),
+            rate: WindowedMax::new(RATE_ROUNDS),
+            loss_rate: 0.0,
+            steady_loss_rate: 0.0,
+            last_sent: None,
+            acked: Acked::default(),
+            lost: Lost::default(),
+            last_ack: None,
+        }
+    }
+
+    /// Whether `packet` was sent by this subflow, not by an earlier one on the same path.
+    pub(super) fn sent(&self, packet: &SentPacket) -> bool {
+        packet.incarnation == self.incarnation
+    }
+
+    /// Whether nothing was in flight for longer than one RTO.
+    pub(super) fn idled(&self, now: Timestamp, in_flight: u64) -> bool {
+        in_flight == 0 && self.last_sent.is_some_and(|last| now - last > self.rtt.rto())
+    }
+
+    pub(super) fn on_sent(
+        &mut self,
+        now: Timestamp,
+        bytes: u64,
+        subflow: &mut Subflow,
+        in_slow_start: bool,
+    ) -> SentPacket {
+        let mut packet = self.delivery.on_sent(now, bytes, subflow.in_flight);
+        packet.incarnation = self.incarnation;
+        packet.in_slow_start = in_slow_start;
+        subflow.in_flight = packet.in_flight();
+        self.usage.on_sent(subflow.in_flight);
+        self.last_sent = Some(now);
+        packet
+    }
+
+    pub(super) fn on_packet_acked(
+        &mut self,
+        now: Timestamp,
+        packet: &SentPacket,
+        subflow: &mut Subflow,
+    ) {
+        if self.acked.newest.is_none() {
+            self.acked.prior_in_flight = subflow.in_flight;
+        }
+        if self.acked.newest.is_none_or(|newest| packet.sent_at >= newest.sent_at) {
+            self.acked.newest = Some(*packet);
+        }
+        self.acked.bytes = self.acked.bytes.saturating_add(packet.bytes);
+        self.delivery.on_acked(now, packet);
+        self.count(packet, 0.0);
+        subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
+    }
+
+    pub(super) fn on_packet_lost(&mut self, packet: &SentPacket, subflow: &mut Subflow) {
+        if self.lost.batch == 0 {
+            self.lost.prior_in_flight = subflow.in_flight;
+        }
+        self.lost.batch = self.lost.batch.saturating_add(packet.bytes);
+        self.lost.since_ack = self.lost.since_ack.saturating_add(packet.bytes);
+        self.delivery.on_lost(packet);
+        self.count(packet, 1.0);
+        subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
+    }
+
+    /// Takes a packet that was lost (1) or not (0) into the loss rates.
+    fn count(&mut self, packet: &SentPacket, lost: f64) {
+        self.loss_rate += (lost - self.loss_rate) * LOSS_GAIN;
+        if !(packet.in_slow_start && self.is_queued()) {
+            self.steady_loss_rate += (lost - self.steady_loss_rate) * LOSS_GAIN;
+        }
+    }
+
+    /// Whether the newest RTT shows a queue.
+    fn is_queued(&self) -> bool {
+        let rtts = self.rtt.latest().zip(self.rtt.min());
+        rtts.is_some_and(|(latest, min)| latest.as_secs_f64() > QUEUED * min.as_secs_f64())
+    }
+
+    pub(super) fn on_ecn_bytes(&mut self, bytes: u64) {
+        self.acked.ecn_ce_bytes = self.acked.ecn_ce_bytes.saturating_add(bytes);
+    }
+
+    pub(super) fn on_explicit_rate(&mut self, rate: Bandwidth) {
+        self.acked.explicit_rate = Some(rate);
+    }
+
+    /// The ACK event is complete: updates the estimators. `None` if it acknowledged nothing.
+    /// The second part tells whether it ended a recovery episode.
+    pub(super) fn end_ack(&mut self, now: Timestamp, subflow: &mut Subflow) -> Option<(Ack, bool)> {
+        let newest = self.acked.newest?;
+        let acked = core::mem::take(&mut self.acked);
+        let rtt = self.sample_rtt(now, &newest, subflow);
+        let rtt_min = self.rtt.min().unwrap_or(Duration::ZERO);
+        let rate = self.delivery.sample(&newest, rtt_min);
+        let ack = Ack {
+            now,
+            acked_bytes: acked.bytes,
+            rtt,
+            rate,
+            delivered: self.delivery.delivered(),
+            prior_delivered: newest.delivered(),
+            cwnd_limited: self.usage.cwnd_limited(subflow),
+            round_start: self.delivery.end_round(&newest),
+            ecn_ce_bytes: acked.ecn_ce_bytes,
+            lost_bytes: core::mem::take(&mut self.lost.since_ack),
+            prior_in_flight: acked.prior_in_flight,
+            bytes_in_flight: subflow.in_flight,
+            explicit_rate: acked.explicit_rate,
+            mss: subflow.mss,
+        };
+        self.after_ack(&ack);
+        let exit = subflow.in_recovery && self.recovery.is_new(newest.sent_at);
+        subflow.in_recovery &= !exit;
+        Some((ack, exit))
+    }
+
+    fn sample_rtt(
+        &mut self,
+        now: Timestamp,
+        newest: &SentPacket,
+        subflow: &mut Subflow,
+    ) -> Option<Duration> {
+        self.rtt.reset_back_off();
+        if newest.ambiguous {
+            return None;
+        }
+        self.rtt.on_sample(now.since(newest.sent_at));
+        subflow.srtt = self.rtt.srtt();
+        subflow.min_rtt = self.rtt.min();
+        self.rtt.latest()
+    }
+
+    fn after_ack(&mut self, ack: &Ack) {
+        self.last_ack = Some(LastAck { at: ack.now, prior_in_flight: ack.prior_in_flight });
+        if ack.round_start {
+            self.usage.on_round(ack.bytes_in_flight);
+        }
+        // An application-limited sample is a lower bound: it may raise the maximum only.
+        if let Some(sample) = ack.rate.filter(|s| {
+            !s.app_limited || self.rate.get().is_none_or(|best| s.bytes_per_sec >= best)
+        }) {
+            self.rate.update(self.delivery.round(), sample.bytes_per_sec);
+        }
+    }
+
+    /// A batch of losses (or a mark, or a timeout) is complete: what to tell the controller.
+    pub(super) fn end_loss(&mut self, now: Timestamp, ecn: bool, subflow: &Subflow) -> Loss {
+        let lost = core::mem::take(&mut self.lost.batch);
+        let before = if lost > 0 { self.lost.prior_in_flight } else { subflow.in_flight };
+        let revealed_by = self.last_ack.filter(|ack| ack.at == now).map(|ack| ack.prior_in_flight);
+        let pending = self.acked.newest.map(|_| self.acked.prior_in_flight);
+        Loss {
+            now,
+            lost_bytes: if ecn { 0 } else { lost },
+            bytes_in_flight: before.max(revealed_by.unwrap_or(0)).max(pending.unwrap_or(0)),
+            ecn,
+            mss: subflow.mss,
+        }
+    }
+
+    pub(super) fn set_app_limited(&mut self, subflow: &Subflow) {
+        self.delivery.set_app_limited(subflow.in_flight);
+    }
+
+    pub(super) fn delivery_rate(&self) -> f64 {
+        self.rate.get().unwrap_or(0.0)
+    }
+
+    pub(super) const fn loss_rate(&self) -> f64 {
+        self.loss_rate
+    }
+
+    pub(super) fn steady_loss_rate(&self, now: Timestamp) -> f64 {
+        let idle = self.last_sent.map_or(Duration::ZERO, |last| now - last);
+        let half_lives = (idle.as_nanos() / LOSS_HALF_LIFE.as_nanos()).min(1_000) as i32;
+        self.steady_loss_rate * 0.5f64.powi(half_lives)
+    }
+}

@@ -1,0 +1,150 @@
+//! LIA, the linked increases of MPTCP ("coupled").
+//!
+//! Source: RFC 6356 sections 3 and 4. Windows in bytes, RTTs (smoothed) in seconds, sums over the
+//! usable subflows that have an RTT sample:
+//!
+//! ```text
+//! a        = w_tot * max_i(w_i / rtt_i^2) / (sum_i w_i / rtt_i)^2
+//! w_i     += min(a * acked * MSS_i / w_tot,  acked * MSS_i / w_i)
+//! loss, timeout: as Reno
+//! ```
+//!
+//! During recovery the threshold stands for the window in `a`. Deviation: `a` is computed anew for
+//! each ACK event instead of once a window (RFC 6356 section 4 allows the latter to save time):
+//! a bond has few subflows. A subflow that takes no part in coupling grows as Reno.
+
+use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
+use crate::registry::{Description, Kind};
+use polypath_units::PathId;
+
+/// The linked-increases algorithm. It keeps no state beside the windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lia;
+
+impl Lia {
+    /// The registry row.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Congestion,
+        name: "lia",
+        purpose: "coupled increase: as much as one TCP on the best path, no more on a shared one",
+        source: "RFC 6356 sections 3 and 4",
+        parameters: &[],
+    };
+
+    /// An instance for the registry; LIA draws nothing at random.
+    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self)
+    }
+}
+
+/// The sums of RFC 6356 over the coupled subflows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Coupling {
+    /// `w_tot` in bytes.
+    window: f64,
+    /// `max_i(w_i / rtt_i^2)` in bytes/s^2.
+    best: f64,
+    /// `sum_i w_i / rtt_i` in bytes/s.
+    rate: f64,
+}
+
+impl Coupling {
+    fn of(subflows: &Subflows) -> Self {
+        subflows.coupled().filter_map(|s| Some((s.coupling_window(), s.srtt_secs()?))).fold(
+            Self::default(),
+            |sum, (window, rtt)| Self {
+                window: sum.window + window,
+                best: sum.best.max(window / (rtt * rtt)),
+                rate: sum.rate + window / rtt,
+            },
+        )
+    }
+
+    /// RFC 6356 equation (2).
+    fn alpha(&self) -> f64 {
+        self.window * self.best / (self.rate * self.rate)
+    }
+}
+
+/// Growth in bytes: RFC 6356 equation (1).
+fn increase(subflow: &Subflow, acked_bytes: u64, coupling: &Coupling) -> f64 {
+    let alone = reno::increase(subflow, acked_bytes);
+    if !(subflow.usable && subflow.srtt.is_some()) {
+        return alone;
+    }
+    let linked = coupling.alpha() * acked_bytes as f64 * subflow.mss as f64 / coupling.window;
+    linked.min(alone)
+}
+
+impl CongestionAvoidance for Lia {
+    fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+        let coupling = Coupling::of(subflows);
+        if let Some(state) = subflows.get_mut(subflow).filter(|s| s.may_grow(ack)) {
+            state.cwnd += increase(state, ack.acked_bytes, &coupling);
+        }
+    }
+
+    fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            reno::on_loss(state, loss);
+        }
+    }
+
+    fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            reno::on_timeout(state, loss);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, path, subflows};
+
+    /// Growth of path `number` for one packet acknowledged, with a packet of one byte.
+    fn growth(flows: &Subflows, number: u8) -> f64 {
+        let mut after = flows.clone();
+        Lia.on_ack(path(number), &ack(1, 1), &mut after);
+        after.get(path(number)).unwrap().cwnd - flows.get(path(number)).unwrap().cwnd
+    }
+
+    #[test]
+    fn t_lia_1() {
+        let flows = subflows(1, &[(10.0, 100), (20.0, 200)]);
+        assert!((Coupling::of(&flows).alpha() - 0.75).abs() < 1e-9);
+        assert!((growth(&flows, 0) - 0.025).abs() < 1e-9);
+        assert!((growth(&flows, 1) - 0.025).abs() < 1e-9);
+    }
+
+    #[test]
+    fn t_lia_2() {
+        let flows = subflows(1, &[(10.0, 100), (10.0, 100)]);
+        assert!((Coupling::of(&flows).alpha() - 0.5).abs() < 1e-9);
+        let each_rtt = 10.0 * growth(&flows, 0) + 10.0 * growth(&flows, 1);
+        assert!((each_rtt - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn t_lia_3() {
+        let flows = subflows(1, &[(2.0, 10), (40.0, 100)]);
+        assert!((Coupling::of(&flows).alpha() - 7.0 / 3.0).abs() < 1e-9);
+        assert!((growth(&flows, 0) - 1.0 / 18.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_usable_subflow_is_reno() {
+        let mut flows = subflows(1, &[(10.0, 100), (20.0, 50), (30.0, 10)]);
+        flows.get_mut(path(1)).unwrap().usable = false;
+        flows.get_mut(path(2)).unwrap().srtt = None;
+        assert!((growth(&flows, 0) - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn in_recovery_the_threshold_counts() {
+        let mut flows = subflows(1, &[(10.0, 100), (10.0, 100)]);
+        let other = flows.get_mut(path(1)).unwrap();
+        (other.in_recovery, other.ssthresh, other.cwnd) = (true, 10.0, 500.0);
+        assert!((growth(&flows, 0) - 0.025).abs() < 1e-9);
+    }
+}

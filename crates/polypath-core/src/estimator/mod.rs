@@ -1,0 +1,9 @@
+//! Estimators: RTT and RTO, packet-timed rounds, delivery rate, windowed extremes.
+
+pub mod delivery;
+mod rtt;
+mod windowed;
+
+pub use delivery::{DeliveryTracker, SentPacket};
+pub use rtt::RttEstimator;
+pub use windowed::{WindowedFilter, WindowedMax, WindowedMin};

@@ -1,0 +1,180 @@
+//! Feedback-based path-failure detection (FPF).
+//!
+//! Source: idea of H. Oh and J. Lee, "Feedback-based path failure detection and buffer blocking
+//! protection for MPTCP", IEEE/ACM Transactions on Networking 24(6), 2016; details in
+//! algorithms 5.2. A path that falls silent, or that carries the byte on which the receive window
+//! is stuck, is suspected; the receiver is asked over a stable path whether anything still arrives
+//! on it, and its answer decides, one RTT of the stable path later instead of one RTO.
+//!
+//! Equation: suspicion at `began + srtt + 4 rttvar + max_ack_delay + timer_margin`, `began` being
+//! the later of the last ACK and the first transmission after it.
+//!
+//! Deviations from algorithms 5.2, and why:
+//! - `max_ack_delay` and `timer_margin` in the suspicion time: one delayed ACK is not death.
+//! - The receiver's `silent_for` decides, not only the place of the hole: it also tells a dead
+//!   path from a lost ACK path while nothing else is missing. A report that comes before the answer
+//!   was due decides only if the hole is on that path and overdue, as in 5.2.
+//! - Without a stable path to ask over, or without an answer, the rule of 5.1 holds: one RTO.
+//! - A failed path recovers by a full-size probe only: small packets pass MTU black holes.
+
+mod receiver;
+mod sender;
+
+use super::arrivals::answer_query;
+use super::{Action, FailureDetector, Feedback, PathHealth, Query, ReceiveState, SendState};
+use crate::registry::{Description, Kind, Parameter};
+use polypath_units::{PathId, Timestamp};
+use receiver::Receiver;
+use sender::Sender;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Parameters of [`Fpf`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FpfParameters {
+    /// Added to the suspicion time for the noise of timers.
+    pub timer_margin: Duration,
+    /// How near the out-of-order span must come to the receive window, in segments: a sender cannot
+    /// exceed the window, so "beyond it" would never happen.
+    pub guard_segments: u64,
+    /// Time between two equal reports of the receiver while it knows no RTT.
+    pub report_interval: Duration,
+}
+
+impl FpfParameters {
+    /// The defaults.
+    pub const DEFAULT: Self = Self {
+        timer_margin: Duration::from_millis(10),
+        guard_segments: 1,
+        report_interval: Duration::from_millis(100),
+    };
+}
+
+impl Default for FpfParameters {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Feedback-based path-failure detection, both halves.
+#[derive(Clone, Debug, Default)]
+pub struct Fpf {
+    sender: Sender,
+    receiver: Receiver,
+    actions: VecDeque<Action>,
+}
+
+impl Fpf {
+    /// What the registry says of it.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Failure,
+        name: "fpf",
+        purpose: "asks the receiver over a stable path whether a silent path is dead",
+        source: "Oh and Lee, IEEE/ACM ToN 24(6), 2016",
+        parameters: &[
+            Parameter {
+                name: "timer_margin",
+                default: FpfParameters::DEFAULT.timer_margin.as_millis() as f64,
+                unit: "ms",
+                purpose: "added to the suspicion time for the noise of timers",
+            },
+            Parameter {
+                name: "guard_segments",
+                default: FpfParameters::DEFAULT.guard_segments as f64,
+                unit: "segments",
+                purpose: "how near the out-of-order span must come to the receive window",
+            },
+            Parameter {
+                name: "report_interval",
+                default: FpfParameters::DEFAULT.report_interval.as_millis() as f64,
+                unit: "ms",
+                purpose: "time between equal reports while the receiver knows no RTT",
+            },
+        ],
+    };
+
+    /// A detector with these parameters.
+    pub fn new(parameters: FpfParameters) -> Self {
+        Self {
+            sender: Sender::new(parameters),
+            receiver: Receiver::new(parameters),
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// A detector with the default parameters.
+    pub fn build() -> Box<dyn FailureDetector> {
+        Box::new(Self::default())
+    }
+}
+
+impl FailureDetector for Fpf {
+    fn on_sent(&mut self, path: PathId, now: Timestamp) {
+        self.sender.on_sent(path, now);
+    }
+
+    fn on_ack(&mut self, path: PathId, now: Timestamp) {
+        self.sender.on_ack(path, now);
+    }
+
+    fn on_timeout(&mut self, path: PathId, now: Timestamp) {
+        self.actions.extend(self.sender.fail(path, now));
+    }
+
+    fn on_down(&mut self, path: PathId, now: Timestamp) {
+        self.actions.extend(self.sender.fail(path, now));
+    }
+
+    fn on_probe_acked(&mut self, path: PathId, now: Timestamp) {
+        self.actions.extend(self.sender.recover(path, now));
+    }
+
+    fn on_feedback(
+        &mut self,
+        feedback: &Feedback,
+        now: Timestamp,
+        paths: &[PathHealth],
+        state: &SendState,
+    ) {
+        self.sender.on_feedback(feedback, now, paths);
+        self.actions.extend(self.sender.on_timer(now, paths, state));
+    }
+
+    fn on_query(&mut self, query: Query, now: Timestamp, state: &ReceiveState) {
+        self.actions.push_back(answer_query(query, self.receiver.arrivals(), now, state));
+    }
+
+    fn on_data(&mut self, path: PathId, out_of_order: bool, now: Timestamp, state: &ReceiveState) {
+        self.actions.extend(self.receiver.on_data(path, out_of_order, now, state));
+    }
+
+    fn on_arrival(&mut self, path: PathId, now: Timestamp) {
+        self.receiver.on_arrival(path, now);
+    }
+
+    fn on_timer(&mut self, now: Timestamp, paths: &[PathHealth], state: &SendState) {
+        self.receiver.set_report_interval(paths);
+        self.actions.extend(self.sender.on_timer(now, paths, state));
+    }
+
+    fn next_timer(&self, paths: &[PathHealth], state: &SendState) -> Option<Timestamp> {
+        self.sender.next_timer(paths, state)
+    }
+
+    fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    fn on_add(&mut self, path: PathId, now: Timestamp) {
+        self.actions.extend(self.sender.recover(path, now));
+        self.receiver.on_add(path, now);
+    }
+
+    fn on_remove(&mut self, path: PathId) {
+        self.sender.on_remove(path);
+        self.receiver.on_remove(path);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! Earliest delivery path first (EDPF), with waiting, tail and receive-window rules.
+//!
+//! Source: K. Chebrolu, R. Rao, "Bandwidth aggregation for real-time applications in heterogeneous
+//! wireless networks", IEEE Transactions on Mobile Computing 5(4), 2006, equation for `d_l`;
+//! algorithms 4.8. The window rule follows the goal of buffer blocking protection (Oh and Lee,
+//! IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3): never worse than the best
+//! path alone.
+//!
+//! Paper, for a segment of `L` bytes at time `a`, in seconds and bytes/s:
+//! `d_l = max(a + D_l, A_l) + L / B_l`; send on `argmin d_l`; `A_l = d_l`.
+//!
+//! Here, with `F` bytes in flight:
+//! `d_l = max(start_l + D_l, min(A_l, a + min_rtt_l / 2 + F / B_l)) + L / B_l + repair_l`
+//!
+//! - `start_l` is when pacing and the congestion window let the segment go (the paper has neither).
+//! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes beyond the
+//!   bandwidth-delay product stand in a queue.
+//! - `A_l` is bounded by what really is in flight, so that an error of `B_l` cannot accumulate.
+//! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
+//!   the time for which what other paths deliver must wait.
+//! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
+//! - A path that has no room now but would still deliver earlier makes the segment wait, if the
+//!   faster paths can deliver all that is unsent before the slower would deliver this segment
+//!   (the tail rule), or if the hole that the slower one leaves would exhaust the receive window
+//!   (the window rule). Otherwise the slower path adds throughput and is used. What is sent again
+//!   always waits for the earliest delivery: all behind it waits too.
+//!
+//! `unsent` is taken as all there is to send: a world whose send buffer holds back data that waits
+//! should count it in, else a bulk transfer looks like its own tail.
+
+mod admission;
+
+use super::candidates::{Candidates, reopens};
+use super::{PathView, Pick, QueueView, Scheduler};
+use crate::registry::{Description, Kind, Parameter};
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Shortest RTT that is calculated with, in seconds: keeps rates finite.
+const MIN_RTT_SECS: f64 = 1e-6;
+
+/// Parameters of [`Edpf`]; each is a deviation from the paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdpfParameters {
+    /// Factor by which `cwnd / srtt` may raise the measured rate: a path that was given little
+    /// has shown little, and must be able to show more.
+    pub rate_headroom: f64,
+    /// Round trips that each expected loss of the segment costs.
+    pub loss_cost: f64,
+    /// Share of the receive window that a hole may let fill (0 switches the window rule off).
+    pub window_share: f64,
+    /// Growth of a path in slow start that the window rule reckons with.
+    pub slow_start_growth: f64,
+    /// Share of the unsent bytes that faster paths must be able to deliver first for the tail rule
+    /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
+    pub tail_share: f64,
+}
+
+impl EdpfParameters {
+    /// The defaults.
+    pub const DEFAULT: Self = Self {
+        rate_headroom: 1.25,
+        loss_cost: 1.0,
+        window_share: 0.8,
+        slow_start_growth: 2.0,
+        tail_share: 1.0,
+    };
+}
+
+impl Default for EdpfParameters {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Earliest delivery path first.
+#[derive(Clone, Debug, Default)]
+pub struct Edpf {
+    parameters: EdpfParameters,
+    /// `A_l`: when the last segment given to each path is predicted to arrive.
+    last_arrival: BTreeMap<PathId, Timestamp>,
+    /// When the segment that is held back would have arrived on the slower path: the end of
+    /// patience with a faster path that does not open after all.
+    patience: Option<Timestamp>,
+}
+
+/// What a path would do with the segment; times in seconds from now.
+#[derive(Clone, Copy, Debug)]
+struct Forecast<'a> {
+    path: &'a PathView,
+    srtt: f64,
+    rate: f64,
+    start: f64,
+    /// Predicted delivery if the segment is not lost.
+    arrival: f64,
+    /// `arrival` and the expected repair of losses: what paths are compared by.
+    delivery: f64,
+}
+
+impl Edpf {
+    /// What the registry says of it.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Scheduler,
+        name: "edpf",
+        purpose: "the path that delivers the segment first; may wait for it; guards small windows",
+        source: "Chebrolu and Rao, IEEE TMC 5(4), 2006; window rule after Oh and Lee, ToN 24(6), 2016",
+        parameters: &[
+            Parameter {
+                name: "rate_headroom",
+                default: EdpfParameters::DEFAULT.rate_headroom,
+                unit: "",
+                purpose: "factor by which cwnd/srtt may raise the measured rate",
+            },
+            Parameter {
+                name: "loss_cost",
+                default: EdpfParameters::DEFAULT.loss_cost,
+                unit: "rtt",
+                purpose: "time that each expected loss costs",
+            },
+            Parameter {
+                name: "window_share",
+                default: EdpfParameters::DEFAULT.window_share,
+                unit: "",
+                purpose: "share of the receive window that a hole may let fill; 0 = no window rule",
+            },
+            Parameter {
+                name: "slow_start_growth",
+                default: EdpfParameters::DEFAULT.slow_start_growth,
+                unit: "",
+                purpose: "growth of a path in slow start that the window rule reckons with",
+            },
+            Parameter {
+                name: "tail_share",
+                default: EdpfParameters::DEFAULT.tail_share,
+                unit: "",
+                purpose: "share of the unsent data that faster paths must overtake with to wait",
+            },
+        ],
+    };
+
+    /// A scheduler with these parameters.
+    pub fn new(parameters: EdpfParameters) -> Self {
+        Self { parameters, ..Self::default() }
+    }
+
+    /// A scheduler with the default parameters.
+    pub fn build() -> Box<dyn Scheduler> {
+        Box::new(Self::default())
+    }
+
+    /// Predicts for a path with an RTT that has room, or is sure to get it.
+    fn forecast<'a>(
+        &self,
+        path: &'a PathView,
+        segment: u64,
+        now: Timestamp,
+    ) -> Option<Forecast<'a>> {
+        // The smoothed RTT of a path that carries nothing is that of a queue which has drained:
+        // a path that was left alone for its queue must be able to come back.
+        let smoothed = path.srtt?;
+        let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
+        let srtt = idle.unwrap_or(smoothed).as_secs_f64().max(MIN_RTT_SECS);
+        if !path.available {
+            reopens(path, now)?;
+        }
+        let rate = self.rate(path, srtt);
+        let transit = path.in_flight as f64 / rate;
+        let half_min = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt)) / 2.0;
+        let start = start(path, segment, 2.0 * half_min, rate, now);
+        let queue = (transit - start - 2.0 * half_min).max(0.0);
+        let free_at = self.last_arrival.get(&path.id).map_or(0.0, |&at| (at - now).as_secs_f64());
+        let first_byte =
+            (start + (srtt / 2.0).max(half_min + queue)).max(free_at.min(half_min + transit));
+        let arrival = first_byte + segment as f64 / rate;
+        let loss = path.loss.clamp(0.0, 0.99);
+        let delivery = arrival + self.parameters.loss_cost * srtt * loss / (1.0 - loss);
+        Some(Forecast { path, srtt, rate, start, arrival, delivery })
+    }
+
+    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little; at least one
+    /// segment in each round trip.
+    fn rate(&self, path: &PathView, srtt: f64) -> f64 {
+        let from_window = path.cwnd as f64 / srtt;
+        let rate = if path.rate > 0.0 {
+            let ceiling = path.rate * self.parameters.rate_headroom.max(1.0);
+            from_window.clamp(path.rate, ceiling)
+        } else {
+            from_window
+        };
+        rate.max(path.mss.max(1) as f64 / srtt)
+    }
+
+    /// Whether to keep the segment for the paths that overtake `slow`. What is sent again closes a
+    /// hole that all behind it waits for: only the earliest delivery is good enough.
+    fn hold(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
+        !faster.is_empty()
+            && (queue.reinjection
+                || self.is_tail(slow, faster, queue)
+                || self.exhausts_window(slow, faster, queue))
+    }
+
+    /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
+    fn is_tail(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
+        let segment = queue.segment as f64;
+        let overtaking: f64 =
+            faster.iter().map(|f| segment + f.rate * (slow.delivery - f.delivery)).sum();
+        overtaking >= (queue.unsent as f64 * self.parameters.tail_share).max(segment)
+    }
+
+    /// Window rule: until this segment is acknowledged over `slow`, all that the faster paths send
+    /// and what `slow` itself carries must fit into the receive window behind it.
+    fn exhausts_window(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
+        if self.parameters.window_share <= 0.0 {
+            return false;
+        }
+        let acknowledged = slow.delivery + slow.srtt / 2.0;
+        let sent: f64 = faster.iter().map(|f| self.sent_before(f, acknowledged)).sum();
+        let behind = sent.min(queue.unsent.saturating_sub(queue.segment) as f64);
+        let own = (slow.path.in_flight + queue.segment) as f64;
+        behind + own > queue.window as f64 * self.parameters.window_share
+    }
+
+    /// Bytes that a path sends in the next `secs` seconds.
+    fn sent_before(&self, f: &Forecast, secs: f64) -> f64 {
+        let growth =
+            if f.path.in_slow_start { self.parameters.slow_start_growth.max(1.0) } else { 1.0 };
+        f.rate * growth * (secs - f.start).max(0.0)
+    }
+
+    /// The paths for this segment: all for a reinjection, which fills a hole instead of making one.
+    fn admitted(&self, forecasts: &[Forecast], queue: &QueueView) -> PathSet {
+        let window = queue.window as f64 * self.parameters.window_share;
+        if queue.reinjection || window <= 0.0 {
+            return forecasts.iter().map(|f| f.path.id).collect();
+        }
+        admission::admitted(forecasts, window, queue.segment)
+    }
+
+    fn send(&mut self, chosen: &Forecast, now: Timestamp) -> Pick {
+        self.patience = None;
+        self.last_arrival.insert(chosen.path.id, now + seconds(chosen.arrival));
+        Pick::Send(chosen.path.id)
+    }
+
+    /// Waits for the faster paths, at most until the slower path would have delivered.
+    fn wait(&mut self, slow: &Forecast, faster: &[Forecast], now: Timestamp) -> Option<Pick> {
+        let patience = *self.patience.get_or_insert(now + seconds(slow.delivery));
+        let opens = faster.iter().filter_map(|f| reopens(f.path, now)).min()?;
+        (patience > now).then_some(Pick::Wait(opens.min(patience)))
+    }
+}
+
+impl Scheduler for Edpf {
+    fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
+        let candidates = Candidates::new(paths, queue, now);
+        let forecasts: Vec<_> =
+            candidates.iter().filter_map(|p| self.forecast(p, queue.segment, now)).collect();
+        let admitted = self.admitted(&forecasts, queue);
+        let (used, spare): (Vec<_>, Vec<_>) =
+            forecasts.into_iter().partition(|f| admitted.contains(f.path.id));
+        let (best, faster) = if let Some(best) = earliest(&used) {
+            let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
+            let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
+            let hold = self.hold(&best, &faster, queue);
+            (best, if hold { faster } else { Vec::new() })
+        } else if let Some(best) = earliest(&spare) {
+            (best, used)
+        } else {
+            // Only paths without an RTT have room, if any: using them is how they get one.
+            let unknown = candidates.lowest_rtt();
+            return unknown.map_or_else(|| candidates.wait(now), |path| Pick::Send(path.id));
+        };
+        if let Some(wait) = self.wait(&best, &faster, now) {
+            return wait;
+        }
+        self.send(&best, now)
+    }
+
+    fn on_remove(&mut self, path: PathId) {
+        self.last_arrival.remove(&path);
+    }
+}
+
+/// Of the paths with room the one that delivers first.
+fn earliest<'a>(paths: &[Forecast<'a>]) -> Option<Forecast<'a>> {
+    let open = paths.iter().filter(|f| f.path.available);
+    open.min_by(|a, b| a.delivery.total_cmp(&b.delivery)).copied()
+}
+
+/// When pacing and the congestion window let a segment go, in seconds from now.
+///
+/// The window of a full pipe opens at the path's rate; of one that was filled in a burst, only
+/// when the first ACK is back, at the latest `min_rtt - F / B` from now.
+fn start(path: &PathView, segment: u64, min_rtt: f64, rate: f64, now: Timestamp) -> f64 {
+    let paced = (path.paced_until - now).as_secs_f64();
+    let missing = segment.saturating_sub(path.room());
+    if path.available || missing == 0 {
+        return paced;
+    }
+    let first_ack = (min_rtt - path.in_flight as f64 / rate).max(0.0);
+    paced.max(first_ack + missing as f64 / rate)
+}
+
+/// A duration of finite, non-negative seconds; an hour at most, which no prediction exceeds in
+/// earnest.
+fn seconds(secs: f64) -> Duration {
+    Duration::from_secs_f64(secs.clamp(0.0, 3600.0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Scenarios for EDPF, on views made by hand.
+
+use super::*;
+use crate::scheduler::fixtures::{
+    MSS, bulk, full, id, loaded, ms, paced, path, queue, reinjection,
+};
+
+const FAST: Pick = Pick::Send(PathId::new(0).unwrap());
+const SLOW: Pick = Pick::Send(PathId::new(1).unwrap());
+
+fn pick(paths: &[PathView], queue: &QueueView) -> Pick {
+    Edpf::default().pick(paths, queue, Timestamp::ZERO)
+}
+
+/// 10 ms and 10 MB/s (pipe: 100 segments) beside 100 ms and 2 MB/s (pipe: 200 segments).
+fn fast() -> PathView {
+    PathView { rate: 10e6, ..path(0, 10, 100) }
+}
+
+fn slow() -> PathView {
+    PathView { rate: 2e6, ..path(1, 100, 200) }
+}
+
+fn is_wait(pick: Pick) -> bool {
+    matches!(pick, Pick::Wait(_))
+}
+
+#[test]
+fn t_edpf_1() {
+    let segment = |number, one_way_ms: u64, rate: f64| PathView {
+        rate,
+        mss: 1_500,
+        cwnd: (rate * one_way_ms as f64 / 500.0) as u64 + 15_000,
+        ..path(number, 2 * one_way_ms, 1)
+    };
+    let mut edpf = Edpf::new(EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT });
+    let mut views = [segment(1, 20, 1.25e6), segment(2, 5, 0.25e6)];
+    let queue = QueueView { segment: 1_500, ..bulk() };
+    let delivery = |edpf: &Edpf, view: &PathView| {
+        let secs = edpf.forecast(view, 1_500, Timestamp::ZERO).unwrap().delivery;
+        (secs * 1e4).round() / 10.0
+    };
+    for (first, second, chosen) in [(21.2, 11.0, 2), (21.2, 17.0, 2), (21.2, 23.0, 1)] {
+        assert_eq!(views.map(|view| delivery(&edpf, &view)), [first, second]);
+        assert_eq!(edpf.pick(&views, &queue, Timestamp::ZERO), Pick::Send(id(chosen)));
+        views[chosen as usize - 1].in_flight += 1_500;
+    }
+}
+
+#[test]
+fn a_queue_on_the_fast_path_makes_the_slow_one_faster() {
+    // 1 MB in flight at 10 MB/s: 100 ms, less the 10 ms of the pipe, are queue; 95 ms against 50.
+    let bloated = loaded(PathView { cwnd: 2_000 * MSS, rate: 10e6, ..path(0, 10, 1) }, 1_000);
+    let mut edpf = Edpf::new(EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT });
+    assert_eq!(edpf.pick(&[bloated, slow()], &bulk(), Timestamp::ZERO), SLOW);
+    assert_eq!(pick(&[fast(), slow()], &bulk()), FAST);
+}
+
+#[test]
+fn bulk_data_uses_both_paths() {
+    assert_eq!(pick(&[full(fast()), slow()], &bulk()), SLOW);
+}
+
+/// In the 45 ms by which it is ahead the fast path delivers 450 segments.
+#[test]
+fn the_tail_is_not_stranded_on_the_slow_path() {
+    for unsent in [1, 20, 400] {
+        assert!(is_wait(pick(&[full(fast()), slow()], &queue(unsent, 1_000_000))), "{unsent}");
+    }
+    assert_eq!(pick(&[full(fast()), slow()], &queue(600, 1_000_000)), SLOW);
+}
+
+/// Until the ACK over the slow path, 100 ms, the fast one sends 1000 segments.
+#[test]
+fn a_small_window_is_kept_for_the_fast_path() {
+    assert!(is_wait(pick(&[full(fast()), slow()], &queue(1_000_000, 1_000))));
+    assert_eq!(pick(&[full(fast()), slow()], &queue(1_000_000, 2_000)), SLOW);
+    // What the slow path already holds back counts too: 1000 + 199 + 1 over 80 % of 1400.
+    let holding = loaded(slow(), 199);
+    assert_eq!(pick(&[full(fast()), slow()], &queue(1_000_000, 1_400)), SLOW);
+    assert!(is_wait(pick(&[full(fast()), holding], &queue(1_000_000, 1_400))));
+}
+
+#[test]
+fn the_window_rule_can_be_switched_off() {
+    let off = EdpfParameters { window_share: 0.0, ..EdpfParameters::DEFAULT };
+    let paths = [full(fast()), slow()];
+    let pick = Edpf::new(off).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
+    assert_eq!(pick, SLOW);
+}
+
+#[test]
+fn a_paced_fast_path_is_waited_for_until_pacing_lets_it_go() {
+    let until = Timestamp::from_millis(3);
+    let committed = paced(loaded(fast(), 50), until);
+    assert_eq!(pick(&[committed, slow()], &queue(10, 1_000_000)), Pick::Wait(until));
+    // So long that the slow path, 50 ms away, delivers first.
+    let late = paced(loaded(fast(), 50), Timestamp::from_millis(60));
+    assert_eq!(pick(&[late, slow()], &queue(10, 1_000_000)), SLOW);
+    // With room and no segment committed it simply takes the next one.
+    let open = PathView { available: true, ..committed };
+    assert_eq!(pick(&[open, slow()], &queue(10, 1_000_000)), FAST);
+}
+
+/// The slow path would have delivered after 50.5 ms (and 5 % for losses there are none).
+#[test]
+fn patience_with_a_path_that_does_not_open_ends() {
+    let mut edpf = Edpf::default();
+    let paths = [full(fast()), slow()];
+    let Pick::Wait(until) = edpf.pick(&paths, &queue(1, 1_000), Timestamp::ZERO) else {
+        panic!("the tail waits")
+    };
+    let delivery = ms(50) + Duration::from_micros(500);
+    assert!(until - Timestamp::ZERO <= delivery && until - Timestamp::ZERO > ms(50), "{until}");
+    let later = Timestamp::from_millis(30);
+    assert_eq!(edpf.pick(&paths, &queue(1, 1_000), later), Pick::Wait(until), "the same end");
+    assert_eq!(edpf.pick(&paths, &queue(1, 1_000), until), SLOW);
+}
+
+#[test]
+fn a_reinjection_goes_where_it_arrives_first_whatever_the_window() {
+    assert_eq!(pick(&[fast(), slow()], &reinjection(&[1])), FAST);
+    assert_eq!(pick(&[fast(), slow()], &reinjection(&[0])), SLOW);
+    // However much waits behind it, and however small the window.
+    let many = QueueView { unsent: 600 * MSS, window: MSS, ..reinjection(&[]) };
+    assert!(is_wait(pick(&[full(fast()), slow()], &many)));
+    let late = paced(loaded(fast(), 50), Timestamp::from_millis(60));
+    assert_eq!(pick(&[late, slow()], &many), SLOW);
+}
+
+/// 20 ms and 10 MB/s, with a queue of 100 segments.
+fn queued() -> PathView {
+    loaded(PathView { rate: 10e6, ..path(0, 20, 400) }, 300)
+}
+
+#[test]
+fn a_clean_path_as_fast_as_the_other_is_used_whatever_the_window() {
+    for window in [100, 1_000] {
+        assert_eq!(pick(&[queued(), path(1, 20, 200)], &queue(1_000_000, window)), SLOW);
+    }
+}
+
+/// A loss makes the holes of the second path twice as long: 40 ms. 880 segments behind a hole are
+/// 22 MB/s, more than either path carries; 300 are 7.5 MB/s, less than the first carries alone.
+#[test]
+fn a_lossy_path_is_left_out_where_the_window_does_not_hold_its_repairs() {
+    let lossy = PathView { loss: 0.01, ..path(1, 20, 200) };
+    assert_eq!(pick(&[queued(), lossy], &queue(1_000_000, 1_100)), SLOW);
+    assert_eq!(pick(&[queued(), lossy], &queue(1_000_000, 375)), FAST);
+    // It stays out while the other is full, until the segment would have arrived.
+    let busy = [full(queued()), lossy];
+    assert!(is_wait(pick(&busy, &queue(1_000_000, 375))));
+    assert_eq!(pick(&busy, &QueueView { window: 375 * MSS, ..reinjection(&[0]) }), SLOW);
+}
+
+#[test]
+fn expected_repair_makes_a_lossy_path_slower() {
+    // 10 ms RTT with one loss in two costs one RTT more: 15 ms, against 11 ms.
+    let lossy = PathView { loss: 0.5, ..fast() };
+    let clean = PathView { rate: 10e6, ..path(1, 22, 220) };
+    assert_eq!(pick(&[fast(), clean], &bulk()), FAST);
+    assert_eq!(pick(&[lossy, clean], &bulk()), SLOW);
+}
+
+#[test]
+fn a_path_without_an_rtt_is_used_when_it_alone_has_room() {
+    let unknown = PathView { srtt: None, ..path(0, 1, 10) };
+    assert_eq!(pick(&[unknown, slow()], &bulk()), SLOW);
+    assert_eq!(pick(&[unknown, full(slow())], &queue(1, 10)), FAST);
+}
+
+#[test]
+fn a_wrong_rate_does_not_accumulate_in_the_delivery_clock() {
+    let mut edpf = Edpf::default();
+    // Measured at a thousandth of what it is: each segment is predicted to take 100 ms.
+    let view = PathView { rate: 10e3, mss: 1, ..path(0, 10, 1) };
+    let view = PathView { cwnd: 100 * MSS, available: true, ..view };
+    for _ in 0..100 {
+        assert_eq!(edpf.pick(&[view], &bulk(), Timestamp::ZERO), FAST);
+    }
+    let idle = edpf.forecast(&view, MSS, Timestamp::ZERO).unwrap();
+    assert!(idle.delivery < 0.105, "nothing is in flight, yet {idle:?}");
+}

@@ -1,0 +1,139 @@
+//! Schedulers: the path of the next segment, or to wait.
+
+mod blest;
+mod candidates;
+mod ecf;
+mod edpf;
+#[cfg(test)]
+mod fixtures;
+mod low_rtt;
+#[cfg(test)]
+mod properties;
+mod redundant;
+mod round_robin;
+#[cfg(test)]
+mod transfers;
+mod weighted;
+
+pub use blest::{Blest, BlestParameters};
+pub use ecf::{Ecf, EcfParameters};
+pub use edpf::{Edpf, EdpfParameters};
+pub use low_rtt::LowRtt;
+pub use redundant::Redundant;
+pub use round_robin::{RoundRobin, RoundRobinParameters};
+pub use weighted::{Weighted, WeightedParameters};
+
+use crate::registry::algorithms;
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::time::Duration;
+
+algorithms! {
+    /// The schedulers.
+    SchedulerKind, "scheduler", dyn Scheduler, [
+        RoundRobin => RoundRobin,
+        Weighted => Weighted,
+        LowRtt => LowRtt,
+        Blest => Blest,
+        Ecf => Ecf,
+        Edpf => Edpf,
+        Redundant => Redundant,
+    ]
+}
+
+/// A path as a scheduler sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathView {
+    /// Which path.
+    pub id: PathId,
+    /// Smoothed RTT; `None` before the first sample (treated as the largest).
+    pub srtt: Option<Duration>,
+    /// RTT variation; zero before the first sample.
+    pub rtt_var: Duration,
+    /// Smallest RTT seen.
+    pub min_rtt: Option<Duration>,
+    /// Congestion window in bytes.
+    pub cwnd: u64,
+    /// Bytes in flight, those committed but not yet sent included.
+    pub in_flight: u64,
+    /// Largest payload of one segment in bytes.
+    pub mss: u64,
+    /// Estimated delivery rate in bytes/s; 0 if unknown.
+    pub rate: f64,
+    /// Whether it is in its first slow start.
+    pub in_slow_start: bool,
+    /// Slow-start threshold in bytes; infinite before the first loss.
+    pub ssthresh: f64,
+    /// Whether it may take a segment now: established, not failed, and with room in its window.
+    /// Pacing does not make a path unavailable: `paced_until` says when its next segment may go.
+    pub available: bool,
+    /// When pacing lets its next segment go; not later than now if at once.
+    pub paced_until: Timestamp,
+    /// Whether it is declared failed (never chosen for data).
+    pub failed: bool,
+    /// Whether it is a backup: used only when no other path works.
+    pub backup: bool,
+    /// Static weight for weighted scheduling; 0 = from the estimated rate.
+    pub weight: f64,
+    /// Share of packets lost recently, 0 to 1.
+    pub loss: f64,
+}
+
+impl PathView {
+    /// Free window in bytes.
+    pub const fn room(&self) -> u64 {
+        self.cwnd.saturating_sub(self.in_flight)
+    }
+
+    /// Smoothed RTT in seconds, infinite before the first sample.
+    pub fn srtt_secs(&self) -> f64 {
+        self.srtt.map_or(f64::INFINITY, |d| d.as_secs_f64())
+    }
+}
+
+/// What waits to be sent, and how much room the receiver has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueView {
+    /// Length of the segment to be placed, in bytes.
+    pub segment: u64,
+    /// Bytes that wait and have not been put on any path, this segment included. ECF and EDPF
+    /// take them for all there is: a world whose send buffer holds data back should count it in.
+    pub unsent: u64,
+    /// Bytes of new data that the receiver's window still admits.
+    pub send_window: u64,
+    /// The receiver's whole window counted from the oldest unacknowledged byte.
+    pub window: u64,
+    /// Bytes sent and not yet acknowledged at the data level, over all paths.
+    pub outstanding: u64,
+    /// Paths that already carry this segment (a reinjection must avoid them).
+    pub sent_on: PathSet,
+    /// Whether the segment is a reinjection.
+    pub reinjection: bool,
+    /// Whether the receiver's window made an earlier segment be sent again since the last pick
+    /// (BLEST's adaptation).
+    pub blocked_since_last: bool,
+}
+
+/// A scheduler's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// Send the segment on this path.
+    Send(PathId),
+    /// Send a copy on each of these paths.
+    Duplicate(PathSet),
+    /// Send nothing before an event (an ACK, new data) or this time, whichever comes first.
+    /// [`Timestamp::MAX`]: only an event helps.
+    Wait(Timestamp),
+}
+
+/// Chooses the path of the next segment. Deterministic: same views, same answers.
+///
+/// The world calls it for one segment at a time, shows every established path (in order of
+/// number), and calls it again after each segment. It must choose among
+/// paths whose `available` is true.
+pub trait Scheduler: Send + core::fmt::Debug {
+    /// Chooses for one segment.
+    fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick;
+
+    /// A path is gone: forget it.
+    fn on_remove(&mut self, _path: PathId) {}
+}

@@ -1,0 +1,180 @@
+//! Controllers in a closed loop with one bottleneck of 100 Mbit/s and 40 ms, a BDP of 333 packets,
+//! and a queue of one BDP.
+
+mod toy;
+
+use polypath_core::congestion::{CongestionConfig, CongestionKind};
+use polypath_core::slow_start::SlowStartKind;
+use polypath_units::Bandwidth;
+use std::time::Duration;
+use toy::{Bottleneck, MSS, PATH, Toy};
+
+fn bottleneck(loss: f64) -> Bottleneck {
+    let mut bottleneck = Bottleneck {
+        rate: Bandwidth::from_mbit_per_sec(100.0),
+        rtt: Duration::from_millis(40),
+        queue: 0,
+        loss,
+    };
+    bottleneck.queue = bottleneck.bdp();
+    bottleneck
+}
+
+fn toy(avoidance: CongestionKind, slow_start: SlowStartKind, loss: f64, seed: u64) -> Toy {
+    let config = CongestionConfig { avoidance, slow_start, coupled: true, seed };
+    Toy::new(config, bottleneck(loss))
+}
+
+const fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// Reno halves a window of two BDP to one, CUBIC lowers it to 1.4, so the queue never runs empty
+/// after start-up; start-up takes log2(333 / 10) = 5 rounds = 0.2 s of 20 s, and up to as many
+/// again in overshoot. BBR sends four packets for 200 ms and one round in every 10 s. All lose less
+/// than a tenth.
+#[test]
+fn a_queue_of_one_bdp_keeps_the_link_busy() {
+    for &avoidance in CongestionKind::ALL {
+        for &slow_start in SlowStartKind::ALL {
+            let used = toy(avoidance, slow_start, 0.0, 1).utilisation(secs(20));
+            assert!((0.9..=1.0).contains(&used), "{avoidance} with {slow_start}: {used}");
+        }
+    }
+}
+
+/// Random loss says nothing of the bandwidth. At most 1 - p is delivered where the sender sends no
+/// faster than the link; ProbeRTT costs 2.4 %, the pacing margin 1 %. Probing at 1.25 offsets p
+/// up to a fifth, so that at p = 0.1 the estimate still holds.
+#[test]
+fn bbr_is_not_moved_by_random_loss() {
+    for (loss, least) in [(0.01, 0.9), (0.1, 0.8)] {
+        for seed in 0..5 {
+            let used = toy(CongestionKind::Bbr, SlowStartKind::HystartPp, loss, seed)
+                .utilisation(secs(20));
+            assert!(used >= least, "loss {loss}, seed {seed}: {used}");
+        }
+    }
+}
+
+/// Mean window in packets over `seeds` runs of a minute; the first ten seconds do not count. The
+/// queue stays empty, so the RTT is 40 ms.
+fn mean_window(avoidance: CongestionKind, loss: f64, seeds: u64) -> f64 {
+    let run = |seed| {
+        let mut toy = toy(avoidance, SlowStartKind::Standard, loss, seed);
+        toy.utilisation(secs(10));
+        toy.utilisation(secs(60)) * toy.bottleneck.bdp() as f64 / MSS as f64
+    };
+    (0..seeds).map(run).sum::<f64>() / seeds as f64
+}
+
+/// With random loss of probability p, a window that grows `alpha` a round and falls to `beta` has
+/// the drift alpha / w - p (1 - beta) w per packet, and is at rest at sqrt(alpha / (p (1 - beta))).
+/// Reno: sqrt(2 / p); CUBIC below its cubic region: sqrt((9/17) / (0.3 p)) = sqrt(1.76 / p). With
+/// one loss every 1/p packets both have sqrt(1.5 / p) (RFC 9438 section 5.2). Losses of one round
+/// count once, discrete packets cost up to one packet of window: the mean is between 0.9 times
+/// the smaller and 1.1 times the larger.
+#[test]
+fn loss_based_controllers_follow_their_response_function() {
+    for loss in [0.01, 0.003] {
+        for (avoidance, drift) in [(CongestionKind::Reno, 2.0), (CongestionKind::Cubic, 1.76)] {
+            let mean = mean_window(avoidance, loss, 5);
+            let [low, high] = [1.5f64, drift].map(|k| (k / loss).sqrt());
+            assert!(
+                (0.9 * low..=1.1 * high).contains(&mean),
+                "{avoidance} at {loss}: {mean} not near {low}..{high}"
+            );
+        }
+    }
+}
+
+/// One subflow alone: RFC 6356 has alpha = 1.
+#[test]
+fn lia_on_one_path_is_reno() {
+    let delivered = |kind| {
+        let mut toy = toy(kind, SlowStartKind::Standard, 0.003, 7);
+        toy.utilisation(secs(10));
+        toy.delivered
+    };
+    assert_eq!(delivered(CongestionKind::Lia), delivered(CongestionKind::Reno));
+}
+
+/// A bond often leaves a path idle or half used. What is sent at the scheduler's pace must
+/// not lower the estimate, and full speed must be back at once: within 1 s, 0.2 s of which may be a
+/// ProbeRTT.
+#[test]
+fn bbr_remembers_the_bandwidth_while_the_scheduler_sends_little() {
+    let mut toy = toy(CongestionKind::Bbr, SlowStartKind::HystartPp, 0.0, 3);
+    toy.utilisation(secs(5));
+    toy.demand = Some(Bandwidth::from_mbit_per_sec(5.0));
+    let used = toy.utilisation(secs(30));
+    // What was in flight before, at most the window of two BDP, is delivered too: 80 ms of 30 s.
+    assert!((0.05..=0.05 + 0.08 / 30.0).contains(&used), "the demand is met: {used}");
+    assert!(toy.congestion.delivery_rate(PATH) >= 0.9 * 12.5e6);
+    assert!(toy.congestion.pacing_rate(PATH).unwrap().mbit_per_sec() >= 70.0);
+    toy.demand = None;
+    let used = toy.utilisation(secs(1));
+    assert!(used >= 0.7, "{used}");
+}
+
+/// With an RTT of 2 ms a ProbeRTT of 200 ms lasts a hundred rounds, ten times what the bandwidth
+/// filter remembers: its samples must not count. A BDP is 17 packets, four of which are in flight
+/// meanwhile; three probes in 32 s cost 2 %.
+#[test]
+fn bbr_does_not_forget_the_bandwidth_while_it_measures_the_rtt() {
+    let mut toy = toy(CongestionKind::Bbr, SlowStartKind::HystartPp, 0.0, 3);
+    toy.bottleneck.rtt = Duration::from_millis(2);
+    let mut least = f64::INFINITY;
+    toy.utilisation(secs(2));
+    for _ in 0..300 {
+        toy.utilisation(Duration::from_millis(100));
+        least = least.min(toy.congestion.delivery_rate(PATH));
+    }
+    assert!(least >= 0.9 * 12.5e6, "{least} bytes/s");
+}
+
+/// The capacity falls to a tenth: after 10 rounds the old maximum is forgotten. The old
+/// window of two BDP is a queue of 20 new ones, so that a round first lasts up to 40 ms * 20.
+#[test]
+fn bbr_follows_a_falling_capacity() {
+    let mut toy = toy(CongestionKind::Bbr, SlowStartKind::HystartPp, 0.0, 3);
+    toy.utilisation(secs(5));
+    toy.bottleneck.rate = Bandwidth::from_mbit_per_sec(10.0);
+    toy.utilisation(secs(10));
+    let pacing = toy.congestion.pacing_rate(PATH).unwrap().mbit_per_sec();
+    assert!((7.0..=13.0).contains(&pacing), "{pacing}");
+    let used = toy.utilisation(secs(10));
+    assert!(used >= 0.9, "{used}");
+}
+
+/// With a queue of four BDP, doubling until loss puts five more BDP on the path than fit; a rise
+/// of the RTT by 5 ms, an eighth of a BDP in the queue, slows growth to a quarter in a round, so that
+/// a quarter as much is lost. Twice that is allowed.
+#[test]
+fn hystart_pp_overshoots_less() {
+    let lost = |slow_start| {
+        let mut toy = toy(CongestionKind::Reno, slow_start, 0.0, 1);
+        toy.bottleneck.queue *= 4;
+        toy.utilisation(secs(3));
+        toy.lost
+    };
+    let [standard, hystart] = [SlowStartKind::Standard, SlowStartKind::HystartPp].map(lost);
+    assert!(hystart * 2 < standard, "{hystart} against {standard} bytes");
+}
+
+/// The bottleneck falls silent: everything in flight is lost, the timer doubles, and transmission
+/// resumes when the path does.
+#[test]
+fn every_controller_survives_an_outage() {
+    for &avoidance in CongestionKind::ALL {
+        let mut toy = toy(avoidance, SlowStartKind::HystartPp, 0.0, 1);
+        toy.utilisation(secs(5));
+        toy.bottleneck.loss = 1.0;
+        assert!(toy.utilisation(secs(3)) < 0.05);
+        toy.bottleneck.loss = 0.0;
+        // Up to one doubled timer of about 3 s passes before the next try, then slow start.
+        toy.utilisation(secs(5));
+        let used = toy.utilisation(secs(5));
+        assert!(used >= 0.9, "{avoidance}: {used}");
+    }
+}

@@ -1,0 +1,315 @@
+//! Invariants of every congestion control with every slow start over random sequences of events.
+
+use polypath_core::congestion::{
+    Ack, Congestion, CongestionConfig, CongestionKind, Subflow, Subflows,
+};
+use polypath_core::estimator::SentPacket;
+use polypath_core::slow_start::SlowStartKind;
+use polypath_units::{Bandwidth, PathId, Timestamp};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+const PATHS: u8 = 3;
+
+#[derive(Clone, Debug)]
+enum Event {
+    Wait(Duration),
+    Send { path: u8, packets: u8 },
+    Ack { path: u8, packets: u8, skip: u8, ambiguous: bool },
+    Lose { path: u8, packets: u8 },
+    LoseThenAck { path: u8, packets: u8 },
+    Discard { path: u8 },
+    Timeout { path: u8 },
+    Ecn { path: u8 },
+    Spurious { path: u8 },
+    AppLimited { path: u8 },
+    ExplicitRate { path: u8, bits: u64 },
+    Usable { path: u8, usable: bool },
+    Mss { path: u8, mss: u64 },
+    Add { path: u8, mss: u64 },
+    Remove { path: u8 },
+    Stale { path: u8 },
+}
+
+/// From nanoseconds to a century.
+fn wait() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        8 => (0u64..50_000_000).prop_map(Duration::from_nanos),
+        1 => (0u64..30).prop_map(Duration::from_secs),
+        1 => Just(Duration::ZERO),
+        1 => Just(Duration::from_secs(3_000_000_000)),
+    ]
+}
+
+fn mss() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 500u64..9_001, 1 => Just(0), 1 => Just(1), 1 => Just(1 << 30)]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    // One path more than exist: unknown ids are ignored.
+    let path = || 0..=PATHS;
+    prop_oneof![
+        10 => wait().prop_map(Event::Wait),
+        20 => (path(), 1u8..40).prop_map(|(path, packets)| Event::Send { path, packets }),
+        20 => (path(), 1u8..40, 0u8..3, prop::bool::weighted(0.1)).prop_map(
+            |(path, packets, skip, ambiguous)| Event::Ack { path, packets, skip, ambiguous }
+        ),
+        4 => (path(), 1u8..5).prop_map(|(path, packets)| Event::Lose { path, packets }),
+        2 => (path(), 1u8..5).prop_map(|(path, packets)| Event::LoseThenAck { path, packets }),
+        1 => path().prop_map(|path| Event::Discard { path }),
+        1 => path().prop_map(|path| Event::Timeout { path }),
+        1 => path().prop_map(|path| Event::Ecn { path }),
+        1 => path().prop_map(|path| Event::Spurious { path }),
+        2 => path().prop_map(|path| Event::AppLimited { path }),
+        1 => (path(), any::<u64>()).prop_map(|(path, bits)| Event::ExplicitRate { path, bits }),
+        1 => (path(), any::<bool>()).prop_map(|(path, usable)| Event::Usable { path, usable }),
+        1 => (path(), mss()).prop_map(|(path, mss)| Event::Mss { path, mss }),
+        1 => (0..PATHS, mss()).prop_map(|(path, mss)| Event::Add { path, mss }),
+        1 => path().prop_map(|path| Event::Remove { path }),
+        1 => path().prop_map(|path| Event::Stale { path }),
+    ]
+}
+
+/// A world that plays events and knows what must be in flight.
+struct World {
+    congestion: Congestion,
+    now: Timestamp,
+    outstanding: [VecDeque<SentPacket>; PATHS as usize + 1],
+    /// Packets of subflows that are gone.
+    stale: [VecDeque<SentPacket>; PATHS as usize + 1],
+}
+
+const fn id(path: u8) -> PathId {
+    PathId::new(path).unwrap()
+}
+
+impl World {
+    fn new(config: CongestionConfig) -> Self {
+        let mut congestion = Congestion::new(config);
+        for path in 0..PATHS {
+            congestion.add_subflow(id(path), 1_200, Timestamp::ZERO);
+        }
+        Self {
+            congestion,
+            now: Timestamp::from_millis(1),
+            outstanding: Default::default(),
+            stale: Default::default(),
+        }
+    }
+
+    fn play(&mut self, event: &Event) {
+        let now = self.now;
+        match *event {
+            Event::Wait(duration) => self.now += duration,
+            Event::Send { path, packets } => self.send(path, packets),
+            Event::Ack { path, packets, skip, ambiguous } => {
+                self.ack(path, packets, skip, ambiguous);
+            }
+            Event::Lose { path, packets } => self.lose(path, packets),
+            Event::LoseThenAck { path, packets } => {
+                self.lose(path, packets);
+                self.ack(path, packets, 0, false);
+            }
+            Event::Discard { path } => {
+                if let Some(packet) = self.outstanding[usize::from(path)].pop_back() {
+                    self.congestion.on_packet_discarded(id(path), &packet);
+                }
+            }
+            Event::Timeout { path } => self.time_out(path),
+            Event::Ecn { path } => {
+                self.congestion.on_ecn_bytes(id(path), 1_200);
+                self.congestion.on_ecn(id(path), now, now);
+            }
+            Event::Spurious { path } => self.congestion.on_spurious_loss(id(path)),
+            Event::AppLimited { path } => self.congestion.set_app_limited(id(path)),
+            Event::ExplicitRate { path, bits } => {
+                self.congestion.on_explicit_rate(id(path), Bandwidth::from_bits_per_sec(bits));
+            }
+            Event::Usable { path, usable } => self.congestion.set_usable(id(path), usable),
+            Event::Mss { path, mss } => self.congestion.set_mss(id(path), mss),
+            Event::Add { path, mss } => {
+                self.retire(path);
+                self.congestion.add_subflow(id(path), mss, now);
+            }
+            Event::Remove { path } => {
+                self.retire(path);
+                self.congestion.remove_subflow(id(path));
+            }
+            Event::Stale { path } => self.hand_back_stale(path),
+        }
+    }
+
+    fn retire(&mut self, path: u8) {
+        let packets = self.outstanding[usize::from(path)].drain(..);
+        self.stale[usize::from(path)].extend(packets);
+    }
+
+    /// As much as the window admits, and one packet more, as a probe would be.
+    fn send(&mut self, path: u8, packets: u8) {
+        for _ in 0..packets {
+            let bytes = self.congestion.subflow(id(path)).map_or(1_200, |s| s.mss);
+            let packet = self.congestion.on_sent(id(path), self.now, bytes);
+            if self.congestion.subflow(id(path)).is_some() {
+                self.outstanding[usize::from(path)].push_back(packet);
+            } else {
+                self.stale[usize::from(path)].push_back(packet);
+            }
+            if self.congestion.bytes_in_flight(id(path)) > self.congestion.window(id(path)) {
+                break;
+            }
+        }
+    }
+
+    fn ack(&mut self, path: u8, packets: u8, skip: u8, ambiguous: bool) {
+        for _ in 0..packets {
+            let Some(mut packet) = self.outstanding[usize::from(path)].remove(usize::from(skip))
+            else {
+                break;
+            };
+            packet.ambiguous = ambiguous;
+            self.congestion.on_packet_acked(id(path), self.now, &packet);
+        }
+        self.congestion.on_ack_end(id(path), self.now);
+    }
+
+    fn lose(&mut self, path: u8, packets: u8) {
+        let mut newest = None;
+        for _ in 0..packets {
+            let Some(packet) = self.outstanding[usize::from(path)].pop_front() else { break };
+            self.congestion.on_packet_lost(id(path), self.now, &packet);
+            newest = newest.max(Some(packet.sent_at));
+        }
+        if let Some(sent_at) = newest {
+            self.congestion.on_loss(id(path), self.now, sent_at);
+        }
+    }
+
+    fn time_out(&mut self, path: u8) {
+        for packet in self.outstanding[usize::from(path)].drain(..) {
+            self.congestion.on_packet_lost(id(path), self.now, &packet);
+        }
+        self.congestion.on_timeout(id(path), self.now);
+    }
+
+    fn hand_back_stale(&mut self, path: u8) {
+        for packet in self.stale[usize::from(path)].drain(..) {
+            self.congestion.on_packet_acked(id(path), self.now, &packet);
+            self.congestion.on_packet_lost(id(path), self.now, &packet);
+            self.congestion.on_packet_discarded(id(path), &packet);
+        }
+        self.congestion.on_ack_end(id(path), self.now);
+    }
+
+    fn check(&self, path: u8) -> Result<(), TestCaseError> {
+        let ledger: u64 = self.outstanding[usize::from(path)].iter().map(|p| p.bytes).sum();
+        prop_assert_eq!(self.congestion.bytes_in_flight(id(path)), ledger);
+        let Some(subflow) = self.congestion.subflow(id(path)) else {
+            prop_assert_eq!(self.congestion.window(id(path)), 0);
+            prop_assert_eq!(self.congestion.pacing_rate(id(path)), None);
+            return Ok(());
+        };
+        prop_assert!(subflow.cwnd.is_finite());
+        prop_assert!(self.congestion.window(id(path)) >= subflow.mss, "below a segment");
+        prop_assert!(subflow.cwnd < (1u64 << 60) as f64);
+        prop_assert!(subflow.ssthresh >= subflow.mss as f64 || subflow.ssthresh > 1.0);
+        prop_assert!(!subflow.ssthresh.is_nan());
+        let pacing = self.congestion.pacing_rate(id(path));
+        prop_assert!(pacing.is_none_or(|rate| rate > Bandwidth::ZERO), "pacing stopped");
+        prop_assert!(subflow.srtt.is_none() || pacing.is_some(), "an RTT without pacing");
+        prop_assert!((0.0..=1.0).contains(&self.congestion.loss_rate(id(path))));
+        let rate = self.congestion.delivery_rate(id(path));
+        prop_assert!(rate >= 0.0 && rate.is_finite());
+        Ok(())
+    }
+
+    fn trace(&self) -> Vec<(u64, Option<Bandwidth>)> {
+        (0..PATHS)
+            .map(|path| (self.congestion.window(id(path)), self.congestion.pacing_rate(id(path))))
+            .collect()
+    }
+}
+
+fn configs(seed: u64) -> impl Iterator<Item = CongestionConfig> {
+    CongestionKind::ALL.iter().flat_map(move |&avoidance| {
+        SlowStartKind::ALL.iter().flat_map(move |&slow_start| {
+            [true, false].map(|coupled| CongestionConfig { avoidance, slow_start, coupled, seed })
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn invariants_hold_after_every_event(events in prop::collection::vec(event(), 1..250), seed: u64) {
+        for config in configs(seed) {
+            let mut world = World::new(config);
+            for (at, event) in events.iter().enumerate() {
+                world.play(event);
+                for path in 0..=PATHS {
+                    world.check(path).map_err(|error| {
+                        TestCaseError::fail(format!("{config:?}, event {at} {event:?}, path {path}: {error}"))
+                    })?;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_events_give_the_same_windows(events in prop::collection::vec(event(), 1..250), seed: u64) {
+        for config in configs(seed) {
+            let [mut one, mut other] = [World::new(config), World::new(config)];
+            for event in &events {
+                one.play(event);
+                other.play(event);
+                prop_assert_eq!(one.trace(), other.trace());
+            }
+        }
+    }
+
+    /// RFC 6356 section 3, goal 2: on no path more than a TCP would take there.
+    #[test]
+    fn lia_never_grows_faster_than_reno(
+        flows in prop::collection::vec((1.0f64..1e9, 0.0f64..1e9, 1u64..10_000_000_000, any::<bool>(), any::<bool>()), 1..8),
+        acked_bytes in 1u64..1_000_000,
+        mss in 1u64..9_001,
+    ) {
+        let mut subflows = Subflows::default();
+        for (number, &(cwnd, ssthresh, rtt, in_recovery, usable)) in (0..).zip(&flows) {
+            let mut subflow = Subflow::new(id(number), mss);
+            (subflow.cwnd, subflow.ssthresh) = (cwnd, ssthresh.max(1.0));
+            subflow.srtt = Some(Duration::from_nanos(rtt));
+            (subflow.in_recovery, subflow.usable) = (in_recovery, usable);
+            subflows.insert(subflow);
+        }
+        for path in (0..flows.len() as u8).map(id) {
+            let growth = |kind: CongestionKind| {
+                let mut after = subflows.clone();
+                kind.build(0).on_ack(path, &ack(acked_bytes, mss), &mut after);
+                after.get(path).unwrap().cwnd - subflows.get(path).unwrap().cwnd
+            };
+            let [lia, reno] = [CongestionKind::Lia, CongestionKind::Reno].map(growth);
+            prop_assert!((0.0..=reno).contains(&lia), "{lia} against {reno}");
+        }
+    }
+}
+
+fn ack(acked_bytes: u64, mss: u64) -> Ack {
+    Ack {
+        now: Timestamp::ZERO,
+        acked_bytes,
+        rtt: None,
+        rate: None,
+        delivered: acked_bytes,
+        prior_delivered: 0,
+        cwnd_limited: true,
+        round_start: false,
+        ecn_ce_bytes: 0,
+        lost_bytes: 0,
+        prior_in_flight: acked_bytes,
+        bytes_in_flight: 0,
+        explicit_rate: None,
+        mss,
+    }
+}
