@@ -1,0 +1,97 @@
+//! What went in and what became of it.
+
+use core::ops::Add;
+
+/// A number of packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+}
+
+impl Tally {
+    pub(crate) fn put(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    pub(crate) fn take(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+}
+
+impl Add for Tally {
+    type Output = Self;
+    fn add(self, rhs: Self) -> Self {
+        Self { packets: self.packets + rhs.packets, bytes: self.bytes + rhs.bytes }
+    }
+}
+
+/// Why a link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The queue had no room.
+    QueueFull,
+    /// The loss model took it.
+    Loss,
+    /// The link was or went down.
+    Blackout,
+    /// It was larger than the MTU.
+    Mtu,
+}
+
+/// Dropped packets by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// The queue had no room.
+    pub queue_full: Tally,
+    /// The loss model took them.
+    pub loss: Tally,
+    /// The link was or went down.
+    pub blackout: Tally,
+    /// They were larger than the MTU.
+    pub mtu: Tally,
+}
+
+impl Drops {
+    pub(crate) fn add(&mut self, reason: DropReason, bytes: u32) {
+        match reason {
+            DropReason::QueueFull => self.queue_full.put(bytes),
+            DropReason::Loss => self.loss.put(bytes),
+            DropReason::Blackout => self.blackout.put(bytes),
+            DropReason::Mtu => self.mtu.put(bytes),
+        }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> Tally {
+        self.queue_full + self.loss + self.blackout + self.mtu
+    }
+}
+
+/// A link's books, as of the last call that passed it the time.
+///
+/// `entered` = `delivered` + `dropped.total()` + [`queued`](Self::queued) at all times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets given to [`Link::send`](crate::Link::send).
+    pub entered: Tally,
+    /// Packets taken with [`Link::poll`](crate::Link::poll).
+    pub delivered: Tally,
+    /// Packets dropped.
+    pub dropped: Drops,
+    /// Packets in the queue, with the one in service.
+    pub waiting: Tally,
+    /// Packets that have left the queue and were not taken yet.
+    pub propagating: Tally,
+}
+
+impl Counters {
+    /// Packets inside the link: in the queue or propagating.
+    pub fn queued(&self) -> Tally {
+        self.waiting + self.propagating
+    }
+}

@@ -1,0 +1,42 @@
+//! One direction of one link: rate, queue, loss, delay and outages. Sans-I/O.
+//!
+//! [`Link`] is a pure state machine: packets of any type `P` go in with their size, time is
+//! passed in, and packets come out when they are due. The simulator and the live emulator run
+//! this same model.
+//!
+//! # The model
+//!
+//! ```text
+//! send -> [down?] -> [MTU] -> drop-tail queue -> server (rate) -> [loss] -> delay, jitter -> poll
+//! ```
+//!
+//! * A lost packet has used its share of the rate, as a frame lost on the air has.
+//! * An outage is silent: it empties the queue and the line, and nobody is told
+//!   (see [`Blackout`] for the exact rule).
+//! * All schedules, traces and outages count from [`Timestamp::ZERO`](polypath_units::Timestamp).
+//!
+//! # Not modelled
+//!
+//! Active queue management and ECN marking, duplication, corruption, retransmission on the radio
+//! layer (use a rate schedule or a trace, which show its effect).
+#![forbid(unsafe_code)]
+
+mod blackout;
+mod config;
+mod counters;
+mod link;
+mod loss;
+mod propagation;
+mod rate;
+mod rng;
+mod seed;
+mod trace;
+
+pub use blackout::Blackout;
+pub use config::{ConfigError, LinkConfig, QueueLimit};
+pub use counters::{Counters, DropReason, Drops, Tally};
+pub use link::{Link, SendOutcome};
+pub use loss::Loss;
+pub use rate::{Rate, RateStep};
+pub use seed::RunSeed;
+pub use trace::{OPPORTUNITY_BYTES, Trace, TraceError};

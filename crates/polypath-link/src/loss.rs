@@ -1,0 +1,84 @@
+//! Random packet loss.
+
+use crate::config::ConfigError;
+use crate::rng::Random;
+
+/// How packets are lost on the line, after they have used the rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Loss {
+    /// Nothing is lost.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independent of the others.
+    Bernoulli(f64),
+    /// Losses in bursts: a two-state Markov chain (Gilbert 1960, Elliott 1963) that may change
+    /// its state before each packet and starts in the good state.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        good_to_bad: f64,
+        /// Probability of going from bad to good; the mean burst is its inverse, in packets.
+        bad_to_good: f64,
+        /// Probability of loss in the good state (often 0).
+        loss_good: f64,
+        /// Probability of loss in the bad state (often 1).
+        loss_bad: f64,
+    },
+}
+
+impl Loss {
+    /// The long-run share of packets that are lost.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::None => 0.0,
+            Self::Bernoulli(probability) => probability,
+            Self::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let changes = good_to_bad + bad_to_good;
+                let bad = if changes > 0.0 { good_to_bad / changes } else { 0.0 };
+                (1.0 - bad) * loss_good + bad * loss_bad
+            }
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let check = |name, given: f64| match (0.0..=1.0).contains(&given) {
+            true => Ok(()),
+            false => Err(ConfigError::Probability { name, given }),
+        };
+        match *self {
+            Self::None => Ok(()),
+            Self::Bernoulli(probability) => check("loss", probability),
+            Self::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                check("good_to_bad", good_to_bad)?;
+                check("bad_to_good", bad_to_good)?;
+                check("loss_good", loss_good)?;
+                check("loss_bad", loss_bad)
+            }
+        }
+    }
+}
+
+/// A loss model at work.
+#[derive(Clone, Debug)]
+pub(crate) struct LossProcess {
+    random: Random,
+    bad: bool,
+}
+
+impl LossProcess {
+    pub(crate) fn new(random: Random) -> Self {
+        Self { random, bad: false }
+    }
+
+    /// Whether the next packet is lost.
+    pub(crate) fn lose(&mut self, loss: &Loss) -> bool {
+        match *loss {
+            Loss::None => false,
+            Loss::Bernoulli(probability) => self.random.chance(probability),
+            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let change = if self.bad { bad_to_good } else { good_to_bad };
+                self.bad ^= self.random.chance(change);
+                self.random.chance(if self.bad { loss_bad } else { loss_good })
+            }
+        }
+    }
+}
