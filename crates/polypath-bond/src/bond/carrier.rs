@@ -1,0 +1,211 @@
+//! What carriers call: paths that come and go, packets sent, acknowledged, lost.
+
+use super::Bond;
+use crate::codec::{Control, Side};
+use crate::path::{InFlight, Path, Payload};
+use bytes::Bytes;
+use polypath_units::{PathId, Timestamp};
+
+/// A datagram to send on a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The path.
+    pub path: PathId,
+    /// The content of one QUIC DATAGRAM frame.
+    pub datagram: Bytes,
+    /// What it holds: to be handed to [`Bond::on_packet_sent`] with the packet that carries it.
+    pub payload: Payload,
+}
+
+/// What is known of a path when it is added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathSettings {
+    /// What people call it.
+    pub name: String,
+    /// Used only when no other path works.
+    pub backup: bool,
+    /// Share for weighted scheduling; 0 = from the estimated rate.
+    pub weight: f64,
+    /// Largest datagram that the carrier takes now, in bytes.
+    pub max_datagram: usize,
+    /// What the carrier adds to a datagram, in bytes of UDP payload.
+    pub packet_overhead: usize,
+}
+
+impl Bond {
+    /// Adds a path, or replaces the one with the same number, as after a new join.
+    pub fn add_path(&mut self, id: PathId, settings: PathSettings, now: Timestamp) {
+        self.drop_path(id);
+        self.control.withdraw_remove(id);
+        let mut path = Path::new(id, settings.name, settings.backup, now);
+        path.keep_alive_at = (self.side == Side::Edge).then(|| now + self.keep_alive());
+        path.weight = settings.weight;
+        path.max_datagram = settings.max_datagram as u64;
+        path.packet_overhead = settings.packet_overhead as u64;
+        self.congestion.add_subflow(id, path.packet_size(), now);
+        self.detector.on_add(id, now);
+        self.paths.insert(id, path);
+        self.last_arrival = now;
+    }
+
+    /// Removes a path whose carrier is gone: what it carried goes over the others.
+    pub fn remove_path(&mut self, id: PathId) {
+        self.drop_path(id);
+    }
+
+    /// Removes a path and tells the peer, over another one.
+    pub fn abandon_path(&mut self, id: PathId) {
+        self.drop_path(id);
+        self.tell(Control::PathRemove { path: id });
+    }
+
+    fn drop_path(&mut self, id: PathId) {
+        let Some(mut path) = self.paths.remove(&id) else { return };
+        for packet in path.flight.drain() {
+            self.give_up(id, &packet.payload, path.last_arrival);
+        }
+        self.chunks.on_path_gone(id);
+        self.copies.retain(|(path, _)| *path != id);
+        for flow in self.send_flows.values_mut() {
+            flow.forget_path(id);
+        }
+        self.congestion.remove_subflow(id);
+        self.scheduler.on_remove(id);
+        self.detector.on_remove(id);
+    }
+
+    /// Paths that the peer has removed since the last call: their connections are for nothing.
+    pub(crate) fn take_removed(&mut self) -> Vec<PathId> {
+        std::mem::take(&mut self.removed)
+    }
+
+    /// The largest datagram of a path changed.
+    pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) {
+        if let Some(path) = self.paths.get_mut(&id)
+            && path.max_datagram != max_datagram as u64
+        {
+            path.max_datagram = max_datagram as u64;
+            self.congestion.set_mss(id, path.packet_size());
+        }
+    }
+
+    /// The local interface of a path went down.
+    pub fn on_path_down(&mut self, id: PathId, now: Timestamp) {
+        if self.paths.contains_key(&id) {
+            self.detector.on_down(id, now);
+            self.obey_detector(now);
+        }
+    }
+
+    /// A packet of `bytes` left on a path; `payload` joins what its datagrams hold, if any.
+    pub fn on_packet_sent(
+        &mut self,
+        id: PathId,
+        number: u64,
+        bytes: u64,
+        payload: Payload,
+        now: Timestamp,
+    ) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        if !path.flight.admits(number) {
+            // A packet of the handshake that was repeated: its numbers are others.
+            self.on_unsent(id, &payload, now);
+            return;
+        }
+        let written_off = path.is_failed();
+        path.pacer.on_sent(bytes);
+        path.counters.packets_sent += 1;
+        path.counters.bytes_sent += bytes;
+        path.uncommit(&payload);
+        let packet = self.congestion.on_sent(id, now, bytes);
+        self.detector.on_sent(id, now);
+        if written_off {
+            self.give_up(id, &payload, now);
+        }
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.flight.insert(number, InFlight { packet, payload, written_off });
+        }
+    }
+
+    /// The carrier's peer acknowledged a packet. End a batch with [`Bond::on_acks_end`].
+    pub fn on_packet_acked(&mut self, id: PathId, number: u64, now: Timestamp) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(packet) = path.flight.remove_acked(number) else { return };
+        self.congestion.on_packet_acked(id, now, &packet.packet);
+        for chunk in packet.payload.chunks() {
+            self.chunks.on_hint(chunk, id, now);
+        }
+    }
+
+    /// All packets of one acknowledgement have been reported.
+    pub fn on_acks_end(&mut self, id: PathId, now: Timestamp) {
+        self.congestion.on_ack_end(id, now);
+        let settled = self.paths.get_mut(&id).map(|path| path.flight.take_settled());
+        for packet in settled.unwrap_or_default() {
+            self.congestion.on_packet_discarded(id, &packet.packet);
+            self.give_up(id, &packet.payload, now);
+        }
+        self.detector.on_ack(id, now);
+        self.obey_detector(now);
+        self.note_idle(id, now);
+    }
+
+    /// With nothing in flight, silence means nothing: the detector must know at once.
+    fn note_idle(&mut self, id: PathId, now: Timestamp) {
+        if self.congestion.bytes_in_flight(id) == 0 {
+            self.run_detector(now);
+        }
+    }
+
+    /// The carrier declared a packet lost. End a batch with [`Bond::on_losses_end`].
+    pub fn on_packet_lost(&mut self, id: PathId, number: u64, now: Timestamp) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(packet) = path.flight.remove(number) else { return };
+        path.counters.packets_lost += 1;
+        if packet.written_off {
+            self.congestion.on_packet_discarded(id, &packet.packet);
+            return;
+        }
+        self.congestion.on_packet_lost(id, now, &packet.packet);
+        self.give_up(id, &packet.payload, now);
+    }
+
+    /// All packets lost at once have been reported; the newest was sent at `newest_sent`.
+    pub fn on_losses_end(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
+        if self.paths.get(&id).is_some_and(|path| !path.is_failed()) {
+            self.congestion.on_loss(id, now, newest_sent);
+        }
+        self.note_idle(id, now);
+    }
+
+    /// The carrier's peer reported congestion marks (ECN-CE).
+    pub fn on_congestion_marks(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
+        self.congestion.on_ecn(id, now, newest_sent);
+    }
+
+    /// The losses of the last episode were none.
+    pub fn on_spurious_losses(&mut self, id: PathId) {
+        self.congestion.on_spurious_loss(id);
+    }
+
+    /// The carrier could not take a datagram after all: what it held travels again.
+    pub fn on_unsent(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.uncommit(payload);
+        }
+        self.give_up(id, payload, now);
+    }
+
+    /// What a datagram held must travel again.
+    pub(super) fn give_up(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
+        for chunk in payload.chunks() {
+            self.chunks.on_lost(chunk, id);
+        }
+        for &seq in &payload.control {
+            self.control.on_lost(seq);
+        }
+        if payload.ack {
+            self.acks.demand(now);
+        }
+    }
+}

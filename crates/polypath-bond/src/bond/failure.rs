@@ -1,0 +1,78 @@
+//! Paths that fail and come back.
+
+use super::{Bond, Urgent};
+use crate::codec::Frame;
+use crate::event::Event;
+use crate::path::PathState;
+use polypath_core::failure::Action;
+use polypath_units::{PathId, PathSet, Timestamp};
+
+impl Bond {
+    /// Does what the failure detector wants done.
+    pub(super) fn obey_detector(&mut self, now: Timestamp) {
+        while let Some(action) = self.detector.poll_action() {
+            match action {
+                Action::Query { query, avoid } => {
+                    let frame = Frame::PathQuery(query);
+                    self.urgent.push_back(Urgent { frame, avoid });
+                }
+                Action::Feedback(feedback) => {
+                    let avoid = feedback.suspects.iter().map(|suspect| suspect.path).collect();
+                    let frame = Frame::PathSuspect(feedback);
+                    self.urgent.push_back(Urgent { frame, avoid });
+                }
+                Action::Failed(path) => self.fail_path(path, now),
+                Action::Recovered(path) => self.recover_path(path),
+            }
+        }
+    }
+
+    /// All that the path carries goes over the others; the path is probed.
+    fn fail_path(&mut self, id: PathId, now: Timestamp) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        path.state = PathState::Failed;
+        path.counters.failures += 1;
+        path.probe.start(now);
+        let mut carried = Vec::new();
+        for packet in path.flight.iter_mut() {
+            packet.written_off = true;
+            carried.push(packet.payload.clone());
+        }
+        for payload in carried {
+            self.give_up(id, &payload, now);
+        }
+        self.chunks.on_path_gone(id);
+        self.congestion.set_usable(id, false);
+        for flow in self.send_flows.values_mut() {
+            flow.forget_path(id);
+        }
+        self.events.push_back(Event::PathFailed(id));
+    }
+
+    fn recover_path(&mut self, id: PathId) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        path.state = PathState::Active;
+        path.probe.stop();
+        self.congestion.set_usable(id, true);
+        self.events.push_back(Event::PathRecovered(id));
+    }
+
+    pub(super) fn on_pong(&mut self, id: PathId, probe: u64, now: Timestamp) {
+        let Some(path) = self.paths.get(&id) else { return };
+        if path.is_failed() && path.probe.is_current(probe) {
+            self.detector.on_probe_acked(id, now);
+        }
+    }
+
+    pub(super) fn run_detector(&mut self, now: Timestamp) {
+        self.look_at_health();
+        let state = self.send_state();
+        self.detector.on_timer(now, &self.health, &state);
+        self.obey_detector(now);
+    }
+
+    /// Paths that the peer's data can still arrive on, for the driver: all that are not failed.
+    pub fn working_paths(&self) -> PathSet {
+        self.active_paths()
+    }
+}

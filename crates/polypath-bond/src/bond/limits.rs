@@ -1,0 +1,154 @@
+//! The limit on what this end takes.
+
+use super::Bond;
+use crate::codec::StreamId;
+use crate::event::Event;
+use polypath_units::Timestamp;
+
+impl Bond {
+    /// Whether the stream must wait before it is read on;
+    /// [`Event::StreamReadable`] follows then.
+    pub(super) fn holds_reader(&mut self, id: StreamId, now: Timestamp) -> bool {
+        let Some(Err(again)) = self.take_limit.as_mut().map(|limit| limit.check(now)) else {
+            return false;
+        };
+        self.held_readers.insert(id);
+        self.release_at = Some(again);
+        true
+    }
+
+    /// Whether a datagram of `bytes` is within the limit; it is counted then.
+    pub(super) fn admits_datagram(&mut self, bytes: u64, now: Timestamp) -> bool {
+        let Some(limit) = &mut self.take_limit else { return true };
+        let admitted = limit.check(now).is_ok();
+        if admitted {
+            limit.take(bytes);
+        }
+        admitted
+    }
+
+    /// An application has read `bytes`.
+    pub(super) fn count_read(&mut self, bytes: u64) {
+        self.counters.bytes_read += bytes;
+        if let Some(limit) = &mut self.take_limit {
+            limit.take(bytes);
+        }
+    }
+
+    /// Lets the readers go on that the limit held back.
+    pub(super) fn release_readers(&mut self, now: Timestamp) {
+        if self.release_at.is_some_and(|at| at <= now) {
+            self.release_at = None;
+            let held = std::mem::take(&mut self.held_readers);
+            self.events.extend(held.into_iter().map(Event::StreamReadable));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{Parameters, Side};
+    use crate::config::BondConfig;
+    use crate::error::ReadError;
+    use bytes::{Bytes, BytesMut};
+    use polypath_units::{Bandwidth, PathId};
+    use std::time::Duration;
+
+    use crate::bond::PathSettings;
+
+    /// A driver's timers are no finer. Being late loses nothing: credit goes on building up.
+    const LATENESS: Duration = Duration::from_micros(100);
+
+    fn bond(max_rate: Option<Bandwidth>) -> Bond {
+        let config = BondConfig { max_rate, ..BondConfig::default() };
+        let parameters: Parameters = Bond::parameters(&config);
+        let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
+        let settings = PathSettings {
+            name: "a".to_owned(),
+            backup: false,
+            weight: 0.0,
+            max_datagram: 1_200,
+            packet_overhead: 30,
+        };
+        bond.add_path(PathId::default(), settings, Timestamp::ZERO);
+        bond
+    }
+
+    /// Gives a bond `count` in-order segments of 1,000 bytes of the edge's first stream.
+    fn feed(bond: &mut Bond, count: u64) -> StreamId {
+        let id = StreamId::new(Side::Edge, 0);
+        for n in 0..count {
+            let mut datagram = BytesMut::new();
+            let at = n * 1_000;
+            crate::codec::encode_stream_header(&mut datagram, at, id, at, false, None);
+            datagram.extend_from_slice(&[0; 1_000]);
+            bond.on_datagram(PathId::default(), datagram.freeze(), Timestamp::ZERO);
+        }
+        id
+    }
+
+    /// Reads as its application would: after a refusal, only once told to.
+    fn read_until(bond: &mut Bond, id: StreamId, end: Timestamp) -> u64 {
+        let (mut now, mut total) = (Timestamp::ZERO, 0);
+        while bond.poll_event().is_some() {}
+        loop {
+            match bond.read(id, 1_000, now) {
+                Ok(Some(data)) => total += data.len() as u64,
+                Err(ReadError::Blocked) => loop {
+                    // The acknowledgements that are due are none of this test's business.
+                    while bond.poll_transmit(now).is_some() {}
+                    now = bond.poll_timeout().unwrap().max(now + LATENESS);
+                    if now >= end {
+                        return total;
+                    }
+                    bond.handle_timeout(now);
+                    let events = std::iter::from_fn(|| bond.poll_event());
+                    if events.into_iter().any(|event| event == Event::StreamReadable(id)) {
+                        break;
+                    }
+                },
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// 1 MB/s for 200 ms, and 20 ms of burst; the last read may be in debt by its 1,000 bytes and
+    /// the last millisecond may not have been given out yet.
+    #[test]
+    fn streams_are_read_at_the_limit() {
+        let mut limited = bond(Some(Bandwidth::from_mbit_per_sec(8.0)));
+        let id = feed(&mut limited, 500);
+        let read = read_until(&mut limited, id, Timestamp::from_millis(200));
+        assert!((218_000..=221_000).contains(&read), "{read}");
+
+        let mut free = bond(None);
+        let id = feed(&mut free, 500);
+        let end = Timestamp::from_millis(1);
+        assert_eq!(read_until(&mut free, id, end), 500_000);
+    }
+
+    /// A burst of 20,000 bytes may leave at once, and the datagram that takes the bucket below
+    /// zero; nothing else before the time that the bond names.
+    #[test]
+    fn data_is_sent_at_the_limit() {
+        let mut bond = bond(Some(Bandwidth::from_mbit_per_sec(8.0)));
+        let id = bond.open_stream().unwrap();
+        bond.write(id, &Bytes::from(vec![0; 1_000_000])).unwrap();
+        let (mut now, mut sent, mut number) = (Timestamp::ZERO, 0, 0);
+        let end = Timestamp::from_millis(500);
+        while now < end {
+            while let Some(transmit) = bond.poll_transmit(now) {
+                sent += transmit.payload.len;
+                let (path, bytes) = (transmit.path, transmit.payload.len + 30);
+                bond.on_packet_sent(path, number, bytes, transmit.payload, now);
+                bond.on_packet_acked(path, number, now);
+                bond.on_acks_end(path, now);
+                number += 1;
+            }
+            now = bond.poll_timeout().unwrap().max(now + LATENESS);
+            bond.handle_timeout(now);
+        }
+        assert!((500_000..=500_000 + 20_000 + 1_200).contains(&sent), "{sent}");
+    }
+}

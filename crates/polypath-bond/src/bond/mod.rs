@@ -1,0 +1,267 @@
+//! The bond: one connection over several paths.
+//!
+//! A sans-I/O state machine between the application (streams, datagram flows) and the carriers
+//! (one QUIC connection for each path). A driver feeds it what carriers report and asks it what to
+//! send:
+//!
+//! - carrier to bond: [`Bond::on_datagram`], [`Bond::on_packet_sent`], [`Bond::on_packet_acked`],
+//!   [`Bond::on_packet_lost`] and their batch ends;
+//! - bond to carrier: [`Bond::poll_transmit`], then [`Bond::poll_timeout`];
+//! - application: [`Bond::open_stream`], [`Bond::write`], [`Bond::read`], flows, [`Bond::close`],
+//!   with [`Bond::poll_event`] saying when to try again.
+
+mod api;
+mod build;
+mod carrier;
+mod close;
+mod failure;
+mod flows;
+mod late;
+mod limits;
+mod receive;
+mod status;
+mod timers;
+mod transmit;
+mod views;
+
+pub use carrier::{PathSettings, Transmit};
+pub use close::BROKEN;
+pub use status::{BondStatus, PathStatus};
+
+use crate::codec::{CloseCode, Control, FlowId, Frame, Parameters, Side, StreamId};
+use crate::config::BondConfig;
+use crate::control::ControlSender;
+use crate::event::Event;
+use crate::flow::{ClosedFlows, EarlyFlows, RecvFlow, SendFlow};
+use crate::limit::RateLimit;
+use crate::path::Path;
+use crate::recv::{AckState, RecvStreams};
+use crate::send::{Chunks, SegmentInfo, SendStreams};
+use polypath_core::congestion::Congestion;
+use polypath_core::failure::{FailureDetector, PathHealth};
+use polypath_core::scheduler::{PathView, Scheduler};
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+use std::time::Duration;
+
+/// What the peer allows us, from its join message and later frames.
+#[derive(Debug)]
+struct Peer {
+    /// DSN below this may be used.
+    window: u64,
+    stream_window: u64,
+    max_streams: u64,
+    max_ack_delay: Duration,
+    idle_timeout: Duration,
+}
+
+/// How far the end of the bond has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Closed by the application; what was written is still being delivered.
+    Draining {
+        code: u64,
+        reason: String,
+    },
+    /// The close message has this number and is not acknowledged.
+    Closing {
+        seq: u64,
+    },
+    /// Both sides closed, or the peer did not in time.
+    Closed,
+    Broken,
+}
+
+/// A frame for a certain path, or for the best one.
+#[derive(Debug)]
+struct Urgent {
+    frame: Frame,
+    avoid: PathSet,
+}
+
+/// One connection over several paths.
+///
+/// A driver feeds it what its carriers report, asks it what to send, and tells it the time.
+#[derive(Debug)]
+pub struct Bond {
+    side: Side,
+    config: BondConfig,
+    phase: Phase,
+    /// What the peer did wrong, if that broke the bond.
+    broken_by: Option<CloseCode>,
+    /// The peer's close message is here.
+    peer_closed: bool,
+    /// When a peer that does not close in its turn is waited for no longer.
+    close_deadline: Option<Timestamp>,
+    congestion: Congestion,
+    scheduler: Box<dyn Scheduler>,
+    detector: Box<dyn FailureDetector>,
+    /// By path number.
+    paths: BTreeMap<PathId, Path>,
+    send: SendStreams,
+    chunks: Chunks,
+    recv: RecvStreams,
+    acks: AckState,
+    control: ControlSender,
+    send_flows: BTreeMap<FlowId, SendFlow>,
+    recv_flows: BTreeMap<FlowId, RecvFlow>,
+    /// What arrived datagrams cost, over all flows: at most the receive buffer.
+    flow_cost: u64,
+    /// Flows that are over: their numbers are not used again.
+    closed_flows: ClosedFlows,
+    /// Datagrams of flows whose opening message is still on its way.
+    early_flows: EarlyFlows,
+    /// The flow that is served first next time.
+    flow_turn: Option<FlowId>,
+    /// Paths that the peer has removed, for the node to close their connections.
+    removed: Vec<PathId>,
+    /// The newest status message of each path, which joining again does not set back.
+    path_status: BTreeMap<PathId, u64>,
+    peer: Peer,
+    /// Streams that this side has opened.
+    opened: u64,
+    /// Flows that this side has opened.
+    opened_flows: u64,
+    /// Streams that the peer has opened, and those of them that are over.
+    peer_opened: u64,
+    peer_finished: u64,
+    /// Streams that the peer was allowed.
+    granted_streams: u64,
+    /// An `open_stream` was refused.
+    opener_waits: bool,
+    urgent: VecDeque<Urgent>,
+    /// Further paths that the scheduler wants copies of a segment on.
+    copies: VecDeque<(PathId, u64)>,
+    /// The receiver's window made us send something again since the last pick.
+    window_blocked: bool,
+    /// The limits on what is sent and on what is taken.
+    send_limit: Option<RateLimit>,
+    take_limit: Option<RateLimit>,
+    /// Streams whose reading the limit holds back, and when it lets them go on.
+    held_readers: BTreeSet<StreamId>,
+    release_at: Option<Timestamp>,
+    /// When the scheduler, or pacing, wants to be asked again.
+    wake: Option<Timestamp>,
+    last_arrival: Timestamp,
+    events: VecDeque<Event>,
+    /// Reused buffers.
+    views: Vec<PathView>,
+    health: Vec<PathHealth>,
+    segments: Vec<SegmentInfo>,
+    new_ranges: Vec<Range<u64>>,
+    counters: BondCounters,
+}
+
+/// Counters of a bond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BondCounters {
+    /// Stream bytes that applications have read.
+    pub bytes_read: u64,
+    /// Stream bytes that the peer has acknowledged.
+    pub bytes_delivered: u64,
+    /// DSN space that was sent again.
+    pub bytes_reinjected: u64,
+    /// DSN space that arrived more than once.
+    pub bytes_duplicate: u64,
+    /// Datagrams refused because the receive buffer was full of fragments.
+    pub fragments_refused: u64,
+}
+
+impl Bond {
+    /// A bond without paths. `peer` is what the other end's join message allows.
+    pub fn new(side: Side, config: BondConfig, peer: &Parameters, now: Timestamp) -> Self {
+        let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
+        Self {
+            side,
+            phase: Phase::Open,
+            broken_by: None,
+            peer_closed: false,
+            close_deadline: None,
+            congestion: Congestion::new(config.congestion),
+            scheduler: config.scheduler.build(),
+            detector: config.failure.build(),
+            paths: BTreeMap::new(),
+            send: SendStreams::default(),
+            chunks: Chunks::default(),
+            recv: RecvStreams::new(&config),
+            acks,
+            control: ControlSender::default(),
+            send_flows: BTreeMap::new(),
+            recv_flows: BTreeMap::new(),
+            flow_cost: 0,
+            closed_flows: ClosedFlows::default(),
+            early_flows: EarlyFlows::default(),
+            flow_turn: None,
+            removed: Vec::new(),
+            path_status: BTreeMap::new(),
+            peer: Peer {
+                window: peer.initial_window,
+                stream_window: peer.stream_window,
+                max_streams: peer.max_streams,
+                max_ack_delay: peer.max_ack_delay,
+                idle_timeout: peer.idle_timeout,
+            },
+            opened: 0,
+            opened_flows: 0,
+            peer_opened: 0,
+            peer_finished: 0,
+            granted_streams: config.max_streams,
+            opener_waits: false,
+            urgent: VecDeque::new(),
+            copies: VecDeque::new(),
+            window_blocked: false,
+            send_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
+            take_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
+            held_readers: BTreeSet::new(),
+            release_at: None,
+            wake: None,
+            last_arrival: now,
+            events: VecDeque::new(),
+            views: Vec::new(),
+            health: Vec::new(),
+            segments: Vec::new(),
+            new_ranges: Vec::new(),
+            counters: BondCounters::default(),
+            config,
+        }
+    }
+
+    /// What this end allows the peer, for the join message.
+    pub fn parameters(config: &BondConfig) -> Parameters {
+        Parameters {
+            initial_window: config.receive_buffer,
+            stream_window: config.initial_stream_window(),
+            max_streams: config.max_streams,
+            idle_timeout: config.idle_timeout,
+            max_ack_delay: config.max_ack_delay,
+        }
+    }
+
+    /// Takes the peer's parameters over, when its join answer arrives after the bond was made.
+    pub fn set_peer(&mut self, peer: &Parameters) {
+        self.peer.window = self.peer.window.max(peer.initial_window);
+        self.peer.stream_window = peer.stream_window;
+        for id in self.send.ids().collect::<Vec<_>>() {
+            self.send.raise_limit(id, peer.stream_window);
+        }
+        self.on_max_streams(peer.max_streams);
+        self.peer.max_ack_delay = peer.max_ack_delay;
+        self.peer.idle_timeout = peer.idle_timeout;
+    }
+
+    /// The next thing that the application may act on.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn tell(&mut self, message: Control) {
+        self.control.push(message);
+    }
+
+    /// The paths that carry data now.
+    fn active_paths(&self) -> PathSet {
+        self.paths.values().filter(|path| !path.is_failed()).map(|path| path.id).collect()
+    }
+}

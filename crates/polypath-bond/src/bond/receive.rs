@@ -1,0 +1,300 @@
+//! What arrives from the peer.
+
+use super::{Bond, Phase};
+use crate::codec::{AckFrame, Control, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId};
+use crate::error::ProtocolError;
+use crate::event::{BreakReason, Event};
+use crate::recv::Arriving;
+use bytes::Bytes;
+use polypath_units::{PathId, Timestamp};
+use std::ops::Range;
+
+/// Holes in the received numbers that are remembered: one for so many bytes of the receive buffer,
+/// so that skips of single bytes cost no more than half of it.
+const BYTES_PER_HOLE: u64 = 128;
+const MIN_HOLES: u64 = 1_024;
+
+/// A small piece would keep the whole datagram that it came in in memory.
+fn compact(data: Bytes, datagram: usize) -> Bytes {
+    if data.len() * 2 < datagram { Bytes::copy_from_slice(&data) } else { data }
+}
+
+impl Bond {
+    /// A datagram arrived on a path. A peer that breaks the protocol breaks the bond.
+    pub fn on_datagram(&mut self, id: PathId, datagram: Bytes, now: Timestamp) {
+        if self.phase == Phase::Broken {
+            return;
+        }
+        let keep_alive = self.keep_alive();
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        path.counters.bytes_received += datagram.len() as u64;
+        path.last_arrival = now;
+        path.keep_alive_at = path.keep_alive_at.map(|_| now + keep_alive);
+        self.last_arrival = now;
+        self.detector.on_arrival(id, now);
+        let size = datagram.len();
+        for frame in Frames::new(datagram) {
+            let handled = frame.map_err(ProtocolError::from);
+            if let Err(error) = handled.and_then(|frame| self.on_frame(id, frame, size, now)) {
+                self.break_off(BreakReason::Protocol(error));
+                return;
+            }
+        }
+        self.obey_detector(now);
+    }
+
+    fn on_frame(
+        &mut self,
+        path: PathId,
+        frame: Frame,
+        size: usize,
+        now: Timestamp,
+    ) -> Result<(), ProtocolError> {
+        match frame {
+            Frame::Padding => Ok(()),
+            Frame::Stream(stream) => self.on_stream(path, stream, size, now),
+            Frame::Skip { dsn, len } => self.on_skip(path, dsn..dsn + len, now),
+            Frame::Ack(ack) => self.on_ack_frame(&ack, now),
+            Frame::Control { seq, message } => {
+                self.owe_ack(path, now);
+                self.acks.demand(now);
+                if seq >= self.acks.control.next() + MAX_CONTROL_SPAN {
+                    return Err(ProtocolError::ControlSpan { seq });
+                }
+                if self.acks.control.insert(seq..seq + 1, |_| ()) == 0 {
+                    return Ok(());
+                }
+                self.on_control(message, now)
+            }
+            Frame::Ping { id } => {
+                if let Some(path) = self.paths.get_mut(&path) {
+                    path.owe_pong(id);
+                }
+                Ok(())
+            }
+            Frame::Pong { id } => {
+                self.on_pong(path, id, now);
+                Ok(())
+            }
+            Frame::Datagram(mut datagram) => {
+                datagram.data = compact(datagram.data, size);
+                self.on_flow_datagram(datagram, now);
+                Ok(())
+            }
+            Frame::PathSuspect(feedback) => {
+                self.look_at_health();
+                let state = self.send_state();
+                self.detector.on_feedback(&feedback, now, &self.health, &state);
+                Ok(())
+            }
+            Frame::PathQuery(query) => {
+                let state = self.receive_state();
+                self.detector.on_query(query, now, &state);
+                Ok(())
+            }
+        }
+    }
+
+    fn owe_ack(&mut self, path: PathId, now: Timestamp) {
+        if let Some(path) = self.paths.get_mut(&path) {
+            path.acks_owed = true;
+        }
+        self.acks.on_arrival(now);
+    }
+
+    fn check_window(&self, range: &Range<u64>) -> Result<(), ProtocolError> {
+        let limit = self.acks.advertised();
+        if range.end > limit {
+            let what = "the highest DSN";
+            return Err(ProtocolError::FlowControl { what, given: range.end, limit });
+        }
+        Ok(())
+    }
+
+    /// Records arrived DSNs for acknowledgement and failure detection. Returns how many are new;
+    /// `on_new` sees them.
+    fn record(
+        &mut self,
+        path: PathId,
+        range: Range<u64>,
+        now: Timestamp,
+        on_new: impl FnMut(Range<u64>),
+    ) -> u64 {
+        let before = self.acks.data.next();
+        let (len, end) = (range.end - range.start, range.end);
+        let new = self.acks.data.insert(range, on_new);
+        if new > 0 {
+            self.extend_close(now);
+        }
+        self.counters.bytes_duplicate += len - new;
+        let out_of_order = self.acks.data.next() == before;
+        let state = self.receive_state();
+        self.detector.on_data(path, out_of_order, now, &state);
+        self.owe_ack(path, now);
+        // The sender may be waiting for just this: a hole that closed, or the end of its data.
+        if !out_of_order && end < self.acks.data.next() {
+            self.acks.demand(now);
+        }
+        new
+    }
+
+    fn is_next(&self, range: &Range<u64>) -> bool {
+        range.start <= self.acks.data.next()
+    }
+
+    /// Whether a further hole in the received numbers can be remembered. What is next in order
+    /// makes none.
+    fn can_remember(&self, range: &Range<u64>) -> bool {
+        let limit = (self.config.receive_buffer / BYTES_PER_HOLE).max(MIN_HOLES);
+        self.is_next(range) || (self.acks.data.gaps() as u64) < limit
+    }
+
+    fn on_stream(
+        &mut self,
+        path: PathId,
+        frame: StreamFrame,
+        datagram: usize,
+        now: Timestamp,
+    ) -> Result<(), ProtocolError> {
+        let range = frame.dsn_range();
+        self.check_window(&range)?;
+        self.accept_stream(frame.id)?;
+        let StreamFrame { id, offset, fin, data, .. } = frame;
+        let segment = Arriving { id, offset, data: compact(data, datagram), fin };
+        self.recv.check(&segment)?;
+        if !self.can_remember(&range)
+            || !self.recv.admits(segment.data.len() as u64) && !self.is_next(&range)
+        {
+            self.counters.fragments_refused += 1;
+            return Ok(());
+        }
+        let first = range.start;
+        let mut pieces = std::mem::take(&mut self.new_ranges);
+        self.record(path, range, now, |piece| pieces.push(piece.start - first..piece.end - first));
+        for piece in pieces.drain(..) {
+            self.store(&segment, &piece);
+        }
+        self.new_ranges = pieces;
+        if fin {
+            self.acks.demand(now);
+        }
+        Ok(())
+    }
+
+    /// Keeps the part of a segment whose DSN are new. The rest was kept before, or skipped because
+    /// its stream was reset: to keep it again would count it twice.
+    fn store(&mut self, segment: &Arriving, piece: &Range<u64>) {
+        let len = segment.data.len() as u64;
+        let bytes = piece.start.min(len) as usize..piece.end.min(len) as usize;
+        let accepted = self.recv.insert(Arriving {
+            id: segment.id,
+            offset: segment.offset + piece.start.min(len),
+            data: segment.data.slice(bytes),
+            fin: segment.fin && piece.end > len,
+        });
+        self.recv.release((piece.end - piece.start).saturating_sub(accepted.stored));
+        if accepted.readable {
+            self.events.push_back(Event::StreamReadable(segment.id));
+        }
+    }
+
+    fn on_skip(
+        &mut self,
+        path: PathId,
+        range: Range<u64>,
+        now: Timestamp,
+    ) -> Result<(), ProtocolError> {
+        self.check_window(&range)?;
+        if !self.can_remember(&range) {
+            self.counters.fragments_refused += 1;
+            return Ok(());
+        }
+        let new = self.record(path, range, now, |_| ());
+        self.recv.release(new);
+        self.after_release(now);
+        Ok(())
+    }
+
+    fn on_ack_frame(&mut self, ack: &AckFrame, now: Timestamp) -> Result<(), ProtocolError> {
+        self.peer.window = self.peer.window.max(ack.window);
+        let (send, events) = (&mut self.send, &mut self.events);
+        let mut delivered = 0;
+        let mut over = Vec::new();
+        self.chunks.on_ack(ack.rcv_nxt, &ack.ranges, |id, bytes, fin| {
+            delivered += bytes;
+            if send.on_acked(id, bytes, fin) {
+                events.push_back(Event::StreamDelivered(id));
+                over.push(id);
+            }
+        })?;
+        self.counters.bytes_delivered += delivered;
+        let (control, flows) = (&mut self.control, &mut self.closed_flows);
+        control.on_ack(ack.control_nxt, &ack.control_ranges, |message| {
+            if let Control::FlowClose { flow } = message {
+                flows.insert(flow);
+            }
+        })?;
+        over.into_iter().for_each(|id| self.after_half_closed(id));
+        self.wake_writers();
+        self.progress_close(now);
+        Ok(())
+    }
+
+    fn on_control(&mut self, message: Control, now: Timestamp) -> Result<(), ProtocolError> {
+        match message {
+            Control::MaxData { max } => self.peer.window = self.peer.window.max(max),
+            Control::MaxStreamData { id, max } => {
+                self.accept_stream(id)?;
+                self.send.raise_limit(id, max);
+            }
+            Control::MaxStreams { max } => self.on_max_streams(max),
+            Control::ResetStream { id, code, final_size } => {
+                self.accept_stream(id)?;
+                if self.recv.reset(id, code, final_size)? {
+                    self.events.push_back(Event::StreamReadable(id));
+                }
+                self.after_release(now);
+            }
+            Control::StopSending { id, code } => {
+                self.accept_stream(id)?;
+                self.on_stop_sending(id, code);
+            }
+            Control::PathStatus { path, sequence, backup } => {
+                let newest = self.path_status.entry(path).or_default();
+                if sequence > *newest {
+                    *newest = sequence;
+                    self.paths.entry(path).and_modify(|path| path.backup = backup);
+                }
+            }
+            Control::PathRemove { path } => {
+                if self.paths.contains_key(&path) {
+                    self.remove_path(path);
+                    self.removed.push(path);
+                    self.events.push_back(Event::PathRemoved(path));
+                }
+            }
+            Control::FlowOpen { flow, mode, resequence } => {
+                self.on_flow_open(flow, mode, resequence, now)?;
+            }
+            Control::FlowClose { flow } => self.on_flow_close(flow),
+            Control::Close { code, reason } => self.on_close(code, reason, now),
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_max_streams(&mut self, max: u64) {
+        self.peer.max_streams = self.peer.max_streams.max(max);
+        if self.opener_waits && self.opened < self.peer.max_streams {
+            self.opener_waits = false;
+            self.events.push_back(Event::StreamsAvailable);
+        }
+    }
+
+    /// The peer reads no more: what is unsent is dropped, and the peer told where the data ends.
+    fn on_stop_sending(&mut self, id: StreamId, code: u64) {
+        if self.send.get(id).is_some() {
+            self.reset(id, code);
+            self.events.push_back(Event::StreamStopped { id, code });
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What happens when time passes.
+
+use super::{Bond, Phase};
+use crate::event::BreakReason;
+use polypath_units::{PathSet, Timestamp};
+use std::time::Duration;
+
+/// Control messages without any sign of arrival are sent again after this at least.
+const MIN_CONTROL_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// A path on which nothing arrived for this long is used by the edge.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Chunks that are sent again at once when QUIC acknowledged them but the peer's bond did not.
+const HINTED_AT_ONCE: usize = 64;
+
+impl Bond {
+    /// When [`Bond::handle_timeout`] must be called at the latest, if nothing else happens.
+    pub fn poll_timeout(&mut self) -> Option<Timestamp> {
+        if self.phase == Phase::Broken {
+            return None;
+        }
+        self.look_at_health();
+        let state = self.send_state();
+        let probes = self.paths.values().map(|path| path.probe.next_at).min();
+        let timers = [
+            self.acks.due().filter(|_| self.fastest_path(PathSet::EMPTY).is_some()),
+            self.close_deadline,
+            self.paths.values().filter_map(|path| path.keep_alive_due()).min(),
+            self.wake,
+            self.release_at,
+            probes.filter(|&at| at < Timestamp::MAX),
+            self.control.next_timer(self.silence_limit()),
+            self.detector.next_timer(&self.health, &state),
+            self.next_flow_timer(),
+            self.next_hint_check(),
+            Some(self.last_arrival + self.idle_timeout()),
+        ];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Time has passed: call at the time of [`Bond::poll_timeout`] or later, then transmit.
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        if self.phase == Phase::Broken {
+            return;
+        }
+        if self.last_arrival + self.idle_timeout() <= now {
+            self.break_off(BreakReason::IdleTimeout);
+            return;
+        }
+        if self.close_deadline.is_some_and(|at| at <= now) {
+            self.finish_close();
+        }
+        let limit = self.silence_limit();
+        self.control.on_timer(now, limit);
+        if self.next_hint_check().is_some_and(|at| at <= now) {
+            self.chunks.reinject_hinted(now - limit, HINTED_AT_ONCE);
+        }
+        self.release_flows(now);
+        self.release_readers(now);
+        self.run_detector(now);
+    }
+
+    /// How long a path may be idle: mappings of NATs live for 30 s or more (RFC 4787), and the bond
+    /// must not end because there is nothing to say.
+    pub(super) fn keep_alive(&self) -> Duration {
+        (self.idle_timeout() / 3).min(KEEP_ALIVE)
+    }
+
+    /// The lower of both ends' idle times; zero means none.
+    fn idle_timeout(&self) -> Duration {
+        let times = [self.config.idle_timeout, self.peer.idle_timeout];
+        times.into_iter().filter(|time| !time.is_zero()).min().unwrap_or(Duration::MAX)
+    }
+
+    /// How long something may stay unacknowledged before it is sent again without any hint.
+    fn silence_limit(&self) -> Duration {
+        let rtts = self.paths.keys().filter_map(|&id| self.congestion.rtt(id)?.srtt());
+        (3 * rtts.max().unwrap_or_default() + self.peer.max_ack_delay).max(MIN_CONTROL_TIMEOUT)
+    }
+
+    /// QUIC acknowledged the oldest data but the peer's bond did not: its datagram queue may have
+    /// overflowed. When to send it again.
+    fn next_hint_check(&self) -> Option<Timestamp> {
+        let oldest = self.chunks.oldest()?;
+        oldest.hinted.map(|at| at + self.silence_limit())
+    }
+}

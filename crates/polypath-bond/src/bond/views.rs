@@ -1,0 +1,103 @@
+//! What schedulers and failure detectors are shown.
+
+use super::Bond;
+use crate::path::Path;
+use crate::send::SegmentInfo;
+use polypath_core::congestion::Congestion;
+use polypath_core::failure::{PathHealth, ReceiveState, SendState};
+use polypath_core::scheduler::{PathView, QueueView};
+use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// What a frame header and small frames beside it take of a datagram at most; a path whose
+/// datagrams are not larger cannot carry data.
+pub(super) const MIN_DATAGRAM: u64 = 64;
+
+/// Shown as waiting beside what is queued while a writer is blocked: there is more to come.
+const MORE_TO_COME: u64 = 1 << 40;
+
+fn view(path: &mut Path, congestion: &Congestion, now: Timestamp) -> PathView {
+    let id = path.id;
+    let rtt = congestion.rtt(id);
+    let cwnd = congestion.window(id);
+    let in_flight = congestion.bytes_in_flight(id) + path.committed;
+    let rate = congestion.pacing_rate(id);
+    let ready = path.pacer.ready_at(now, rate, path.packet_size(), path.committed);
+    let has_room = in_flight + path.packet_size() <= cwnd;
+    let usable = !path.is_failed() && path.max_datagram > MIN_DATAGRAM;
+    let subflow = congestion.subflow(id);
+    PathView {
+        id,
+        srtt: rtt.and_then(|rtt| rtt.srtt()),
+        rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
+        min_rtt: rtt.and_then(|rtt| rtt.min()),
+        cwnd,
+        in_flight,
+        mss: path.packet_size(),
+        rate: congestion.delivery_rate(id),
+        in_slow_start: congestion.in_slow_start(id),
+        ssthresh: subflow.map_or(f64::INFINITY, |subflow| subflow.ssthresh),
+        available: usable && has_room && ready <= now,
+        paced_until: ready,
+        failed: !usable,
+        backup: path.backup,
+        weight: path.weight,
+        loss: congestion.steady_loss_rate(id, now),
+    }
+}
+
+impl Bond {
+    /// Renews `self.views`.
+    pub(super) fn look_at_paths(&mut self, now: Timestamp) {
+        let congestion = &self.congestion;
+        self.views.clear();
+        self.views.extend(self.paths.values_mut().map(|path| view(path, congestion, now)));
+    }
+
+    pub(super) fn queue_view(&self, segment: u64, again: Option<&SegmentInfo>) -> QueueView {
+        let more = if self.send.has_waiting() { MORE_TO_COME } else { 0 };
+        QueueView {
+            segment,
+            unsent: self.send.unsent().max(segment) + more,
+            send_window: self.peer.window.saturating_sub(self.chunks.next_dsn()),
+            window: self.peer.window.saturating_sub(self.chunks.una()),
+            outstanding: self.chunks.unacked(),
+            sent_on: again.map_or_else(Default::default, |segment| segment.sent_on),
+            reinjection: again.is_some(),
+            blocked_since_last: self.window_blocked,
+        }
+    }
+
+    /// Renews `self.health`.
+    pub(super) fn look_at_health(&mut self) {
+        let (congestion, peer_delay) = (&self.congestion, self.peer.max_ack_delay);
+        self.health.clear();
+        self.health.extend(self.paths.keys().map(|&id| {
+            let rtt = congestion.rtt(id);
+            PathHealth {
+                id,
+                srtt: rtt.and_then(|rtt| rtt.srtt()),
+                rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
+                max_ack_delay: peer_delay,
+                rto: rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto()),
+                in_flight: congestion.bytes_in_flight(id),
+            }
+        }));
+    }
+
+    pub(super) fn send_state(&self) -> SendState {
+        SendState {
+            window_exhausted: self.send.is_ready() && self.peer.window <= self.chunks.next_dsn(),
+            oldest: self.chunks.oldest().and_then(|oldest| oldest.last_sent),
+        }
+    }
+
+    pub(super) fn receive_state(&self) -> ReceiveState {
+        ReceiveState {
+            rcv_nxt: self.acks.data.next(),
+            max_end: self.acks.data.max_end(),
+            window: self.acks.advertised().saturating_sub(self.acks.data.next()),
+            mss: self.paths.values().map(|path| path.max_datagram).max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the frames of the bond say.
+
+use super::{Control, FlowId, StreamId};
+use bytes::Bytes;
+use polypath_core::failure::{Feedback, Query};
+use polypath_units::PathId;
+use std::ops::Range;
+use std::time::Duration;
+
+/// The most ranges of each kind in an [`AckFrame`].
+pub const MAX_ACK_RANGES: usize = 32;
+
+/// The longest silence that PATH_SUSPECT can tell: 65,535 ms; longer ones are sent as this.
+pub const MAX_SILENCE: Duration = Duration::from_millis(u16::MAX as u64);
+
+/// Bytes of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamFrame {
+    /// DSN of the first byte of `data`.
+    pub dsn: u64,
+    /// The stream.
+    pub id: StreamId,
+    /// Offset of the first byte of `data` in the stream.
+    pub offset: u64,
+    /// Whether the stream ends behind `data`. The end takes one DSN of its own, so that it is
+    /// acknowledged like a byte (as DATA_FIN of RFC 8684 section 3.3.3).
+    pub fin: bool,
+    /// The bytes; empty only with `fin`.
+    pub data: Bytes,
+}
+
+impl StreamFrame {
+    /// The DSN range that this frame takes: one for each byte and one for the end of the stream.
+    pub fn dsn_range(&self) -> Range<u64> {
+        self.dsn..self.dsn + self.data.len() as u64 + u64::from(self.fin)
+    }
+
+    /// The offset behind the last byte of `data`.
+    pub fn end_offset(&self) -> u64 {
+        self.offset + self.data.len() as u64
+    }
+}
+
+/// One unreliable message of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramFrame {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its number in the flow, from 0; copies on other paths carry the same.
+    pub seq: u64,
+    /// The message.
+    pub data: Bytes,
+}
+
+/// What the receiver has: the DATA_ACK of the bond.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AckFrame {
+    /// All DSN below are received.
+    pub rcv_nxt: u64,
+    /// The sender may use DSN below this; never less than `rcv_nxt`, never less than it was.
+    pub window: u64,
+    /// Received DSN above `rcv_nxt`: ascending, none empty, with a gap before each. Of more than
+    /// [`MAX_ACK_RANGES`] the lowest are sent.
+    pub ranges: Vec<Range<u64>>,
+    /// All CONTROL sequence numbers below are received.
+    pub control_nxt: u64,
+    /// Received CONTROL sequence numbers above `control_nxt`, as `ranges`.
+    pub control_ranges: Vec<Range<u64>>,
+    /// What arrived on each path; no path twice.
+    pub arrivals: Vec<Arrival>,
+}
+
+/// How much arrived on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The path.
+    pub path: PathId,
+    /// Bytes of bond payloads received on it since its last join.
+    pub bytes: u64,
+}
+
+/// A frame of the bond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// One byte without meaning. A decoder gives one for a whole run.
+    Padding,
+    /// Bytes of a stream.
+    Stream(StreamFrame),
+    /// DSN whose bytes will never be sent, because their stream was reset: as good as received.
+    Skip {
+        /// First of the range.
+        dsn: u64,
+        /// How many; not 0.
+        len: u64,
+    },
+    /// One unreliable message of a flow.
+    Datagram(DatagramFrame),
+    /// What the receiver has.
+    Ack(AckFrame),
+    /// A reliable message, valid in any order and when repeated.
+    Control {
+        /// Its number, from 0; the same when it is sent again.
+        seq: u64,
+        /// The message.
+        message: Control,
+    },
+    /// Probe of a path: answer [`Frame::Pong`] on the same path.
+    Ping {
+        /// Echoed in the answer.
+        id: u64,
+    },
+    /// Answer to a probe.
+    Pong {
+        /// The probe's.
+        id: u64,
+    },
+    /// The receiver's view of paths that are suspected or were asked about.
+    PathSuspect(Feedback),
+    /// A question about paths.
+    PathQuery(Query),
+}
+
+/// Frame types on the wire: one byte, which is also their only form as a varint.
+pub(super) mod wire {
+    pub(in super::super) const PADDING: u8 = 0x00;
+    pub(in super::super) const PING: u8 = 0x01;
+    pub(in super::super) const PONG: u8 = 0x02;
+    pub(in super::super) const ACK: u8 = 0x03;
+    pub(in super::super) const SKIP: u8 = 0x04;
+    pub(in super::super) const CONTROL: u8 = 0x05;
+    pub(in super::super) const PATH_SUSPECT: u8 = 0x06;
+    pub(in super::super) const PATH_QUERY: u8 = 0x07;
+    /// With [`LENGTH`] and [`FIN`]: 0x08 to 0x0b.
+    pub(in super::super) const STREAM: u8 = 0x08;
+    /// Data to the end of the payload.
+    pub(in super::super) const DATAGRAM: u8 = 0x0c;
+    pub(in super::super) const DATAGRAM_WITH_LENGTH: u8 = DATAGRAM | LENGTH;
+    /// The frame tells the length of its data; without, they fill the payload.
+    pub(in super::super) const LENGTH: u8 = 0x01;
+    /// The stream ends behind the data.
+    pub(in super::super) const FIN: u8 = 0x02;
+}

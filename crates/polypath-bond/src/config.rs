@@ -1,0 +1,83 @@
+//! What can be set on a bond.
+
+use polypath_core::congestion::CongestionConfig;
+use polypath_core::failure::FailureKind;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_units::Bandwidth;
+use std::time::Duration;
+
+/// The least that a side may allow its peer (docs/protocol.md, parameters): DSN, bytes of each
+/// stream, streams.
+pub(crate) const LEAST_WINDOW: u64 = 64 << 10;
+pub(crate) const LEAST_STREAM_WINDOW: u64 = 16 << 10;
+pub(crate) const LEAST_STREAMS: u64 = 16;
+
+/// Settings of a bond. The defaults are the best general choice that we measured
+/// (docs/decisions/0006-defaults.md).
+#[derive(Clone, Debug)]
+pub struct BondConfig {
+    /// Congestion control and slow start of the paths.
+    pub congestion: CongestionConfig,
+    /// Which path the next segment takes.
+    pub scheduler: SchedulerKind,
+    /// How a dead path is found.
+    pub failure: FailureKind,
+    /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
+    /// least 64 KiB.
+    pub receive_buffer: u64,
+    /// The most data that streams hold for sending, unacknowledged data included, in bytes.
+    pub send_buffer: u64,
+    /// Streams that the peer may have open at once. At least 16.
+    pub max_streams: u64,
+    /// The bond ends when no path has worked for this long.
+    pub idle_timeout: Duration,
+    /// Data datagrams that make an acknowledgement due.
+    pub ack_every: u32,
+    /// The longest that an acknowledgement of data is held back.
+    pub max_ack_delay: Duration,
+    /// Bytes that one datagram flow may have waiting to be sent, and to be read.
+    pub flow_buffer: u64,
+    /// The most that this end sends, and takes, each; `None` for no limit. Sending, the datagrams
+    /// of streams and flows count, repeated ones included. Taking, streams are read no faster, so
+    /// that flow control slows their sender down after at most `receive_buffer`, and datagrams of
+    /// flows above the rate are dropped.
+    pub max_rate: Option<Bandwidth>,
+}
+
+impl Default for BondConfig {
+    fn default() -> Self {
+        Self {
+            congestion: CongestionConfig::default(),
+            scheduler: SchedulerKind::Edpf,
+            failure: FailureKind::Fpf,
+            receive_buffer: 16 << 20,
+            send_buffer: 16 << 20,
+            max_streams: 8_192,
+            idle_timeout: Duration::from_secs(30),
+            ack_every: 8,
+            max_ack_delay: Duration::from_millis(5),
+            flow_buffer: 1 << 20,
+            max_rate: None,
+        }
+    }
+}
+
+impl BondConfig {
+    /// What one stream may take of the receive buffer while it is alone; the rest stays for
+    /// others, so that one slow reader cannot stall them.
+    pub(crate) const fn lone_stream_window(&self) -> u64 {
+        self.receive_buffer / 8 * 7
+    }
+
+    /// What a new stream may send before the receiver has said more.
+    pub(crate) fn initial_stream_window(&self) -> u64 {
+        (self.receive_buffer / 4).clamp(LEAST_STREAM_WINDOW, 1 << 20)
+    }
+
+    /// These settings with what the protocol demands at least.
+    pub(crate) fn raised_to_least(mut self) -> Self {
+        self.receive_buffer = self.receive_buffer.max(LEAST_WINDOW);
+        self.max_streams = self.max_streams.max(LEAST_STREAMS);
+        self
+    }
+}

@@ -1,0 +1,37 @@
+//! Datagram flows: unreliable messages with a mode each.
+
+mod early;
+mod recv;
+mod send;
+
+pub(crate) use early::{ClosedFlows, EarlyFlows};
+pub(crate) use recv::RecvFlow;
+pub(crate) use send::SendFlow;
+
+use crate::codec::FlowMode;
+use std::time::Duration;
+
+/// How a datagram flow is carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowConfig {
+    /// Which paths its datagrams take.
+    pub mode: FlowMode,
+    /// The longest that the receiver holds a datagram back to restore order. `None`: as long as
+    /// the paths' delays differ; zero: not at all.
+    pub resequence: Option<Duration>,
+}
+
+/// What became of a flow's datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounters {
+    /// Datagrams accepted for sending.
+    pub sent: u64,
+    /// Datagrams refused or dropped because a queue was full.
+    pub dropped: u64,
+    /// Datagrams given to the application.
+    pub delivered: u64,
+    /// Further copies of datagrams that had arrived.
+    pub duplicates: u64,
+    /// Datagrams given to the application after a later one.
+    pub late: u64,
+}

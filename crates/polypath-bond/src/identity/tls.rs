@@ -1,0 +1,236 @@
+//! TLS 1.3 with raw public keys (RFC 7250): the certificate message carries a bare key.
+//!
+//! Resumption, tickets and 0-RTT are off: each path's handshake then has the same shape every
+//! time, and early data, which an attacker may replay, does not exist.
+
+use std::sync::Arc;
+
+use noq_proto::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig, QuicServerConfig};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::{
+    CertificateDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
+};
+use rustls::server::AlwaysResolvesServerRawPublicKeys;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::sign::CertifiedKey;
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
+};
+
+use super::{PublicKey, SecretKey};
+
+/// The server name to connect with. It is never sent and never checked: the key is the name.
+pub const SERVER_NAME: &str = "polypath";
+
+/// TLS could not be configured.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsConfigError {
+    /// The TLS library refuses the key or the protocol version.
+    #[error("TLS cannot be configured: {0}")]
+    Tls(#[from] Error),
+    /// The TLS library lacks the cipher suite of QUIC's Initial packets (RFC 9001, section 5.2).
+    #[error("TLS cannot be configured: {0}")]
+    Suite(#[from] NoInitialCipherSuite),
+}
+
+/// The server at the other end is not the hub that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server's key is {found}, but the hub's is {expected}: wrong address or an impostor")]
+pub struct WrongHubKey {
+    /// The key of the hub, as in the join string.
+    pub expected: PublicKey,
+    /// The key that the server presented.
+    pub found: PublicKey,
+}
+
+impl WrongHubKey {
+    /// Finds this error in the reason for which a connection was lost.
+    pub fn find(error: &noq_proto::ConnectionError) -> Option<Self> {
+        let noq_proto::ConnectionError::TransportError(transport) = error else { return None };
+        let Error::InvalidCertificate(CertificateError::Other(other)) =
+            transport.crypto.as_ref()?.downcast_ref::<Error>()?
+        else {
+            return None;
+        };
+        other.0.downcast_ref().copied()
+    }
+}
+
+/// TLS for an edge: presents the key of `secret` and accepts the server with the key `hub` alone.
+///
+/// # Errors
+/// When the TLS library lacks an algorithm that this needs.
+pub fn client_config(
+    secret: &SecretKey,
+    hub: PublicKey,
+    alpn: &[u8],
+) -> Result<QuicClientConfig, TlsConfigError> {
+    let provider = Arc::new(ring::default_provider());
+    let mut config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(HubVerifier { hub, provider }))
+        .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
+            certified_key(secret)?,
+        )));
+    config.alpn_protocols = vec![alpn.to_vec()];
+    config.resumption = Resumption::disabled();
+    config.enable_sni = false;
+    Ok(QuicClientConfig::try_from(config)?)
+}
+
+/// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
+/// Ed25519 key. What the edge may do is decided afterwards, by its [`peer_public_key`].
+///
+/// # Errors
+/// When the TLS library lacks an algorithm that this needs.
+pub fn server_config(secret: &SecretKey, alpn: &[u8]) -> Result<QuicServerConfig, TlsConfigError> {
+    let provider = Arc::new(ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_client_cert_verifier(Arc::new(EdgeVerifier { provider }))
+        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified_key(
+            secret,
+        )?)));
+    config.alpn_protocols = vec![alpn.to_vec()];
+    config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    config.max_early_data_size = 0;
+    Ok(QuicServerConfig::try_from(config)?)
+}
+
+/// The key that the peer of `connection` proved to possess; `None` until it has done so.
+pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> {
+    let session = connection.crypto_session();
+    if session.is_handshaking() {
+        return None;
+    }
+    let identity = session.peer_identity()?.downcast::<Vec<CertificateDer<'static>>>().ok()?;
+    PublicKey::from_spki(identity.first()?)
+}
+
+fn certified_key(secret: &SecretKey) -> Result<Arc<CertifiedKey>, Error> {
+    let pkcs8 = secret.pkcs8();
+    let key = ring::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(pkcs8.as_slice()))?;
+    let spki = CertificateDer::from(secret.public().to_spki().to_vec());
+    Ok(Arc::new(CertifiedKey::new(vec![spki], key)))
+}
+
+/// Reads the raw key that stands in the place of the certificate.
+fn presented_key(end_entity: &CertificateDer<'_>) -> Result<PublicKey, Error> {
+    PublicKey::from_spki(end_entity).ok_or(CertificateError::BadEncoding.into())
+}
+
+/// Checks the CertificateVerify message (RFC 8446, section 4.4.3): proof of possession.
+fn verify_possession(
+    provider: &CryptoProvider,
+    message: &[u8],
+    key: &CertificateDer<'_>,
+    signed: &DigitallySignedStruct,
+) -> Result<HandshakeSignatureValid, Error> {
+    let spki = SubjectPublicKeyInfoDer::from(key.as_ref());
+    let algorithms = &provider.signature_verification_algorithms;
+    verify_tls13_signature_with_raw_key(message, &spki, signed, algorithms)
+}
+
+fn tls12_is_off() -> Result<HandshakeSignatureValid, Error> {
+    Err(Error::General("QUIC uses TLS 1.3 only (RFC 9001, section 4.2)".to_owned()))
+}
+
+#[derive(Debug)]
+struct HubVerifier {
+    hub: PublicKey,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for HubVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let found = presented_key(end_entity)?;
+        if found == self.hub {
+            return Ok(ServerCertVerified::assertion());
+        }
+        let wrong = WrongHubKey { expected: self.hub, found };
+        Err(CertificateError::Other(OtherError(Arc::new(wrong))).into())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        tls12_is_off()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_possession(&self.provider, message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Debug)]
+struct EdgeVerifier {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ClientCertVerifier for EdgeVerifier {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        presented_key(end_entity).map(|_| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        tls12_is_off()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_possession(&self.provider, message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,38 @@
+//! The Polypath wire protocol: sans-I/O bond state machine, codec and carriers.
+//!
+//! A [`Bond`] is one connection over several paths; each path is an ordinary QUIC connection whose
+//! DATAGRAM frames carry the bond's frames (`docs/protocol.md`). [`Node`] runs the bonds of one
+//! host and their QUIC connections under a driver that passes in time and datagrams: sockets in
+//! `polypath-net`, virtual time in `polypath-sim`.
+#![forbid(unsafe_code)]
+
+pub mod codec;
+pub mod identity;
+
+mod bond;
+mod config;
+mod control;
+mod error;
+mod event;
+mod flow;
+mod limit;
+mod node;
+mod pacer;
+mod path;
+mod quic;
+mod ranges;
+mod recv;
+mod send;
+
+pub use bond::{BROKEN, Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmit};
+pub use codec::{FlowId, FlowMode, Side, StreamId};
+pub use config::BondConfig;
+pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, WriteError};
+pub use event::{BreakReason, Event};
+pub use flow::{FlowConfig, FlowCounters};
+pub use node::{
+    BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
+    PathSpec, Role, SocketId,
+};
+pub use noq_proto::EcnCodepoint;
+pub use path::{PathCounters, PathState, Payload};

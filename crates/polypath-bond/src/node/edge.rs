@@ -1,0 +1,242 @@
+//! The edge: opens bonds, joins their paths, and joins again what is lost.
+
+use super::{BondKey, Node, NodeError, NodeEvent, PathSpec, Role, Stage, Timer, Wanted};
+use crate::bond::Bond;
+use crate::codec::{
+    BondId, CloseCode, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Parameters, Side,
+};
+use crate::config::{LEAST_STREAM_WINDOW, LEAST_STREAMS, LEAST_WINDOW};
+use crate::event::BreakReason;
+use crate::identity::{PublicKey, SERVER_NAME, join_proof};
+use crate::quic::{Exchange, QuicPath, Recorder};
+use bytes::BytesMut;
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+use tracing::debug;
+
+/// Time before a lost path is tried again, doubled by each failure.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+const MAX_RETRY: Duration = Duration::from_secs(5);
+
+/// What every side allows at least, so that the edge need not wait for the answer to its join
+/// (docs/protocol.md, parameters).
+const LEAST: Parameters = Parameters {
+    initial_window: LEAST_WINDOW,
+    stream_window: LEAST_STREAM_WINDOW,
+    max_streams: LEAST_STREAMS,
+    idle_timeout: Duration::ZERO,
+    max_ack_delay: Duration::from_millis(25),
+};
+
+impl Node {
+    /// Opens a bond without paths. Streams can be opened and written at once.
+    ///
+    /// # Errors
+    /// When this node is a hub.
+    pub fn open_bond(&mut self, now: Timestamp) -> Result<BondKey, NodeError> {
+        let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
+        let id = BondId(self.settings.random());
+        let secret = self.settings.random();
+        let bond = Bond::new(Side::Edge, self.config.clone(), &LEAST, now);
+        Ok(self.add_bond(id, secret, hub, bond, false))
+    }
+
+    /// Adds a path to a bond, or replaces the one of the same number. It is joined now, and again
+    /// whenever its connection is lost, until it is removed.
+    ///
+    /// # Errors
+    /// When the bond does not exist, or the address cannot be used at all.
+    pub fn add_path(
+        &mut self,
+        key: BondKey,
+        spec: PathSpec,
+        now: Timestamp,
+    ) -> Result<(), NodeError> {
+        let id = spec.id;
+        let entry = self.bonds.get_mut(&key).ok_or(NodeError::UnknownBond(key))?;
+        if let Some(index) = entry.carriers.remove(&id) {
+            entry.bond.remove_path(id);
+            self.close_connection(index, CloseCode::PathReplaced, now);
+        }
+        self.try_connect(key, &spec, now)?;
+        if let Some(entry) = self.bonds.get_mut(&key) {
+            entry.wanted.insert(id, Wanted { spec, backoff: FIRST_RETRY });
+        }
+        Ok(())
+    }
+
+    /// Removes a path: what it carried goes over the others.
+    pub fn remove_path(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        entry.wanted.remove(&path);
+        entry.bond.abandon_path(path);
+        self.timers.cancel(Timer::Retry(key, path));
+        if let Some(index) = entry.carriers.remove(&path) {
+            self.close_connection(index, CloseCode::PathRemoved, now);
+        }
+        self.mark_bond(key);
+    }
+
+    /// Replaces a bond that broke by a new one over the same paths.
+    ///
+    /// # Errors
+    /// When the bond does not exist or this node is a hub.
+    pub fn renew_bond(&mut self, key: BondKey, now: Timestamp) -> Result<BondKey, NodeError> {
+        let entry = self.bonds.get(&key).ok_or(NodeError::UnknownBond(key))?;
+        let specs: Vec<_> = entry.wanted.values().map(|wanted| wanted.spec.clone()).collect();
+        self.remove_bond(key, now);
+        let renewed = self.open_bond(now)?;
+        for spec in specs {
+            self.add_path(renewed, spec, now)?;
+        }
+        Ok(renewed)
+    }
+
+    fn try_connect(
+        &mut self,
+        key: BondKey,
+        spec: &PathSpec,
+        now: Timestamp,
+    ) -> Result<(), NodeError> {
+        let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
+        let recorder = Recorder::default();
+        let config = self.settings.client(&self.identity, hub, recorder.clone())?;
+        let instant = self.epoch + now.since(Timestamp::ZERO);
+        let connected = self.endpoint.connect(instant, config, spec.remote, SERVER_NAME);
+        let (handle, connection) =
+            connected.map_err(|source| NodeError::Connect { remote: spec.remote, source })?;
+        let path = QuicPath::new(connection, recorder, self.epoch);
+        let index = self.insert_connection(handle, path, spec.socket, Some((key, spec.id)), now);
+        if let Some(entry) = self.bonds.get_mut(&key) {
+            entry.carriers.insert(spec.id, index);
+        }
+        Ok(())
+    }
+
+    pub(super) fn connect_path(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+        let Some(entry) = self.bonds.get(&key) else { return };
+        let Some(wanted) = entry.wanted.get(&path) else { return };
+        if entry.bond.is_closed() || entry.carriers.contains_key(&path) {
+            return;
+        }
+        let spec = wanted.spec.clone();
+        if let Err(error) = self.try_connect(key, &spec, now) {
+            debug!(%error, path = %spec.name, "cannot join again yet");
+            self.retry_later(key, path, now);
+        }
+    }
+
+    pub(super) fn retry_later(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        let Some(wanted) = entry.wanted.get_mut(&path) else { return };
+        let at = now + wanted.backoff;
+        wanted.backoff = (wanted.backoff * 2).min(MAX_RETRY);
+        self.timers.set(Timer::Retry(key, path), at);
+    }
+
+    /// Says which bond and path a fresh connection is for.
+    pub(super) fn send_join(&mut self, index: usize, now: Timestamp) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        let Some((key, path)) = connection.owner else { return };
+        let Some(entry) = self.bonds.get(&key) else { return };
+        let Some(wanted) = entry.wanted.get(&path) else { return };
+        let spec = wanted.spec.clone();
+        let quic = &mut connection.path.connection;
+        let Ok(proof) = join_proof(&entry.secret, quic) else { return };
+        let join = Join {
+            version: PROTOCOL_VERSION,
+            bond: entry.id,
+            path,
+            create: (!entry.established).then_some(entry.secret),
+            proof: if entry.established { proof } else { [0; 32] },
+            backup: spec.backup,
+            name: spec.name.clone(),
+            parameters: Bond::parameters(&self.config),
+        };
+        let mut message = BytesMut::new();
+        join.encode(&mut message);
+        if Exchange::open(quic) {
+            connection.path.exchange.send(&mut connection.path.connection, message.freeze());
+        }
+        // The hub will most likely accept: data need not wait for its answer.
+        self.attach(index, spec.name, spec.backup, spec.weight, now);
+    }
+
+    pub(super) fn on_join_reply(&mut self, index: usize, now: Timestamp) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        let Some((key, path)) = connection.owner else { return };
+        match JoinReply::decode(&mut connection.path.exchange.incoming) {
+            Ok(None) => {}
+            Ok(Some(JoinReply::Accepted { parameters })) => {
+                self.timers.cancel(Timer::Join(index));
+                self.on_accepted(key, path, &parameters);
+            }
+            Ok(Some(JoinReply::Refused { code, reason })) => {
+                self.on_refused(index, key, path, code, reason, now);
+            }
+            Err(error) => {
+                let (code, reason) = (JoinRefusal::Malformed, error.to_string());
+                self.on_refused(index, key, path, code, reason, now);
+            }
+        }
+    }
+
+    fn on_accepted(&mut self, key: BondKey, path: PathId, parameters: &Parameters) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        if !std::mem::replace(&mut entry.established, true) {
+            entry.bond.set_peer(parameters);
+        }
+        if let Some(wanted) = entry.wanted.get_mut(&path) {
+            wanted.backoff = FIRST_RETRY;
+        }
+        self.events.push_back(NodeEvent::PathJoined { bond: key, path });
+        self.mark_bond(key);
+    }
+
+    fn on_refused(
+        &mut self,
+        index: usize,
+        key: BondKey,
+        path: PathId,
+        code: JoinRefusal,
+        reason: String,
+        now: Timestamp,
+    ) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        entry.carriers.remove(&path);
+        entry.bond.remove_path(path);
+        if matches!(code, JoinRefusal::UnknownBond | JoinRefusal::BadProof) {
+            entry.bond.break_off(BreakReason::Forgotten);
+        }
+        self.events.push_back(NodeEvent::PathRefused { bond: key, path, code, reason });
+        self.close_connection(index, CloseCode::JoinRefused, now);
+        // The other refusals would only come again (docs/protocol.md, join).
+        if code == JoinRefusal::LimitReached {
+            self.retry_later(key, path, now);
+        }
+        self.mark_bond(key);
+    }
+
+    /// Tells that the local interface of a path went down: it is failed at once.
+    pub fn on_path_down(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+        if let Some(bond) = self.bond_mut(key) {
+            bond.on_path_down(path, now);
+        }
+    }
+
+    /// The hub that this edge talks to.
+    pub fn hub(&self) -> Option<PublicKey> {
+        match self.role {
+            Role::Edge { hub } => Some(hub),
+            Role::Hub(_) => None,
+        }
+    }
+
+    /// Whether a path of a bond has been joined or is being used.
+    pub fn is_path_attached(&self, key: BondKey, path: PathId) -> bool {
+        let carrier = self.bonds.get(&key).and_then(|entry| entry.carriers.get(&path));
+        carrier
+            .and_then(|index| self.connections.get(index))
+            .is_some_and(|connection| connection.stage == Stage::Joined)
+    }
+}

@@ -1,0 +1,152 @@
+//! The hub: accepts bonds and their paths.
+
+use super::{BondKey, Connection, HubPolicy, Node, NodeEvent, Role, Stage, Timer};
+use crate::bond::Bond;
+use crate::codec::{CloseCode, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Side};
+use crate::identity::{PublicKey, peer_public_key, verify_join_proof};
+use bytes::BytesMut;
+use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// How long a refused edge has to read why.
+const REFUSED_LINGER: Duration = Duration::from_secs(1);
+
+impl Node {
+    /// Whom this hub serves, to change.
+    pub fn policy_mut(&mut self) -> Option<&mut HubPolicy> {
+        match &mut self.role {
+            Role::Hub(policy) => Some(policy),
+            Role::Edge { .. } => None,
+        }
+    }
+
+    pub(super) fn on_join(&mut self, index: usize, now: Timestamp) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        if connection.stage != Stage::Joining {
+            return;
+        }
+        match Join::decode(&mut connection.path.exchange.incoming) {
+            Ok(None) => {}
+            Ok(Some(join)) => match self.admit(index, &join, now) {
+                Ok((key, is_new)) => self.accept_join(index, key, is_new, join, now),
+                Err(refusal) => self.refuse(index, refusal, &refusal.to_string(), now),
+            },
+            Err(error) => {
+                self.refuse(index, JoinRefusal::Malformed, &error.to_string(), now);
+            }
+        }
+    }
+
+    /// Whether the path may join, and which bond it is for.
+    fn admit(
+        &mut self,
+        index: usize,
+        join: &Join,
+        now: Timestamp,
+    ) -> Result<(BondKey, bool), JoinRefusal> {
+        if join.version != PROTOCOL_VERSION {
+            return Err(JoinRefusal::Version);
+        }
+        let connection = self.connections.get(&index).ok_or(JoinRefusal::Malformed)?;
+        let quic = &connection.path.connection;
+        let edge = peer_public_key(quic).ok_or(JoinRefusal::NotAllowed)?;
+        let Role::Hub(policy) = &self.role else { return Err(JoinRefusal::NotAllowed) };
+        if policy.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&edge)) {
+            return Err(JoinRefusal::NotAllowed);
+        }
+        let known = self.bonds.iter().find(|(_, entry)| entry.id == join.bond);
+        match (known, &join.create) {
+            (Some((&key, entry)), created) => {
+                if entry.peer != edge {
+                    return Err(JoinRefusal::NotAllowed);
+                }
+                if entry.bond.is_closed() {
+                    return Err(JoinRefusal::UnknownBond);
+                }
+                match created {
+                    // Several first paths at once: each says how to create the bond.
+                    Some(secret) if *secret == entry.secret => {}
+                    Some(_) => return Err(JoinRefusal::BadProof),
+                    None => verify_join_proof(&entry.secret, quic, &join.proof)
+                        .map_err(|_| JoinRefusal::BadProof)?,
+                }
+                Ok((key, false))
+            }
+            (None, None) => Err(JoinRefusal::UnknownBond),
+            (None, Some(secret)) => {
+                self.check_limits(&edge)?;
+                Ok((self.create(join, *secret, edge, now), true))
+            }
+        }
+    }
+
+    fn check_limits(&self, edge: &PublicKey) -> Result<(), JoinRefusal> {
+        let Role::Hub(policy) = &self.role else { return Err(JoinRefusal::NotAllowed) };
+        let of_edge = self.bonds.values().filter(|entry| entry.peer == *edge).count();
+        if self.bonds.len() >= policy.max_bonds || of_edge >= policy.max_bonds_per_edge {
+            return Err(JoinRefusal::LimitReached);
+        }
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        join: &Join,
+        secret: [u8; 32],
+        edge: PublicKey,
+        now: Timestamp,
+    ) -> BondKey {
+        let bond = Bond::new(Side::Hub, self.config.clone(), &join.parameters, now);
+        self.add_bond(join.bond, secret, edge, bond, true)
+    }
+
+    fn accept_join(
+        &mut self,
+        index: usize,
+        key: BondKey,
+        is_new: bool,
+        join: Join,
+        now: Timestamp,
+    ) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        let replaced = entry.carriers.insert(join.path, index);
+        if let Some(connection) = self.connections.get_mut(&index) {
+            connection.owner = Some((key, join.path));
+        }
+        if let Some(old) = replaced {
+            self.close_connection(old, CloseCode::PathReplaced, now);
+        }
+        let parameters = Bond::parameters(&self.config);
+        self.reply(index, &JoinReply::Accepted { parameters });
+        if is_new {
+            self.events.push_back(NodeEvent::BondOpened(key));
+        }
+        self.events.push_back(NodeEvent::PathJoined { bond: key, path: join.path });
+        self.attach(index, join.name, join.backup, 0.0, now);
+    }
+
+    /// The edge reads the answer and closes the connection; else it is closed here.
+    fn refuse(&mut self, index: usize, code: JoinRefusal, reason: &str, now: Timestamp) {
+        self.reply(index, &JoinReply::Refused { code, reason: reason.to_owned() });
+        if let Some(connection) = self.connections.get_mut(&index) {
+            connection.stage = Stage::Closed;
+            self.timers.set(Timer::Join(index), now + REFUSED_LINGER);
+        }
+    }
+
+    /// Whether no further connection is accepted until others have joined or are gone.
+    pub(super) fn is_crowded(&self) -> bool {
+        let Role::Hub(policy) = &self.role else { return true };
+        let joined = |connection: &&Connection| connection.owner.is_some();
+        let strangers = self.connections.len() - self.connections.values().filter(joined).count();
+        strangers >= policy.max_pending
+    }
+
+    fn reply(&mut self, index: usize, reply: &JoinReply) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        let mut message = BytesMut::new();
+        reply.encode(&mut message);
+        connection.path.exchange.send(&mut connection.path.connection, message.freeze());
+        self.mark_connection(index);
+    }
+}

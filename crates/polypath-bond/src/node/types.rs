@@ -1,0 +1,186 @@
+//! What drivers and nodes exchange.
+
+use crate::codec::JoinRefusal;
+use crate::config::BondConfig;
+use crate::identity::{PublicKey, SecretKey, TlsConfigError, WrongHubKey};
+use bytes::BytesMut;
+use core::fmt;
+use noq_proto::EcnCodepoint;
+use polypath_units::PathId;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+/// A socket of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SocketId(pub u32);
+
+/// A bond of this node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BondKey(pub u64);
+
+impl fmt::Display for BondKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bond {}", self.0)
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// Its key.
+    pub identity: SecretKey,
+    /// Edge or hub.
+    pub role: Role,
+    /// How its bonds work.
+    pub bond: BondConfig,
+    /// Seed of ids and keys. On the wire: 32 bytes that nobody can guess.
+    pub seed: [u8; 32],
+}
+
+/// Edge or hub.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// Opens bonds to the hub with this key.
+    Edge {
+        /// The hub's key.
+        hub: PublicKey,
+    },
+    /// Accepts bonds.
+    Hub(HubPolicy),
+}
+
+/// Whom a hub serves.
+#[derive(Clone, Debug)]
+pub struct HubPolicy {
+    /// Edges that may join; `None` for everybody.
+    pub allowed: Option<BTreeSet<PublicKey>>,
+    /// Bonds at once.
+    pub max_bonds: usize,
+    /// Bonds at once of one edge.
+    pub max_bonds_per_edge: usize,
+    /// Connections at once that belong to no bond: those that have not joined yet, and those that
+    /// were closed lately.
+    pub max_pending: usize,
+}
+
+impl Default for HubPolicy {
+    fn default() -> Self {
+        Self { allowed: None, max_bonds: 4_096, max_bonds_per_edge: 16, max_pending: 4_096 }
+    }
+}
+
+/// A path as an edge wants it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathSpec {
+    /// Its number.
+    pub id: PathId,
+    /// What people call it.
+    pub name: String,
+    /// The socket that it uses.
+    pub socket: SocketId,
+    /// The hub's address on it.
+    pub remote: SocketAddr,
+    /// Used only when no other path works.
+    pub backup: bool,
+    /// Share for weighted scheduling; 0 = from the estimated rate.
+    pub weight: f64,
+}
+
+/// A datagram that arrived.
+#[derive(Debug)]
+pub struct Incoming {
+    /// On which socket.
+    pub socket: SocketId,
+    /// From where.
+    pub remote: SocketAddr,
+    /// To which local address, where the socket can tell.
+    pub local_ip: Option<IpAddr>,
+    /// Its congestion mark.
+    pub ecn: Option<EcnCodepoint>,
+    /// Its bytes.
+    pub data: BytesMut,
+}
+
+/// One or more datagrams to send.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// On which socket.
+    pub socket: SocketId,
+    /// Where to.
+    pub destination: SocketAddr,
+    /// From which local address, if that matters.
+    pub src_ip: Option<IpAddr>,
+    /// The congestion mark to set.
+    pub ecn: Option<EcnCodepoint>,
+    /// Length of each datagram but the last, if `contents` holds several.
+    pub segment_size: Option<usize>,
+    /// The bytes.
+    pub contents: Vec<u8>,
+}
+
+/// Something that happened to bonds and paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeEvent {
+    /// Hub: an edge opened a bond.
+    BondOpened(BondKey),
+    /// A path belongs to its bond.
+    PathJoined {
+        /// The bond.
+        bond: BondKey,
+        /// The path.
+        path: PathId,
+    },
+    /// Edge: the hub refused a path.
+    PathRefused {
+        /// The bond.
+        bond: BondKey,
+        /// The path.
+        path: PathId,
+        /// Why.
+        code: JoinRefusal,
+        /// Why, in words.
+        reason: String,
+    },
+    /// The connection of a path ended; an edge tries again by itself.
+    PathLost {
+        /// The bond.
+        bond: BondKey,
+        /// The path.
+        path: PathId,
+        /// Why.
+        reason: LossReason,
+    },
+}
+
+/// Why the connection of a path ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LossReason {
+    /// Who answers at the hub's address is not the hub.
+    #[error(transparent)]
+    WrongHubKey(#[from] WrongHubKey),
+    /// Anything else, in words: trying again may help.
+    #[error("{0}")]
+    Connection(String),
+}
+
+/// Why a node or a path could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The TLS library lacks something.
+    #[error(transparent)]
+    Tls(#[from] TlsConfigError),
+    /// The hub's address cannot be used.
+    #[error("cannot connect to {remote}: {source}")]
+    Connect {
+        /// The address.
+        remote: SocketAddr,
+        /// Why.
+        source: noq_proto::ConnectError,
+    },
+    /// Only an edge opens bonds.
+    #[error("a hub cannot open a bond")]
+    NotAnEdge,
+    /// No such bond.
+    #[error("{0} does not exist")]
+    UnknownBond(BondKey),
+}

@@ -1,0 +1,324 @@
+//! A path of the bond: what is in flight on it, its pacing, its probes, its counters.
+
+use crate::pacer::Pacer;
+use crate::send::ChunkRef;
+use polypath_core::estimator::SentPacket;
+use polypath_units::{PathId, Timestamp};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What a datagram, and so the packet that carries it, holds that must be tracked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    pub(crate) chunk: Option<ChunkRef>,
+    /// Further chunks, when one packet carries several datagrams.
+    pub(crate) more: Vec<ChunkRef>,
+    pub(crate) control: Vec<u64>,
+    pub(crate) probe: Option<u64>,
+    /// It holds an acknowledgement, which must be said again if it is lost.
+    pub(crate) ack: bool,
+    /// Length of the datagrams in bytes, and their number.
+    pub(crate) len: u64,
+    pub(crate) datagrams: u64,
+}
+
+impl Payload {
+    /// Joins what two datagrams in one packet hold.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        self.more.extend(other.chunk);
+        self.more.extend(other.more);
+        self.control.extend(other.control);
+        self.probe = self.probe.or(other.probe);
+        self.ack |= other.ack;
+        self.len += other.len;
+        self.datagrams += other.datagrams;
+        self
+    }
+
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = ChunkRef> {
+        self.chunk.iter().chain(&self.more).copied()
+    }
+}
+
+/// A packet in flight.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    pub(crate) packet: SentPacket,
+    pub(crate) payload: Payload,
+    /// The path was declared failed while it was in flight: its loss says nothing of congestion.
+    pub(crate) written_off: bool,
+}
+
+/// Packets in flight by packet number, ascending.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    packets: VecDeque<(u64, Option<InFlight>)>,
+    largest_acked: u64,
+    /// Packets below were in flight when much later ones were acknowledged.
+    settled_below: u64,
+}
+
+/// QUIC takes a packet as lost when the third after it is acknowledged (RFC 9002 section 6.1.1).
+const SURELY_SETTLED: u64 = 16;
+
+impl Flight {
+    /// Whether a packet of this number can follow those in flight.
+    pub(crate) fn admits(&self, number: u64) -> bool {
+        self.packets.back().is_none_or(|(last, _)| *last < number)
+    }
+
+    pub(crate) fn insert(&mut self, number: u64, packet: InFlight) {
+        debug_assert!(self.admits(number));
+        self.packets.push_back((number, Some(packet)));
+    }
+
+    pub(crate) fn remove(&mut self, number: u64) -> Option<InFlight> {
+        let at = self.packets.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        let packet = self.packets[at].1.take();
+        self.trim();
+        packet
+    }
+
+    fn trim(&mut self) {
+        while self.packets.front().is_some_and(|(_, packet)| packet.is_none()) {
+            self.packets.pop_front();
+        }
+    }
+
+    pub(crate) fn remove_acked(&mut self, number: u64) -> Option<InFlight> {
+        self.largest_acked = self.largest_acked.max(number);
+        self.remove(number)
+    }
+
+    /// Takes packets that QUIC has settled without a word, as it does with those that were in
+    /// flight when the peer's address changed. Call at the end of each acknowledgement: what its
+    /// loss detection still has to say comes before the next.
+    pub(crate) fn take_settled(&mut self) -> Vec<InFlight> {
+        let end = self.packets.partition_point(|(number, _)| *number < self.settled_below);
+        let settled = self.packets.range_mut(..end).filter_map(|(_, packet)| packet.take());
+        let settled = settled.collect();
+        self.trim();
+        self.settled_below = self.largest_acked.saturating_sub(SURELY_SETTLED);
+        settled
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut InFlight> {
+        self.packets.iter_mut().filter_map(|(_, packet)| packet.as_mut())
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = InFlight> {
+        self.packets.drain(..).filter_map(|(_, packet)| packet)
+    }
+}
+
+/// Whether a path carries data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// It carries data.
+    Active,
+    /// It was declared failed and is being probed.
+    Failed,
+}
+
+/// Counters of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathCounters {
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Bytes sent, as UDP payload.
+    pub bytes_sent: u64,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Bond payload bytes received, repeated data included.
+    pub bytes_received: u64,
+    /// DSN space sent for the first time.
+    pub bytes_new: u64,
+    /// DSN space sent again that another packet had carried before.
+    pub bytes_reinjected: u64,
+    /// How often the path was declared failed.
+    pub failures: u64,
+}
+
+/// Probing of a failed path: a full-size datagram, at first every 50 ms.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    pub(crate) next_at: Timestamp,
+    interval: Duration,
+    next_id: u64,
+    /// Probes with an id below this are answered late: they were for an earlier failure.
+    first_id: u64,
+}
+
+impl Probe {
+    const FIRST_INTERVAL: Duration = Duration::from_millis(50);
+    const MAX_INTERVAL: Duration = Duration::from_millis(400);
+    /// Probes at the first interval, so that a short fade costs no more than it lasted.
+    const FAST_PROBES: u64 = 40;
+
+    fn new() -> Self {
+        Self { next_at: Timestamp::MAX, interval: Self::FIRST_INTERVAL, next_id: 0, first_id: 0 }
+    }
+
+    pub(crate) fn start(&mut self, now: Timestamp) {
+        self.first_id = self.next_id;
+        self.interval = Self::FIRST_INTERVAL;
+        self.next_at = now;
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.next_at = Timestamp::MAX;
+    }
+
+    /// The number of the probe that is sent now.
+    pub(crate) fn take(&mut self, now: Timestamp) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        if id - self.first_id >= Self::FAST_PROBES {
+            self.interval = (self.interval * 2).min(Self::MAX_INTERVAL);
+        }
+        self.next_at = now + self.interval;
+        id
+    }
+
+    /// The number of a small PING, which proves nothing.
+    pub(crate) fn take_small(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    pub(crate) fn is_current(&self, id: u64) -> bool {
+        (self.first_id..self.next_id).contains(&id)
+    }
+}
+
+/// A path as the bond keeps it.
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub(crate) id: PathId,
+    pub(crate) name: String,
+    pub(crate) state: PathState,
+    pub(crate) backup: bool,
+    pub(crate) weight: f64,
+    /// Largest datagram that the carrier takes now, in bytes.
+    pub(crate) max_datagram: u64,
+    /// The same less packet overhead: what one packet adds to the congestion window's use.
+    pub(crate) packet_overhead: u64,
+    pub(crate) pacer: Pacer,
+    pub(crate) flight: Flight,
+    /// Bytes handed to the carrier and not sent yet, with packet overhead.
+    pub(crate) committed: u64,
+    pub(crate) probe: Probe,
+    /// Probes of the peer to answer.
+    pub(crate) pongs: VecDeque<u64>,
+    /// Data arrived on it since the last acknowledgement.
+    pub(crate) acks_owed: bool,
+    pub(crate) last_arrival: Timestamp,
+    /// Edge: when a path that stays idle is used, to keep it alive.
+    pub(crate) keep_alive_at: Option<Timestamp>,
+    pub(crate) counters: PathCounters,
+}
+
+/// Probes that wait to be answered, at most: more are not needed to show that the path works.
+const MAX_PONGS: usize = 8;
+
+impl Path {
+    pub(crate) fn new(id: PathId, name: String, backup: bool, now: Timestamp) -> Self {
+        Self {
+            id,
+            name,
+            state: PathState::Active,
+            backup,
+            weight: 0.0,
+            max_datagram: 0,
+            packet_overhead: 0,
+            pacer: Pacer::new(now),
+            flight: Flight::default(),
+            committed: 0,
+            probe: Probe::new(),
+            pongs: VecDeque::new(),
+            acks_owed: false,
+            last_arrival: now,
+            keep_alive_at: None,
+            counters: PathCounters::default(),
+        }
+    }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        self.state == PathState::Failed
+    }
+
+    /// When the path must be used to stay alive. A failed one is probed instead.
+    pub(crate) fn keep_alive_due(&self) -> Option<Timestamp> {
+        self.keep_alive_at.filter(|_| !self.is_failed())
+    }
+
+    /// Bytes that a full packet takes of the congestion window.
+    pub(crate) fn packet_size(&self) -> u64 {
+        self.max_datagram + self.packet_overhead
+    }
+
+    /// A datagram was handed to the carrier.
+    pub(crate) fn commit(&mut self, payload: &Payload) {
+        self.committed += self.share_of(payload);
+    }
+
+    /// The carrier has sent what it was handed, or gave it back. Each datagram counted a packet's
+    /// overhead, also those that then shared one.
+    pub(crate) fn uncommit(&mut self, payload: &Payload) {
+        self.committed = self.committed.saturating_sub(self.share_of(payload));
+    }
+
+    fn share_of(&self, payload: &Payload) -> u64 {
+        payload.len + payload.datagrams * self.packet_overhead
+    }
+
+    pub(crate) fn owe_pong(&mut self, id: u64) {
+        if self.pongs.len() < MAX_PONGS {
+            self.pongs.push_back(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probing_slows_down_and_forgets_earlier_failures() {
+        let mut probe = Probe::new();
+        let mut now = Timestamp::from_millis(5);
+        probe.start(now);
+        let first = probe.take(now);
+        assert_eq!(probe.next_at, now + Duration::from_millis(50));
+        for _ in 0..100 {
+            now = probe.next_at;
+            probe.take(now);
+        }
+        assert_eq!(probe.next_at, now + Probe::MAX_INTERVAL);
+        assert!(probe.is_current(first));
+        probe.start(now);
+        assert!(!probe.is_current(first));
+    }
+
+    fn in_flight(number: u64) -> InFlight {
+        let payload = Payload { len: number, ..Payload::default() };
+        let mut congestion = polypath_core::congestion::Congestion::new(Default::default());
+        let packet = congestion.on_sent(PathId::new(0).unwrap(), Timestamp::ZERO, 1_000);
+        InFlight { packet, payload, written_off: false }
+    }
+
+    /// A packet that is neither acknowledged nor lost must not stay in flight for ever; one whose
+    /// loss is about to be reported must.
+    #[test]
+    fn what_quic_forgot_is_settled_by_the_acknowledgement_after_the_next() {
+        let mut flight = Flight::default();
+        (0..100).for_each(|number| flight.insert(number, in_flight(number)));
+        (3..60).for_each(|number| drop(flight.remove_acked(number)));
+        assert!(flight.take_settled().is_empty());
+        assert!(flight.remove(1).is_some(), "lost, as QUIC says next");
+        flight.remove_acked(60);
+        let settled: Vec<u64> = flight.take_settled().iter().map(|p| p.payload.len).collect();
+        assert_eq!(settled, [0, 2]);
+    }
+}

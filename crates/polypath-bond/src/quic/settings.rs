@@ -1,0 +1,156 @@
+//! How the QUIC connections of a node are set up.
+
+use super::Recorder;
+use crate::codec::ALPN;
+use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
+use noq_proto::{
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
+    ServerConfig, TransportConfig, ValidationTokenConfig, VarInt, crypto,
+};
+use rand::rngs::StdRng;
+use rand::{RngCore, SeedableRng};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Length of the connection ids that we issue, in bytes.
+const CID_LEN: usize = 8;
+/// NATs forget UDP mappings after 30 s or more (RFC 4787 REQ-5 wants 2 minutes).
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A QUIC connection on which nothing arrives for so long is given up.
+const PATH_IDLE: Duration = Duration::from_secs(30);
+/// What a connection may queue of datagrams. The bond keeps both queues nearly empty.
+const DATAGRAM_BUFFER: usize = 8 << 20;
+/// Packets that the peer may receive without acknowledging, and how long it may wait: few enough
+/// for delivery-rate samples, many enough to halve the work (design section 4).
+const ACK_THRESHOLD: u32 = 9;
+const ACK_DELAY: Duration = Duration::from_millis(2);
+/// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a
+/// lost first packet is repeated after three times this.
+const INITIAL_RTT: Duration = Duration::from_millis(100);
+
+/// Generates connection ids from a seed: unpredictable if the seed is, repeatable in simulation.
+#[derive(Debug)]
+pub(crate) struct CidGenerator(StdRng);
+
+impl CidGenerator {
+    pub(crate) fn new(seed: [u8; 32]) -> Self {
+        Self(StdRng::from_seed(seed))
+    }
+
+    fn fill<const N: usize>(&mut self) -> ConnectionId {
+        let mut bytes = [0; N];
+        self.0.fill_bytes(&mut bytes);
+        ConnectionId::new(&bytes)
+    }
+}
+
+impl ConnectionIdGenerator for CidGenerator {
+    fn generate_cid(&mut self) -> ConnectionId {
+        self.fill::<CID_LEN>()
+    }
+
+    fn cid_len(&self) -> usize {
+        CID_LEN
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// Builds the configurations of endpoints and connections.
+#[derive(Debug)]
+pub(crate) struct QuicSettings {
+    idle_timeout: Duration,
+    rng: StdRng,
+    /// Connection ids that clients address their first packet to.
+    first_cids: Arc<Mutex<CidGenerator>>,
+}
+
+impl QuicSettings {
+    pub(crate) fn new(seed: [u8; 32], idle_timeout: Duration) -> Self {
+        // A path that is silent for so long is joined again; the bond may live much longer.
+        let idle_timeout = match idle_timeout {
+            Duration::ZERO => PATH_IDLE,
+            bond => bond.min(PATH_IDLE),
+        };
+        let mut rng = StdRng::from_seed(seed);
+        let first_cids = Arc::new(Mutex::new(CidGenerator::new(draw(&mut rng))));
+        Self { idle_timeout, rng, first_cids }
+    }
+
+    /// Random bytes for keys and ids.
+    pub(crate) fn random<const N: usize>(&mut self) -> [u8; N] {
+        draw(&mut self.rng)
+    }
+
+    /// The stateless-reset key comes from the node's identity, so that a restarted hub can tell its
+    /// edges at once (RFC 9000 section 10.3.2).
+    pub(crate) fn endpoint(&mut self, identity: &SecretKey) -> EndpointConfig {
+        let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"reset"));
+        let mut config = EndpointConfig::new(Arc::new(reset_key));
+        let seed = self.random();
+        config.cid_generator(Arc::new(move || Box::new(CidGenerator::new(seed))));
+        config.rng_seed(Some(self.random()));
+        config
+    }
+
+    fn transport(&self, recorder: Recorder) -> TransportConfig {
+        let mut ack_frequency = AckFrequencyConfig::default();
+        ack_frequency
+            .ack_eliciting_threshold(VarInt::from_u32(ACK_THRESHOLD))
+            .max_ack_delay(Some(ACK_DELAY));
+        let mut config = TransportConfig::default();
+        config
+            .congestion_controller_factory(Arc::new(recorder))
+            .ack_frequency_config(Some(ack_frequency))
+            .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
+            .datagram_send_buffer_size(DATAGRAM_BUFFER)
+            .max_concurrent_uni_streams(VarInt::from_u32(0))
+            .max_concurrent_bidi_streams(VarInt::from_u32(1))
+            .keep_alive_interval(Some(KEEP_ALIVE.min(self.idle_timeout / 3)))
+            .initial_rtt(INITIAL_RTT)
+            .max_idle_timeout(self.idle_timeout.try_into().ok());
+        config
+    }
+
+    /// A client connection to the hub with this key.
+    pub(crate) fn client(
+        &self,
+        identity: &SecretKey,
+        hub: PublicKey,
+        recorder: Recorder,
+    ) -> Result<ClientConfig, TlsConfigError> {
+        let crypto = identity::client_config(identity, hub, ALPN)?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        let first_cids = Arc::clone(&self.first_cids);
+        config
+            .transport_config(Arc::new(self.transport(recorder)))
+            .token_store(Arc::new(noq_proto::NoneTokenStore))
+            .initial_dst_cid_provider(Arc::new(move || {
+                first_cids.lock().unwrap_or_else(PoisonError::into_inner).fill::<16>()
+            }));
+        Ok(config)
+    }
+
+    /// The server side of a connection.
+    pub(crate) fn server(
+        &self,
+        identity: &SecretKey,
+        recorder: Recorder,
+    ) -> Result<ServerConfig, TlsConfigError> {
+        let crypto: Arc<dyn crypto::ServerConfig> =
+            Arc::new(identity::server_config(identity, ALPN)?);
+        let mut config = ServerConfig::with_crypto(crypto);
+        let mut tokens = ValidationTokenConfig::default();
+        tokens.sent(0);
+        config.transport_config(Arc::new(self.transport(recorder))).validation_token_config(tokens);
+        Ok(config)
+    }
+}
+
+fn draw<const N: usize>(rng: &mut StdRng) -> [u8; N] {
+    let mut bytes = [0; N];
+    rng.fill_bytes(&mut bytes);
+    bytes
+}

@@ -1,0 +1,149 @@
+//! What has arrived at the data level, and when to say so.
+
+use crate::codec::{AckFrame, Arrival, MAX_ACK_RANGES};
+use crate::ranges::RangeSet;
+use polypath_units::Timestamp;
+use std::ops::Range;
+use std::time::Duration;
+
+/// Numbers received in order up to a point, and ranges above it.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    next: u64,
+    above: RangeSet,
+}
+
+impl Received {
+    /// Adds a range. Returns how many of its numbers are new; `on_new` sees them.
+    pub(crate) fn insert(&mut self, range: Range<u64>, on_new: impl FnMut(Range<u64>)) -> u64 {
+        let start = range.start.max(self.next);
+        let new = self.above.insert(start..range.end.max(start), on_new);
+        if let Some(end) = self.above.take_from(self.next) {
+            self.next = end;
+        }
+        new
+    }
+
+    /// The lowest number that has not been received.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The end of the highest number received.
+    pub(crate) fn max_end(&self) -> u64 {
+        self.above.max_end().unwrap_or(self.next)
+    }
+
+    fn ranges(&self) -> Vec<Range<u64>> {
+        self.above.iter().take(MAX_ACK_RANGES).collect()
+    }
+
+    /// Disjoint ranges above the lowest missing number.
+    pub(crate) fn gaps(&self) -> usize {
+        self.above.len()
+    }
+}
+
+/// Decides when an acknowledgement is due and what it says.
+#[derive(Debug)]
+pub(crate) struct AckState {
+    pub(crate) data: Received,
+    pub(crate) control: Received,
+    every: u32,
+    max_delay: Duration,
+    pending: u32,
+    due: Option<Timestamp>,
+    /// The window that the peer was told last.
+    advertised: u64,
+}
+
+impl AckState {
+    pub(crate) fn new(every: u32, max_delay: Duration, advertised: u64) -> Self {
+        Self {
+            data: Received::default(),
+            control: Received::default(),
+            every,
+            max_delay,
+            pending: 0,
+            due: None,
+            advertised,
+        }
+    }
+
+    /// Something that wants an acknowledgement arrived.
+    pub(crate) fn on_arrival(&mut self, now: Timestamp) {
+        self.pending += 1;
+        let due = if self.pending >= self.every { now } else { now + self.max_delay };
+        self.due = Some(self.due.map_or(due, |already| already.min(due)));
+    }
+
+    /// An acknowledgement is wanted at once.
+    pub(crate) fn demand(&mut self, now: Timestamp) {
+        self.due = Some(now);
+    }
+
+    /// The window is `window` now: a quarter more than the peer knows is said at once.
+    pub(crate) fn on_window(&mut self, window: u64, buffer: u64, now: Timestamp) {
+        if window >= self.advertised + buffer / 4 {
+            self.demand(now);
+        }
+    }
+
+    /// When an acknowledgement is due.
+    pub(crate) fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// The limit that the peer was given.
+    pub(crate) fn advertised(&self) -> u64 {
+        self.advertised
+    }
+
+    /// Builds the acknowledgement and considers it sent.
+    pub(crate) fn take(&mut self, window: u64, arrivals: Vec<Arrival>) -> AckFrame {
+        self.pending = 0;
+        self.due = None;
+        self.advertised = self.advertised.max(window);
+        AckFrame {
+            rcv_nxt: self.data.next(),
+            window: self.advertised,
+            ranges: self.data.ranges(),
+            control_nxt: self.control.next(),
+            control_ranges: self.control.ranges(),
+            arrivals,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn due_after_the_count_or_the_delay() {
+        let mut acks = AckState::new(3, Duration::from_millis(5), 1_000);
+        let start = Timestamp::from_millis(10);
+        acks.on_arrival(start);
+        assert_eq!(acks.due(), Some(Timestamp::from_millis(15)));
+        acks.on_arrival(Timestamp::from_millis(11));
+        assert_eq!(acks.due(), Some(Timestamp::from_millis(15)));
+        acks.on_arrival(Timestamp::from_millis(12));
+        assert_eq!(acks.due(), Some(Timestamp::from_millis(12)));
+        acks.take(1_000, Vec::new());
+        assert_eq!(acks.due(), None);
+        acks.on_window(1_249, 1_000, start);
+        assert_eq!(acks.due(), None);
+        acks.on_window(1_250, 1_000, start);
+        assert_eq!(acks.due(), Some(start));
+    }
+
+    #[test]
+    fn order_advances_when_the_gap_closes() {
+        let mut received = Received::default();
+        assert_eq!(received.insert(5..10, |_| ()), 5);
+        assert_eq!((received.next(), received.max_end(), received.gaps()), (0, 10, 1));
+        assert_eq!(received.insert(0..6, |_| ()), 5);
+        assert_eq!((received.next(), received.max_end(), received.gaps()), (10, 10, 0));
+        assert_eq!(received.insert(3..8, |_| ()), 0);
+    }
+}

@@ -1,0 +1,8 @@
+//! The receiving half at the data level: reassembly, the shared buffer, acknowledgements.
+
+mod ack;
+mod stream;
+mod streams;
+
+pub(crate) use ack::AckState;
+pub(crate) use streams::{Arriving, RecvStreams};

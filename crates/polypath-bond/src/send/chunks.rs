@@ -1,0 +1,435 @@
+//! The DSN space: what was sent, where, and what must be sent again.
+
+use super::stream::Piece;
+use crate::codec::StreamId;
+use crate::error::ProtocolError;
+use crate::ranges::RangeSet;
+use bytes::Bytes;
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+/// The DSN range that one datagram carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChunkRef {
+    pub(crate) dsn: u64,
+    pub(crate) len: u64,
+}
+
+impl ChunkRef {
+    fn range(self) -> Range<u64> {
+        self.dsn..self.dsn + self.len
+    }
+}
+
+/// What a chunk's DSN range stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// Bytes of a stream, and its end mark (one DSN) if `fin`.
+    Data { id: StreamId, offset: u64, data: Bytes, fin: bool },
+    /// Bytes that will never be sent: their stream was reset.
+    Skip,
+    /// Acknowledged; nothing is held any more.
+    Acked,
+}
+
+/// A contiguous DSN range that was sent in one datagram.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    dsn: u64,
+    len: u64,
+    content: Content,
+    /// Paths with a copy that is neither acknowledged nor lost.
+    sent_on: PathSet,
+    /// When and where it was sent last.
+    last_sent: Option<(PathId, Timestamp)>,
+    /// When QUIC acknowledged a copy of it: only a hint.
+    hinted: Option<Timestamp>,
+}
+
+impl Chunk {
+    fn end(&self) -> u64 {
+        self.dsn + self.len
+    }
+
+    fn is_acked(&self) -> bool {
+        matches!(self.content, Content::Acked)
+    }
+
+    fn split_off(&mut self, at: u64) -> Self {
+        let mut tail = self.clone();
+        let head_len = at - self.dsn;
+        tail.dsn = at;
+        tail.len = self.len - head_len;
+        self.len = head_len;
+        if let (Content::Data { data: head, fin, .. }, Content::Data { data: rest, offset, .. }) =
+            (&mut self.content, &mut tail.content)
+        {
+            *rest = head.split_off(head_len as usize);
+            *offset += head_len;
+            *fin = false;
+        }
+        tail
+    }
+}
+
+/// A segment ready to be built: a chunk to send (again).
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentInfo {
+    pub(crate) dsn: u64,
+    pub(crate) len: u64,
+    pub(crate) content: Content,
+    pub(crate) sent_on: PathSet,
+}
+
+/// The oldest byte that is not acknowledged: when and where it was sent last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Oldest {
+    pub(crate) dsn: u64,
+    pub(crate) last_sent: Option<(PathId, Timestamp)>,
+    pub(crate) hinted: Option<Timestamp>,
+}
+
+/// Everything between the oldest unacknowledged DSN and the next to be given.
+#[derive(Debug, Default)]
+pub(crate) struct Chunks {
+    chunks: VecDeque<Chunk>,
+    next_dsn: u64,
+    /// Acknowledged ranges at or above the oldest chunk.
+    acked: RangeSet,
+    unacked: u64,
+    reinject: BTreeSet<u64>,
+}
+
+impl Chunks {
+    pub(crate) fn next_dsn(&self) -> u64 {
+        self.next_dsn
+    }
+
+    /// The oldest unacknowledged DSN.
+    pub(crate) fn una(&self) -> u64 {
+        self.chunks.front().map_or(self.next_dsn, |chunk| chunk.dsn)
+    }
+
+    /// DSN space that was sent and is not acknowledged.
+    pub(crate) fn unacked(&self) -> u64 {
+        self.unacked
+    }
+
+    pub(crate) fn oldest(&self) -> Option<Oldest> {
+        let chunk = self.chunks.front()?;
+        Some(Oldest { dsn: chunk.dsn, last_sent: chunk.last_sent, hinted: chunk.hinted })
+    }
+
+    /// Gives the next DSNs to a piece of a stream.
+    pub(crate) fn append(&mut self, id: StreamId, piece: Piece) -> SegmentInfo {
+        let Piece { offset, data, fin } = piece;
+        let len = data.len() as u64 + u64::from(fin);
+        let chunk = Chunk {
+            dsn: self.next_dsn,
+            len,
+            content: Content::Data { id, offset, data, fin },
+            sent_on: PathSet::EMPTY,
+            last_sent: None,
+            hinted: None,
+        };
+        self.next_dsn += len;
+        self.unacked += len;
+        let info = info(&chunk);
+        self.chunks.push_back(chunk);
+        info
+    }
+
+    /// Index of the first chunk that ends above `dsn`.
+    fn index_of(&self, dsn: u64) -> usize {
+        self.chunks.partition_point(|chunk| chunk.end() <= dsn)
+    }
+
+    /// Applies `change` to every unacknowledged chunk that overlaps `range`.
+    fn for_each(&mut self, range: &Range<u64>, mut change: impl FnMut(&mut Chunk)) {
+        let first = self.index_of(range.start);
+        for chunk in self.chunks.range_mut(first..) {
+            if chunk.dsn >= range.end {
+                return;
+            }
+            if !chunk.is_acked() {
+                change(chunk);
+            }
+        }
+    }
+
+    /// Cuts the chunk that contains `at` in two there.
+    fn split_at(&mut self, at: u64) {
+        let index = self.index_of(at);
+        let Some(chunk) = self.chunks.get_mut(index) else { return };
+        if chunk.dsn >= at {
+            return;
+        }
+        let queued = self.reinject.contains(&chunk.dsn);
+        let tail = chunk.split_off(at);
+        if queued {
+            self.reinject.insert(at);
+        }
+        self.chunks.insert(index + 1, tail);
+    }
+
+    pub(crate) fn on_sent(&mut self, chunk: ChunkRef, path: PathId, now: Timestamp) {
+        self.for_each(&chunk.range(), |chunk| {
+            chunk.sent_on = chunk.sent_on.with(path);
+            chunk.last_sent = Some((path, now));
+            chunk.hinted = None;
+        });
+    }
+
+    /// QUIC acknowledged a copy: it will most likely be acknowledged here soon.
+    pub(crate) fn on_hint(&mut self, chunk: ChunkRef, path: PathId, now: Timestamp) {
+        self.for_each(&chunk.range(), |chunk| {
+            chunk.sent_on = chunk.sent_on.without(path);
+            chunk.hinted = Some(now);
+        });
+    }
+
+    /// A copy is lost, or its path failed: what no other path carries is queued to be sent again.
+    pub(crate) fn on_lost(&mut self, lost: ChunkRef, path: PathId) {
+        let mut orphans = Vec::new();
+        self.for_each(&lost.range(), |chunk| {
+            chunk.sent_on = chunk.sent_on.without(path);
+            if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
+                orphans.push(chunk.dsn);
+            }
+        });
+        self.reinject.extend(orphans);
+    }
+
+    /// A path failed or is gone, with whatever its carrier still held: what no other path carries
+    /// is queued to be sent again.
+    pub(crate) fn on_path_gone(&mut self, path: PathId) {
+        for chunk in self.chunks.iter_mut().filter(|c| !c.is_acked() && c.sent_on.contains(path)) {
+            chunk.sent_on = chunk.sent_on.without(path);
+            if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
+                self.reinject.insert(chunk.dsn);
+            }
+        }
+    }
+
+    /// Queues again what a hint said has arrived until `before`, of the oldest `limit` chunks: it
+    /// would have been acknowledged by now.
+    pub(crate) fn reinject_hinted(&mut self, before: Timestamp, limit: usize) {
+        for chunk in self.chunks.iter_mut().take(limit).filter(|chunk| !chunk.is_acked()) {
+            if chunk.hinted.is_some_and(|at| at <= before) {
+                chunk.hinted = None;
+                self.reinject.insert(chunk.dsn);
+            }
+        }
+    }
+
+    /// The lowest DSN that is queued to be sent again.
+    pub(crate) fn next_reinjection(&self) -> Option<SegmentInfo> {
+        let dsn = *self.reinject.first()?;
+        self.chunks.get(self.index_of(dsn)).map(info)
+    }
+
+    /// Takes the lowest queued chunk off the queue, cut to at most `max` bytes of DSN space.
+    pub(crate) fn take_reinjection(&mut self, max: u64) -> Option<SegmentInfo> {
+        let dsn = *self.reinject.first()?;
+        self.split_if_longer(dsn, max);
+        self.reinject.remove(&dsn);
+        self.chunks.get(self.index_of(dsn)).map(info)
+    }
+
+    /// The chunk at `dsn`, cut to at most `max`, to send a further copy of it.
+    pub(crate) fn copy_of(&mut self, dsn: u64, max: u64) -> Option<SegmentInfo> {
+        self.split_if_longer(dsn, max);
+        let chunk = self.chunks.get(self.index_of(dsn))?;
+        (!chunk.is_acked()).then(|| info(chunk))
+    }
+
+    /// Content that is not stream data may be of any length.
+    fn split_if_longer(&mut self, dsn: u64, max: u64) {
+        let index = self.index_of(dsn);
+        let longer = self
+            .chunks
+            .get(index)
+            .is_some_and(|chunk| matches!(chunk.content, Content::Data { .. }) && chunk.len > max);
+        if longer {
+            self.split_at(dsn + max);
+        }
+    }
+
+    /// The first chunk, of the oldest `limit`, that waits for a copy which is expected later than
+    /// `better_than` allows.
+    pub(crate) fn find_late(
+        &self,
+        limit: usize,
+        mut is_late: impl FnMut(PathSet, Option<(PathId, Timestamp)>) -> bool,
+    ) -> Option<u64> {
+        let pending =
+            self.chunks.iter().take(limit).filter(|c| !c.is_acked() && c.hinted.is_none());
+        let mut late = pending.filter(|c| is_late(c.sent_on, c.last_sent));
+        late.next().map(|chunk| chunk.dsn)
+    }
+
+    /// A data acknowledgement. `on_acked` gets each stream with its newly acknowledged data bytes
+    /// and whether its end mark was among them.
+    pub(crate) fn on_ack(
+        &mut self,
+        rcv_nxt: u64,
+        ranges: &[Range<u64>],
+        mut on_acked: impl FnMut(StreamId, u64, bool),
+    ) -> Result<(), ProtocolError> {
+        let highest = ranges.last().map_or(rcv_nxt, |range| range.end.max(rcv_nxt));
+        if highest > self.next_dsn {
+            return Err(ProtocolError::AckOfUnsent { acked: highest, sent: self.next_dsn });
+        }
+        let una = self.una();
+        let mut new = Vec::new();
+        if rcv_nxt > una {
+            self.acked.insert(una..rcv_nxt, |range| new.push(range));
+        }
+        for range in ranges {
+            let range = range.start.max(una)..range.end.max(una);
+            self.acked.insert(range, |range| new.push(range));
+        }
+        for range in new {
+            self.release(&range, &mut on_acked);
+        }
+        self.pop_acked();
+        Ok(())
+    }
+
+    fn release(&mut self, range: &Range<u64>, on_acked: &mut impl FnMut(StreamId, u64, bool)) {
+        self.split_at(range.start);
+        self.split_at(range.end);
+        let first = self.index_of(range.start);
+        for chunk in self.chunks.range_mut(first..) {
+            if chunk.dsn >= range.end {
+                break;
+            }
+            self.reinject.remove(&chunk.dsn);
+            self.unacked -= chunk.len;
+            let content = std::mem::replace(&mut chunk.content, Content::Acked);
+            if let Content::Data { id, data, fin, .. } = content {
+                on_acked(id, data.len() as u64, fin);
+            }
+        }
+    }
+
+    fn pop_acked(&mut self) {
+        while self.chunks.front().is_some_and(Chunk::is_acked) {
+            self.chunks.pop_front();
+        }
+        self.acked.remove_below(self.una());
+    }
+
+    /// Turns everything unacknowledged of a reset stream into skips, to be sent at once. Returns
+    /// how many data bytes were held.
+    pub(crate) fn abandon(&mut self, stream: StreamId) -> u64 {
+        let mut held = 0;
+        for chunk in &mut self.chunks {
+            match &chunk.content {
+                Content::Data { id, data, .. } if *id == stream => held += data.len() as u64,
+                _ => continue,
+            }
+            chunk.content = Content::Skip;
+            self.reinject.insert(chunk.dsn);
+        }
+        held
+    }
+}
+
+fn info(chunk: &Chunk) -> SegmentInfo {
+    SegmentInfo {
+        dsn: chunk.dsn,
+        len: chunk.len,
+        content: chunk.content.clone(),
+        sent_on: chunk.sent_on,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Side;
+
+    const NOW: Timestamp = Timestamp::ZERO;
+
+    fn stream() -> StreamId {
+        StreamId::new(Side::Edge, 0)
+    }
+
+    fn path(n: u8) -> PathId {
+        PathId::new(n).unwrap()
+    }
+
+    fn chunks(lens: &[usize]) -> Chunks {
+        let mut chunks = Chunks::default();
+        let mut offset = 0;
+        for &len in lens {
+            let data = Bytes::from(vec![7; len]);
+            let sent = chunks.append(stream(), Piece { offset, data, fin: false });
+            chunks.on_sent(ChunkRef { dsn: sent.dsn, len: sent.len }, path(0), NOW);
+            offset += len as u64;
+        }
+        chunks
+    }
+
+    #[test]
+    fn acknowledgements_may_cut_chunks_anywhere() {
+        let mut chunks = chunks(&[10, 10, 10]);
+        let mut acked = 0;
+        chunks.on_ack(4, &[6..12, 25..30], |_, bytes, _| acked += bytes).unwrap();
+        assert_eq!((acked, chunks.una(), chunks.unacked()), (15, 4, 15));
+        chunks.on_ack(4, &[6..12, 25..30], |_, bytes, _| acked += bytes).unwrap();
+        assert_eq!(acked, 15, "a repeated acknowledgement releases nothing twice");
+        chunks.on_ack(30, &[], |_, bytes, _| acked += bytes).unwrap();
+        assert_eq!((acked, chunks.una(), chunks.unacked()), (30, 30, 0));
+    }
+
+    #[test]
+    fn an_acknowledgement_of_unsent_data_is_refused() {
+        let mut chunks = chunks(&[10]);
+        let error = chunks.on_ack(0, std::slice::from_ref(&(5..11)), |_, _, _| ()).unwrap_err();
+        assert_eq!(error, ProtocolError::AckOfUnsent { acked: 11, sent: 10 });
+    }
+
+    #[test]
+    fn only_what_no_path_carries_is_sent_again() {
+        let mut chunks = chunks(&[10, 10]);
+        let first = ChunkRef { dsn: 0, len: 10 };
+        chunks.on_sent(first, path(1), NOW);
+        chunks.on_lost(first, path(0));
+        assert!(chunks.reinject.is_empty());
+        chunks.on_lost(first, path(1));
+        let head = chunks.take_reinjection(4).unwrap();
+        assert_eq!((head.dsn, head.len), (0, 4));
+        let rest = chunks.take_reinjection(100).unwrap();
+        assert_eq!((rest.dsn, rest.len), (4, 6));
+        assert!(
+            matches!(rest.content, Content::Data { offset: 4, ref data, .. } if data.len() == 6)
+        );
+        assert!(chunks.reinject.is_empty());
+    }
+
+    /// What a carrier took and never sent is neither acknowledged nor lost.
+    #[test]
+    fn a_path_that_is_gone_gives_up_what_it_was_handed() {
+        let mut chunks = chunks(&[10, 10, 10]);
+        let (second, third) = (ChunkRef { dsn: 10, len: 10 }, ChunkRef { dsn: 20, len: 10 });
+        chunks.on_sent(second, path(1), NOW);
+        chunks.on_hint(third, path(0), NOW);
+        chunks.on_path_gone(path(0));
+        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0]);
+        chunks.reinject_hinted(NOW, 3);
+        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0, 20]);
+    }
+
+    #[test]
+    fn a_reset_stream_leaves_skips() {
+        let mut chunks = chunks(&[10, 10]);
+        chunks.on_ack(0, std::slice::from_ref(&(10..20)), |_, _, _| ()).unwrap();
+        assert_eq!(chunks.abandon(stream()), 10);
+        let skip = chunks.take_reinjection(3).unwrap();
+        assert!(matches!(skip.content, Content::Skip));
+        assert_eq!((skip.dsn, skip.len), (0, 10), "a skip needs no cutting");
+    }
+}

@@ -1,0 +1,162 @@
+//! All streams that send, and whose turn it is.
+
+use super::stream::{Piece, SendStream};
+use crate::codec::StreamId;
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The sending halves of all streams, served in turn: a segment each.
+#[derive(Debug, Default)]
+pub(crate) struct SendStreams {
+    streams: BTreeMap<StreamId, SendStream>,
+    turns: VecDeque<StreamId>,
+    has_turn: BTreeSet<StreamId>,
+    /// Streams whose writers were refused for want of room.
+    waiting: BTreeSet<StreamId>,
+    /// Bytes written and in no segment yet, over all streams.
+    unsent: u64,
+    /// Bytes held for sending: waiting and unacknowledged.
+    held: u64,
+}
+
+impl SendStreams {
+    pub(crate) fn open(&mut self, id: StreamId, max_offset: u64) {
+        self.streams.insert(id, SendStream::new(max_offset));
+    }
+
+    pub(crate) fn get(&self, id: StreamId) -> Option<&SendStream> {
+        self.streams.get(&id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    pub(crate) fn unsent(&self) -> u64 {
+        self.unsent
+    }
+
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = StreamId> {
+        self.streams.keys().copied()
+    }
+
+    pub(crate) fn push(&mut self, id: StreamId, data: Bytes) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            self.unsent += data.len() as u64;
+            self.held += data.len() as u64;
+            stream.push(data);
+        }
+        self.give_turn(id);
+    }
+
+    pub(crate) fn finish(&mut self, id: StreamId) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.finish();
+        }
+        self.give_turn(id);
+    }
+
+    pub(crate) fn raise_limit(&mut self, id: StreamId, max_offset: u64) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.raise_limit(max_offset);
+        }
+        self.give_turn(id);
+    }
+
+    /// Remembers that the stream's writer was refused.
+    pub(crate) fn mark_waiting(&mut self, id: StreamId) {
+        self.waiting.insert(id);
+    }
+
+    /// Whether any writer waits for room: there is more to send than is queued.
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Streams whose writers wait, each named once.
+    pub(crate) fn take_waiting(&mut self) -> BTreeSet<StreamId> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    fn give_turn(&mut self, id: StreamId) {
+        let ready = self.streams.get(&id).is_some_and(SendStream::is_ready);
+        if ready && self.has_turn.insert(id) {
+            self.turns.push_back(id);
+        }
+    }
+
+    /// Whether any stream has something to send within its window.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.turns.is_empty()
+    }
+
+    /// The stream whose turn it is.
+    pub(crate) fn next(&self) -> Option<(StreamId, &SendStream)> {
+        let id = *self.turns.front()?;
+        self.streams.get(&id).map(|stream| (id, stream))
+    }
+
+    /// Cuts a segment of at most `max` bytes of DSN space off the stream whose turn it is.
+    pub(crate) fn cut(&mut self, max: u64) -> Option<(StreamId, Piece)> {
+        let id = self.turns.pop_front()?;
+        self.has_turn.remove(&id);
+        let stream = self.streams.get_mut(&id)?;
+        let piece = stream.cut(max);
+        self.unsent -= piece.data.len() as u64;
+        self.give_turn(id);
+        Some((id, piece))
+    }
+
+    /// `data` bytes, and the end mark if `fin`, of the stream were acknowledged. Returns whether
+    /// the stream is wholly delivered; it is forgotten then.
+    pub(crate) fn on_acked(&mut self, id: StreamId, data: u64, fin: bool) -> bool {
+        let Some(stream) = self.streams.get_mut(&id) else { return false };
+        self.held -= data;
+        let done = stream.on_acked(data + u64::from(fin));
+        if done {
+            self.streams.remove(&id);
+        }
+        done
+    }
+
+    /// Forgets a stream and what it holds. Returns its final size: the end of what was cut.
+    pub(crate) fn remove(&mut self, id: StreamId, unacked_data: u64) -> Option<u64> {
+        let stream = self.streams.remove(&id)?;
+        self.unsent -= stream.queued();
+        self.held -= stream.queued() + unacked_data;
+        self.waiting.remove(&id);
+        if self.has_turn.remove(&id) {
+            self.turns.retain(|&other| other != id);
+        }
+        Some(stream.next_offset())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Side;
+
+    #[test]
+    fn streams_take_turns_and_accounts_end_at_zero() {
+        let ids = [StreamId::new(Side::Edge, 0), StreamId::new(Side::Edge, 1)];
+        let mut streams = SendStreams::default();
+        for id in ids {
+            streams.open(id, 1_000);
+            streams.push(id, Bytes::from(vec![0; 20]));
+            streams.finish(id);
+        }
+        let mut order = Vec::new();
+        while let Some((id, piece)) = streams.cut(15) {
+            order.push(id);
+            let done = streams.on_acked(id, piece.data.len() as u64, piece.fin);
+            assert_eq!(done, piece.fin);
+        }
+        assert_eq!(order, [ids[0], ids[1], ids[0], ids[1]]);
+        assert!(streams.is_empty() && streams.held() == 0 && streams.unsent() == 0);
+    }
+}
