@@ -1,0 +1,299 @@
+//! Two real nodes, QUIC state machines included, over link models in virtual time.
+//!
+//! The same [`Node`] that runs on sockets: only the clock and the network are simulated. Equal
+//! seeds give equal runs.
+
+mod setup;
+mod transfer;
+
+pub use setup::{WorldConfig, WorldError};
+pub use transfer::{Transfer, TransferReport};
+
+use crate::network::{Direction, Network};
+use bytes::BytesMut;
+use polypath_bond::{
+    Bond, BondKey, Incoming, Node, NodeConfig, NodeEvent, Outgoing, PathSpec, SocketId,
+};
+use polypath_units::{PathId, Timestamp};
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+/// What IPv4 and UDP add to a datagram, in bytes.
+pub const IP_UDP_HEADER: u32 = 28;
+
+/// Datagrams in one batch of a node: as a driver with segmentation offload would ask for.
+const BATCH: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not zero");
+
+/// The hub's address.
+const HUB: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4433);
+
+/// The edge's address on a path, and how often it has changed.
+fn edge_address(path: usize, change: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, path as u8 + 1)), 40_000 + change)
+}
+
+/// A datagram as the network saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// On which path.
+    pub path: usize,
+    /// Which way.
+    pub direction: Direction,
+    /// Its bytes.
+    pub bytes: Box<[u8]>,
+}
+
+/// A datagram on its way.
+#[derive(Clone, Debug)]
+struct Packet {
+    from: SocketAddr,
+    bytes: Box<[u8]>,
+}
+
+/// An edge and a hub with paths between them.
+#[derive(Debug)]
+pub struct World {
+    now: Timestamp,
+    /// The edge's node.
+    pub edge: Node,
+    /// The hub's node.
+    pub hub: Node,
+    /// The edge's bond.
+    pub edge_bond: BondKey,
+    /// The hub's end of it, once the first path has joined.
+    pub hub_bond: Option<BondKey>,
+    /// The hub's settings, for its restart, and the library's clock at time zero.
+    hub_config: NodeConfig,
+    origin: Instant,
+    network: Network<Packet>,
+    /// The newest datagrams, and how many are kept.
+    captured: (VecDeque<Captured>, usize),
+    /// How often the address of each path has changed.
+    changes: Vec<u16>,
+    /// Everything that the nodes reported.
+    pub events: Vec<(Timestamp, NodeEvent)>,
+    /// A digest of every datagram's time, path, direction and size.
+    trace: u64,
+    datagrams: u64,
+}
+
+impl World {
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The links, to switch off or change.
+    pub fn set_down(&mut self, path: usize, down: bool) {
+        self.network.set_down(self.now, path, down);
+    }
+
+    /// Switches one direction of a path off, silently, or on again.
+    pub fn set_link_down(&mut self, path: usize, direction: Direction, down: bool) {
+        self.network.link_mut(path, direction).set_down(self.now, down);
+    }
+
+    /// The hub loses its memory: a new node with the same identity takes its place. Every call
+    /// must bring another `seed`, as a real start would.
+    ///
+    /// # Errors
+    /// When the node cannot be set up.
+    pub fn restart_hub(&mut self, seed: [u8; 32]) -> Result<(), WorldError> {
+        self.hub_config.seed = seed;
+        self.hub = Node::new(self.hub_config.clone(), self.origin)?;
+        self.hub_bond = None;
+        Ok(())
+    }
+
+    /// The edge's bond broke: a new one over the same paths takes its place.
+    ///
+    /// # Errors
+    /// When the edge has no such bond any more.
+    pub fn renew_bond(&mut self) -> Result<(), WorldError> {
+        self.edge_bond = self.edge.renew_bond(self.edge_bond, self.now)?;
+        Ok(())
+    }
+
+    /// Keeps the newest `count` datagrams of both directions, to be looked at and injected.
+    pub fn capture(&mut self, count: usize) {
+        self.captured.1 = count;
+    }
+
+    /// The captured datagrams, oldest first.
+    pub fn captured(&self) -> impl ExactSizeIterator<Item = &Captured> {
+        self.captured.0.iter()
+    }
+
+    /// Hands bytes to the receiver of a path at once, as if the other end had sent them.
+    pub fn inject(&mut self, datagram: &Captured) {
+        let Captured { path, direction, bytes } = datagram;
+        let from = match direction {
+            Direction::Up => edge_address(*path, self.changes[*path]),
+            Direction::Down => HUB,
+        };
+        self.hand_in(*path, *direction, from, bytes);
+        self.flush();
+    }
+
+    /// The books of a link.
+    pub fn counters(&self, path: usize, direction: Direction) -> polypath_link::Counters {
+        self.network.counters(path, direction)
+    }
+
+    /// A digest of the times, directions and sizes of all datagrams so far: equal for equal runs.
+    /// Not of their bytes, which TLS draws from the system's random source.
+    pub fn trace(&self) -> (u64, u64) {
+        (self.datagrams, self.trace)
+    }
+
+    /// How many paths there are.
+    pub fn paths(&self) -> usize {
+        self.network.paths()
+    }
+
+    /// The edge's bond.
+    ///
+    /// # Panics
+    /// When it was removed.
+    pub fn edge_bond(&mut self) -> &mut Bond {
+        self.edge.bond_mut(self.edge_bond).expect("the edge's bond lives as long as the world")
+    }
+
+    /// The hub's bond, once a path has joined.
+    pub fn hub_bond(&mut self) -> Option<&mut Bond> {
+        self.hub.bond_mut(self.hub_bond?)
+    }
+
+    /// The specification of a path as the edge uses it.
+    pub fn path_spec(path: usize) -> PathSpec {
+        PathSpec {
+            id: PathId::new(path as u8).expect("a world has fewer than 64 paths"),
+            name: format!("path{path}"),
+            socket: SocketId(path as u32),
+            remote: HUB,
+            backup: false,
+            weight: 0.0,
+        }
+    }
+
+    /// The edge's address on a path changes, as after a NAT forgot it.
+    pub fn change_address(&mut self, path: usize) {
+        self.changes[path] += 1;
+    }
+
+    /// Sends what the nodes have to send now.
+    pub fn flush(&mut self) {
+        while let Some(outgoing) = self.edge.poll_transmit(self.now, BATCH) {
+            let path = outgoing.socket.0 as usize;
+            let from = edge_address(path, self.changes[path]);
+            self.send(&outgoing, path, Direction::Up, from);
+        }
+        while let Some(outgoing) = self.hub.poll_transmit(self.now, BATCH) {
+            if let Some(path) = self.path_to(outgoing.destination) {
+                self.send(&outgoing, path, Direction::Down, HUB);
+            }
+        }
+    }
+
+    /// The path of an edge address; none if the address is no longer in use.
+    fn path_to(&self, address: SocketAddr) -> Option<usize> {
+        (0..self.network.paths()).find(|&path| edge_address(path, self.changes[path]) == address)
+    }
+
+    fn send(&mut self, outgoing: &Outgoing, path: usize, direction: Direction, from: SocketAddr) {
+        let segment = outgoing.segment_size.unwrap_or(outgoing.contents.len()).max(1);
+        for bytes in outgoing.contents.chunks(segment) {
+            self.record(path, direction, bytes.len());
+            self.keep(path, direction, bytes);
+            let size = bytes.len() as u32 + IP_UDP_HEADER;
+            let packet = Packet { from, bytes: bytes.into() };
+            self.network.send(self.now, path, direction, size, packet);
+        }
+    }
+
+    fn keep(&mut self, path: usize, direction: Direction, bytes: &[u8]) {
+        let (kept, count) = &mut self.captured;
+        if *count > 0 {
+            while kept.len() >= *count {
+                kept.pop_front();
+            }
+            kept.push_back(Captured { path, direction, bytes: bytes.into() });
+        }
+    }
+
+    /// FNV-1a over what identifies a datagram in time.
+    fn record(&mut self, path: usize, direction: Direction, len: usize) {
+        self.datagrams += 1;
+        let words =
+            [self.now.as_nanos(), path as u64, u64::from(direction == Direction::Up), len as u64];
+        for word in words {
+            self.trace = (self.trace ^ word).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// When something happens next.
+    pub fn next_event(&self) -> Option<Timestamp> {
+        let times = [self.network.next_event(), self.edge.poll_timeout(), self.hub.poll_timeout()];
+        times.into_iter().flatten().min()
+    }
+
+    /// Lets all happen that is due next, if that is not later than `limit`. Returns false, with the
+    /// time at `limit`, if nothing is due by then.
+    pub fn step(&mut self, limit: Timestamp) -> bool {
+        self.flush();
+        let Some(at) = self.next_event().filter(|&at| at <= limit) else {
+            self.now = self.now.max(limit);
+            return false;
+        };
+        self.now = self.now.max(at);
+        self.deliver();
+        self.edge.handle_timeout(self.now);
+        self.hub.handle_timeout(self.now);
+        self.flush();
+        self.collect_events();
+        true
+    }
+
+    fn deliver(&mut self) {
+        while let Some(arrival) = self.network.poll(self.now) {
+            let Packet { from, bytes } = arrival.packet;
+            self.hand_in(arrival.path, arrival.direction, from, &bytes);
+        }
+    }
+
+    fn hand_in(&mut self, path: usize, direction: Direction, from: SocketAddr, bytes: &[u8]) {
+        let (node, socket) = match direction {
+            Direction::Up => (&mut self.hub, SocketId(0)),
+            Direction::Down => (&mut self.edge, SocketId(path as u32)),
+        };
+        let data = BytesMut::from(bytes);
+        let incoming = Incoming { socket, remote: from, local_ip: None, ecn: None, data };
+        node.handle_datagram(incoming, self.now);
+    }
+
+    fn collect_events(&mut self) {
+        while let Some(event) = self.edge.poll_event() {
+            self.events.push((self.now, event));
+        }
+        while let Some(event) = self.hub.poll_event() {
+            if let NodeEvent::BondOpened(key) = event {
+                self.hub_bond = Some(key);
+            }
+            self.events.push((self.now, event));
+        }
+    }
+
+    /// Runs until `done` or `limit`. Returns whether `done` came first.
+    pub fn run_until(&mut self, limit: Timestamp, mut done: impl FnMut(&mut Self) -> bool) -> bool {
+        loop {
+            if done(self) {
+                return true;
+            }
+            if !self.step(limit) {
+                return done(self);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A grid of two-link profiles.
+
+use super::{Link, goodput, link, median};
+use polypath_bond::BondConfig;
+use polypath_units::Timestamp;
+
+/// Two links and a receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub(crate) links: [Link; 2],
+    pub(crate) receive_buffer: u64,
+}
+
+/// Rates in Mbit/s and one-way delays in ms: from alike to as unlike as links come.
+const PAIRS: [[Link; 2]; 16] = [
+    [link(10.0, 10.0), link(10.0, 10.0)],
+    [link(10.0, 2.0), link(10.0, 150.0)],
+    [link(20.0, 30.0), link(10.0, 60.0)],
+    [link(50.0, 10.0), link(50.0, 50.0)],
+    [link(50.0, 20.0), link(10.0, 100.0)],
+    [link(100.0, 20.0), link(100.0, 20.0)],
+    [link(100.0, 5.0), link(20.0, 80.0)],
+    [link(100.0, 2.0), link(100.0, 150.0)],
+    [link(100.0, 50.0), link(50.0, 10.0)],
+    [link(200.0, 10.0), link(40.0, 40.0)],
+    [link(200.0, 20.0), link(200.0, 25.0)],
+    [link(300.0, 10.0), link(80.0, 30.0)],
+    [link(300.0, 2.0), link(10.0, 150.0)],
+    [link(500.0, 5.0), link(80.0, 30.0)],
+    [link(500.0, 2.0), link(500.0, 2.0)],
+    [link(500.0, 50.0), link(20.0, 10.0)],
+];
+/// Bytes.
+const RECEIVE_BUFFERS: [u64; 4] = [300_000, 1_000_000, 4_000_000, 16_000_000];
+/// Percent on the first and on the second link.
+const LOSSES: [[f64; 2]; 4] = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.1, 0.5]];
+/// Bandwidth-delay products.
+const QUEUES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
+/// How long the best path takes, start-up excluded.
+const SECONDS: f64 = 3.0;
+/// What has not come by then counts no more: paths much worse than the best are not waited for.
+const LIMIT: Timestamp = Timestamp::from_millis(8 * SECONDS as u64 * 1000);
+/// Where losses are drawn, the median is taken over so many runs.
+const RUNS: u64 = 3;
+
+/// Every pair with every receive buffer; losses and queues take turns so that each meets each
+/// buffer.
+pub(crate) fn cells() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (p, pair) in PAIRS.iter().enumerate() {
+        for (b, &receive_buffer) in RECEIVE_BUFFERS.iter().enumerate() {
+            let losses = LOSSES[(p + b) % 4];
+            let queue_bdp = QUEUES[(p / 4 + b) % 4];
+            let with = |i: usize| Link { loss_percent: losses[i], queue_bdp, ..pair[i] };
+            cells.push(Cell { links: [with(0), with(1)], receive_buffer });
+        }
+    }
+    cells
+}
+
+/// What a cell gave, in Mbit/s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) bond: f64,
+    /// The better path alone.
+    pub(crate) best: f64,
+}
+
+impl Outcome {
+    pub(crate) fn ratio(&self) -> f64 {
+        self.bond / self.best
+    }
+}
+
+impl Cell {
+    /// What a path carries at most, in bytes/s: a receive buffer in each RTT.
+    fn bound(&self, link: &Link) -> f64 {
+        (link.mbit_s * 1e6 / 8.0).min(self.receive_buffer as f64 / link.rtt_secs())
+    }
+
+    /// What the better path carries in [`SECONDS`].
+    fn bytes(&self) -> u64 {
+        (self.links.iter().map(|l| self.bound(l)).fold(0.0, f64::max) * SECONDS) as u64
+    }
+
+    fn over(&self, links: &[Link], bond: &BondConfig) -> f64 {
+        let runs = if self.links.iter().any(|l| l.loss_percent > 0.0) { RUNS } else { 1 };
+        median((0..runs).map(|run| goodput(links, bond, self.bytes(), LIMIT, run)).collect())
+    }
+
+    /// The goodput of the better path; one that cannot be better is not measured.
+    fn best(&self, bond: &BondConfig) -> f64 {
+        let mut links = self.links;
+        links.sort_by(|a, b| self.bound(b).total_cmp(&self.bound(a)));
+        let first = self.over(&links[..1], bond);
+        if self.bound(&links[1]) * 8e-6 <= first {
+            return first;
+        }
+        first.max(self.over(&links[1..], bond))
+    }
+
+    pub(crate) fn measure(&self, bond: &BondConfig) -> Outcome {
+        let bond = BondConfig { receive_buffer: self.receive_buffer, ..bond.clone() };
+        Outcome { bond: self.over(&self.links, &bond), best: self.best(&bond) }
+    }
+
+    /// One line of the table.
+    pub(crate) fn row(&self, outcome: &Outcome) -> String {
+        let link = |l: &Link| format!("{:>6} {:>5} {:>4}", l.mbit_s, l.delay_ms, l.loss_percent);
+        format!(
+            "{} | {} | {:>5} | {:>6} | {:>8} | {:>8} | {:>5}",
+            link(&self.links[0]),
+            link(&self.links[1]),
+            self.links[0].queue_bdp,
+            self.receive_buffer / 1000,
+            digits(outcome.best),
+            digits(outcome.bond),
+            digits(outcome.ratio())
+        )
+    }
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    let decimals = 2 - value.log10().floor() as i32;
+    format!("{value:.*}", decimals.max(0) as usize)
+}
+
+/// The columns of [`Cell::row`].
+pub(crate) fn header() -> String {
+    let link = "Mbit/s    ms    %";
+    format!(
+        "{link} | {link} | {:>5} | {:>6} | {:>8} | {:>8} | {:>5}",
+        "queue", "buffer", "best", "bond", "ratio"
+    )
+}

@@ -1,0 +1,70 @@
+//! Goodput of one bulk stream over several links, start-up included, with the default settings.
+
+mod common;
+
+use common::{Link, goodput, link, median, parallel};
+use polypath_bond::BondConfig;
+use polypath_units::Timestamp;
+
+const BYTES: u64 = 200_000_000;
+const RUNS: u64 = 5;
+const LIMIT: Timestamp = Timestamp::from_millis(60_000);
+
+/// Share of a link's rate that carries stream bytes, at most.
+///
+/// MTU discovery ends at UDP payloads of 1452 bytes; IPv4 and UDP add 28. Off the payload go
+///
+/// - the QUIC short header: 1 byte, our connection id of 8, and 4 that are kept for the packet
+///   number (RFC 9000 section 17.3);
+/// - the AEAD tag: 16 (RFC 9001 section 5.3);
+/// - the DATAGRAM frame's type and length: 1 and 8 that are kept for it (RFC 9221 section 4);
+/// - the bond's STREAM header: type 1, DSN 4, stream 1, offset 4 (docs/protocol.md; varints of
+///   4 bytes reach to 1 GiB).
+const CEILING: f64 =
+    (1452 - (1 + 8 + 4) - 16 - (1 + 8) - (1 + 4 + 1 + 4)) as f64 / (1452 + 28) as f64;
+
+fn bond(receive_buffer: u64) -> BondConfig {
+    BondConfig { receive_buffer, ..BondConfig::default() }
+}
+
+/// The median goodput in Mbit/s.
+fn measure(links: &[Link], bond: &BondConfig) -> f64 {
+    let runs: Vec<u64> = (0..RUNS).collect();
+    median(parallel(&runs, |&run| goodput(links, bond, BYTES, LIMIT, run)))
+}
+
+/// Asserts that the links together give at least `mark` of what they could.
+fn assert_aggregates(links: &[Link], mark: f64) {
+    let possible = links.iter().map(|link| link.mbit_s).sum::<f64>() * CEILING;
+    let share = measure(links, &BondConfig::default()) / possible;
+    assert!(share >= mark, "{share:.4} of {possible:.1} Mbit/s over {links:?}");
+    assert!(share <= 1.01, "{share:.4}: the ceiling is wrong");
+}
+
+#[test]
+fn two_equal_links_add_up() {
+    assert_aggregates(&[link(100.0, 20.0), link(100.0, 20.0)], 0.97);
+}
+
+#[test]
+fn two_unequal_links_add_up() {
+    assert_aggregates(&[link(300.0, 10.0), link(80.0, 30.0)], 0.94);
+}
+
+/// The links of scenarios/demo.toml.
+#[test]
+fn a_lossy_third_link_adds_up() {
+    let wifi = Link { loss_percent: 0.5, ..link(60.0, 15.0) };
+    assert_aggregates(&[link(500.0, 5.0), link(80.0, 30.0), wifi], 0.92);
+}
+
+/// 1 MB is more than the fast link's 0.75 MB of bandwidth-delay product, and far less than what
+/// both need: 380 Mbit/s over 60 ms are 2.9 MB.
+#[test]
+fn a_small_receive_buffer_leaves_the_best_path_its_goodput() {
+    let links = [link(300.0, 10.0), link(80.0, 30.0)];
+    let bond = bond(1_000_000);
+    let best = measure(&links[..1], &bond).max(measure(&links[1..], &bond));
+    let together = measure(&links, &bond);
+    assert!(together >= 0.98 * best, "{together:.1} Mbit/s together, {best:.1} alone");
+}

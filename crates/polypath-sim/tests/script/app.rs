@@ -1,0 +1,296 @@
+//! An application at one end: writes and reads streams and datagrams at random, and remembers what
+//! became of them.
+
+use super::{Dice, HEALED};
+use bytes::Bytes;
+use polypath_bond::{
+    Bond, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError, Side, StreamId, WriteError,
+};
+use polypath_units::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// The byte at an offset of a half of a stream.
+fn pattern(id: StreamId, writer: Side, offset: u64) -> u8 {
+    let x = (offset ^ (id.0 << 40) ^ u64::from(writer == Side::Hub))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (x >> 56) as u8
+}
+
+/// A half that is written here.
+#[derive(Debug, Default)]
+struct Writing {
+    target: u64,
+    resets_at: Option<u64>,
+    written: u64,
+    finished: bool,
+    /// Reset here, or stopped by the peer or by the end of the bond.
+    given_up: bool,
+}
+
+/// A half that is read here.
+#[derive(Debug, Default)]
+struct Reading {
+    stops_at: Option<u64>,
+    read: u64,
+    ended: bool,
+    error: bool,
+    stopped: bool,
+}
+
+impl Reading {
+    fn is_over(&self) -> bool {
+        self.ended || self.error || self.stopped
+    }
+}
+
+/// One end's application.
+#[derive(Debug)]
+pub(crate) struct App {
+    side: Side,
+    receive_buffer: u64,
+    dice: Dice,
+    to_open: u64,
+    may_open: bool,
+    next_open: Timestamp,
+    reads_from: Timestamp,
+    writing: BTreeMap<StreamId, Writing>,
+    reading: BTreeMap<StreamId, Reading>,
+    writable: BTreeSet<StreamId>,
+    readable: BTreeSet<StreamId>,
+    flows: BTreeMap<FlowId, (u64, BTreeSet<u64>)>,
+    next_datagram: Timestamp,
+    /// The bond is over: closed or broken.
+    pub(crate) ended: bool,
+    /// Closed here, gracefully.
+    pub(crate) closed: bool,
+    /// What happened, in order.
+    pub(crate) log: Vec<String>,
+}
+
+impl App {
+    pub(crate) fn new(side: Side, receive_buffer: u64, mut dice: Dice) -> Self {
+        Self {
+            side,
+            receive_buffer,
+            to_open: 1 + dice.below(40),
+            dice,
+            may_open: true,
+            next_open: Timestamp::ZERO,
+            reads_from: Timestamp::ZERO,
+            writing: BTreeMap::new(),
+            reading: BTreeMap::new(),
+            writable: BTreeSet::new(),
+            readable: BTreeSet::new(),
+            flows: BTreeMap::new(),
+            next_datagram: Timestamp::ZERO,
+            ended: false,
+            closed: false,
+            log: Vec::new(),
+        }
+    }
+
+    /// Does what can be done now.
+    pub(crate) fn act(&mut self, bond: &mut Bond, now: Timestamp) {
+        while let Some(event) = bond.poll_event() {
+            self.on_event(&event, now);
+        }
+        if !self.ended && !self.closed {
+            self.open(bond, now);
+            self.send_datagrams(bond, now);
+        }
+        for id in std::mem::take(&mut self.writable) {
+            self.write(bond, id);
+        }
+        // A slow reader; once all is healed it hurries.
+        if now >= self.reads_from || now >= HEALED {
+            for id in std::mem::take(&mut self.readable) {
+                self.read(bond, id, now);
+            }
+            if self.dice.one_in(200) {
+                self.reads_from = now + Duration::from_millis(self.dice.below(800));
+            }
+        }
+        self.receive_datagrams(bond);
+        assert!(bond.buffered() <= self.receive_buffer, "{} held", bond.buffered());
+        assert!(bond.buffer_cost() <= 2 * self.receive_buffer, "{} held", bond.buffer_cost());
+    }
+
+    fn on_event(&mut self, event: &Event, now: Timestamp) {
+        self.log.push(format!("{now} {:?} {event:?}", self.side));
+        match *event {
+            Event::StreamOpened(id) => self.begin(id),
+            Event::StreamReadable(id) => drop(self.readable.insert(id)),
+            Event::StreamWritable(id) => drop(self.writable.insert(id)),
+            Event::StreamStopped { id, .. } => {
+                self.writing.entry(id).and_modify(|writing| writing.given_up = true);
+            }
+            Event::StreamsAvailable => self.may_open = true,
+            Event::FlowOpened(id) => drop(self.flows.insert(id, Default::default())),
+            Event::FlowClosed(id) => drop(self.flows.remove(&id)),
+            Event::PeerClosed { .. } => self.closed = true,
+            Event::Closed | Event::Broken { .. } => self.ended = true,
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, id: StreamId) {
+        let dice = &mut self.dice;
+        let target = if dice.one_in(4) { dice.below(100_000) } else { dice.below(5_000) };
+        let resets_at = dice.one_in(10).then(|| dice.below(target + 1));
+        let stops_at = dice.one_in(12).then(|| dice.below(20_000));
+        let given_up = self.closed;
+        self.writing.insert(id, Writing { target, resets_at, given_up, ..Default::default() });
+        self.reading.insert(id, Reading { stops_at, ..Default::default() });
+        self.writable.insert(id);
+        self.readable.insert(id);
+    }
+
+    fn open(&mut self, bond: &mut Bond, now: Timestamp) {
+        while self.to_open > 0 && self.may_open && now >= self.next_open {
+            match bond.open_stream() {
+                Ok(id) => self.begin(id),
+                Err(OpenError::LimitReached) => {
+                    self.may_open = false;
+                    return;
+                }
+                Err(OpenError::Closed) => return,
+            }
+            self.to_open -= 1;
+            if self.dice.one_in(3) {
+                self.next_open = now + Duration::from_millis(self.dice.below(300));
+            }
+        }
+        if now >= HEALED {
+            self.to_open = 0;
+        }
+    }
+
+    fn write(&mut self, bond: &mut Bond, id: StreamId) {
+        let Some(half) = self.writing.get_mut(&id) else { return };
+        while !half.finished && !half.given_up {
+            if half.resets_at.is_some_and(|at| half.written >= at) {
+                bond.reset(id, 5);
+                half.given_up = true;
+            } else if half.written == half.target {
+                half.finished = bond.finish(id).is_ok();
+                half.given_up = !half.finished;
+            } else {
+                let end = half.target.min(half.written + 20_000);
+                let piece: Bytes =
+                    (half.written..end).map(|at| pattern(id, self.side, at)).collect();
+                match bond.write(id, &piece) {
+                    Ok(n) => half.written += n as u64,
+                    Err(WriteError::Blocked) => return,
+                    Err(_) => half.given_up = true,
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, bond: &mut Bond, id: StreamId, now: Timestamp) {
+        let Some(half) = self.reading.get_mut(&id) else { return };
+        while !half.is_over() {
+            if half.stops_at.is_some_and(|at| half.read >= at) {
+                bond.stop(id, 9, now);
+                half.stopped = true;
+                return;
+            }
+            match bond.read(id, 9_000, now) {
+                Ok(Some(data)) => {
+                    for (at, &byte) in (half.read..).zip(&data) {
+                        assert_eq!(byte, pattern(id, self.side.peer(), at), "{id} at {at}");
+                    }
+                    half.read += data.len() as u64;
+                }
+                Ok(None) => half.ended = true,
+                Err(ReadError::Blocked) => return,
+                Err(_) => half.error = true,
+            }
+        }
+    }
+
+    fn send_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
+        if now < self.next_datagram || now >= HEALED {
+            return;
+        }
+        self.next_datagram = now + Duration::from_millis(1 + self.dice.below(60));
+        if self.flows.len() < 4 && self.dice.one_in(10) {
+            let mode = [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best]
+                [self.dice.below(3) as usize];
+            let wait = self.dice.below(50);
+            let resequence = (wait > 10).then(|| Duration::from_millis(wait - 11));
+            if let Ok(id) = bond.open_flow(FlowConfig { mode, resequence }) {
+                self.flows.insert(id, Default::default());
+            }
+        }
+        for (&id, (sent, _)) in &mut self.flows {
+            let mut data = sent.to_be_bytes().to_vec();
+            data.resize(8 + self.dice.below(1_000) as usize, 1);
+            // Full queues and missing paths lose datagrams: that is what flows are.
+            if bond.send_datagram(id, &data.into()).is_ok() {
+                *sent += 1;
+            }
+        }
+        if self.dice.one_in(50)
+            && let Some((id, _)) = self.flows.pop_first()
+        {
+            bond.close_flow(id);
+        }
+    }
+
+    fn receive_datagrams(&mut self, bond: &mut Bond) {
+        for (&id, (_, seen)) in &mut self.flows {
+            while let Some(data) = bond.recv_datagram(id) {
+                let number = u64::from_be_bytes(data[..8].try_into().unwrap());
+                assert!(seen.insert(number), "datagram {number} of {id} came twice");
+            }
+        }
+    }
+
+    /// The application has closed the bond: what is open ends where it is.
+    pub(crate) fn closes(&mut self) {
+        self.closed = true;
+        for half in self.writing.values_mut().filter(|half| !half.given_up) {
+            half.finished = true;
+        }
+    }
+
+    /// Whether nothing more is to come.
+    pub(crate) fn is_over(&self) -> bool {
+        let written = self.writing.values().all(|half| half.finished || half.given_up);
+        let read = self.reading.values().all(Reading::is_over);
+        read && (self.ended || written && !self.closed)
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let mut text = format!("{:?} closed {} ended {}\n", self.side, self.closed, self.ended);
+        for (id, half) in self.writing.iter().filter(|(_, half)| !half.finished && !half.given_up) {
+            let _ = writeln!(text, "  writes {id}: {half:?}");
+        }
+        for (id, half) in self.reading.iter().filter(|(_, half)| !half.is_over()) {
+            let _ = writeln!(text, "  reads {id}: {half:?}");
+        }
+        text + &self.log[self.log.len().saturating_sub(20)..].join("\n")
+    }
+
+    /// Compares what `writer` wrote with what was read here. `whole`: all that was finished there
+    /// must be here.
+    pub(crate) fn compare(&self, writer: &Self, whole: bool, case: &str) {
+        for (id, wrote) in &writer.writing {
+            let case = format!("{case}: {id} written by {:?}: {wrote:?}", writer.side);
+            let Some(read) = self.reading.get(id) else {
+                let nothing = wrote.given_up || wrote.written == 0 && !wrote.finished;
+                assert!(nothing || !whole, "{case}: never seen");
+                continue;
+            };
+            assert!(read.read <= wrote.written, "{case}: {read:?}");
+            if read.ended {
+                assert!(wrote.finished && read.read == wrote.written, "{case}: cut: {read:?}");
+            } else if whole && wrote.finished && !wrote.given_up {
+                assert!(read.stopped, "{case}: lost: {read:?}");
+            }
+        }
+    }
+}
