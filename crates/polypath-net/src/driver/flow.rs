@@ -1,0 +1,83 @@
+//! A datagram flow of a bond as tokio sees it.
+
+use super::shared::{Shared, gone};
+use bytes::Bytes;
+use polypath_bond::{BondKey, FlowId, SendDatagramError};
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// A datagram flow; closed when dropped.
+#[derive(Debug)]
+pub struct BondFlow {
+    shared: Arc<Shared>,
+    bond: BondKey,
+    id: FlowId,
+}
+
+impl BondFlow {
+    pub(super) fn new(shared: Arc<Shared>, bond: BondKey, id: FlowId) -> Self {
+        Self { shared, bond, id }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> FlowId {
+        self.id
+    }
+
+    /// Queues a datagram. A full queue drops it, as UDP may.
+    ///
+    /// # Errors
+    /// When the flow or bond has ended, or the datagram is longer than any path carries.
+    pub fn send(&self, data: &Bytes) -> io::Result<()> {
+        let sent = self
+            .shared
+            .with(|inner| Some(inner.node.bond_mut(self.bond)?.send_datagram(self.id, data)));
+        match sent {
+            Some(Ok(()) | Err(SendDatagramError::QueueFull(_))) => Ok(()),
+            Some(Err(error @ SendDatagramError::TooLarge { .. })) => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, error))
+            }
+            Some(Err(SendDatagramError::UnknownFlow(_))) | None => Err(gone()),
+        }
+    }
+
+    /// Waits for the next datagram. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the flow or bond has ended.
+    pub async fn recv(&self) -> io::Result<Bytes> {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            let Some(bond) = inner.node.bond_mut(self.bond) else {
+                return Poll::Ready(Err(gone()));
+            };
+            if let Some(data) = bond.recv_datagram(self.id) {
+                return Poll::Ready(Ok(data));
+            }
+            if bond.is_closed() || bond.flow_counters(self.id).is_none() {
+                return Poll::Ready(Err(gone()));
+            }
+            inner.wakers.await_datagram(self.bond, self.id, cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The longest datagram that every working path carries now.
+    pub fn max_size(&self) -> usize {
+        let inner = self.shared.lock();
+        inner.node.bond(self.bond).map_or(0, polypath_bond::Bond::max_datagram_size)
+    }
+}
+
+impl Drop for BondFlow {
+    fn drop(&mut self) {
+        self.shared.with(|inner| {
+            if let Some(bond) = inner.node.bond_mut(self.bond) {
+                bond.close_flow(self.id);
+            }
+        });
+    }
+}

@@ -1,0 +1,323 @@
+//! Runs a node of bonds on sockets and tokio's clock.
+//!
+//! The node is behind one lock. Whoever has something for it (a socket with datagrams, the timer,
+//! an application that writes) takes the lock, hands it over, and sends what the node then wants
+//! sent: no message passes between tasks on the way of a datagram.
+
+mod flow;
+mod sending;
+mod shared;
+mod stream;
+mod wakers;
+
+pub use flow::BondFlow;
+pub use shared::BondEvent;
+pub use stream::BondStream;
+
+use crate::socket::{Received, UplinkSocket};
+use bytes::BytesMut;
+use polypath_bond::identity::SecretKey;
+use polypath_bond::{
+    BondConfig, BondKey, BondStatus, Incoming, Node, NodeConfig, NodeError, NodeEvent, OpenError,
+    PathSpec, Role, SocketId,
+};
+use polypath_units::{PathId, Timestamp};
+use ring::rand::{SecureRandom, SystemRandom};
+use shared::{Inner, Shared};
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+/// Why a driver could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The node could not be set up.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The system has no randomness to give.
+    #[error("the system gives no random numbers")]
+    Random,
+}
+
+/// A node on sockets. Clones are the same node; it stops when the last one is dropped.
+#[derive(Clone, Debug)]
+pub struct Driver {
+    shared: Arc<Shared>,
+    _timer: Arc<TaskGuard>,
+}
+
+/// Ends a task when dropped.
+#[derive(Debug)]
+struct TaskGuard(JoinHandle<()>);
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Driver {
+    /// Starts a node. Its events come out of the receiver. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the node cannot be set up.
+    #[expect(clippy::disallowed_methods, reason = "here the clock of the world begins")]
+    pub fn start(
+        identity: SecretKey,
+        role: Role,
+        bond: BondConfig,
+    ) -> Result<(Self, mpsc::UnboundedReceiver<NodeEvent>), DriverError> {
+        let mut seed = [0; 32];
+        SystemRandom::new().fill(&mut seed).map_err(|_| DriverError::Random)?;
+        let epoch = Instant::now();
+        let node = Node::new(NodeConfig { identity, role, bond, seed }, epoch)?;
+        let (events, receiver) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared::new(Inner::new(node, events), epoch));
+        let timer = tokio::spawn(run_timer(Arc::downgrade(&shared), Arc::clone(&shared.rearmed)));
+        Ok((Self { shared, _timer: Arc::new(TaskGuard(timer)) }, receiver))
+    }
+
+    /// Gives a socket to the node. Datagrams are received until it is removed.
+    pub fn add_socket(&self, socket: UplinkSocket) -> SocketId {
+        let socket = Arc::new(socket);
+        let mut inner = self.shared.lock();
+        let id = inner.add_socket(Arc::clone(&socket));
+        let task = tokio::spawn(receive(Arc::downgrade(&self.shared), socket, id));
+        inner.set_receiver(id, TaskGuard(task));
+        id
+    }
+
+    /// Takes a socket away; paths on it must have been removed or replaced.
+    pub fn remove_socket(&self, id: SocketId) {
+        self.shared.lock().remove_socket(id);
+    }
+
+    /// Edge: opens a bond without paths.
+    ///
+    /// # Errors
+    /// When this node is a hub.
+    pub fn open_bond(&self) -> Result<BondKey, NodeError> {
+        let now = self.shared.now();
+        self.shared.with(|inner| inner.node.open_bond(now))
+    }
+
+    /// Edge: replaces a bond that broke by a new one over the same paths.
+    ///
+    /// # Errors
+    /// When the bond does not exist.
+    pub fn renew_bond(&self, bond: BondKey) -> Result<BondKey, NodeError> {
+        let now = self.shared.now();
+        self.shared.with(|inner| {
+            inner.forget_bond(bond);
+            inner.node.renew_bond(bond, now)
+        })
+    }
+
+    /// Edge: adds a path to a bond, or replaces the one of the same number.
+    ///
+    /// # Errors
+    /// When the bond does not exist or the hub's address cannot be used.
+    pub fn add_path(&self, bond: BondKey, spec: PathSpec) -> Result<(), NodeError> {
+        let now = self.shared.now();
+        self.shared.with(|inner| inner.node.add_path(bond, spec, now))
+    }
+
+    /// Edge: removes a path; what it carried goes over the others.
+    pub fn remove_path(&self, bond: BondKey, path: PathId) {
+        let now = self.shared.now();
+        self.shared.with(|inner| inner.node.remove_path(bond, path, now));
+    }
+
+    /// Edge: the interface of a path went down.
+    pub fn on_path_down(&self, bond: BondKey, path: PathId) {
+        let now = self.shared.now();
+        self.shared.with(|inner| inner.node.on_path_down(bond, path, now));
+    }
+
+    /// Forgets a bond; streams of it end with an error.
+    pub fn remove_bond(&self, bond: BondKey) {
+        let now = self.shared.now();
+        self.shared.with(|inner| {
+            inner.forget_bond(bond);
+            inner.node.remove_bond(bond, now);
+        });
+    }
+
+    /// Opens a stream, when the peer allows one.
+    ///
+    /// # Errors
+    /// When the bond is closed.
+    pub async fn open_stream(&self, bond: BondKey) -> io::Result<BondStream> {
+        loop {
+            let available = self.shared.lock().streams_available(bond);
+            let available = available.notified();
+            match self.shared.with(|inner| Some(inner.node.bond_mut(bond)?.open_stream())) {
+                Some(Ok(id)) => return Ok(BondStream::new(Arc::clone(&self.shared), bond, id)),
+                Some(Err(OpenError::LimitReached)) => available.await,
+                Some(Err(OpenError::Closed)) | None => return Err(shared::gone()),
+            }
+        }
+    }
+
+    /// What the peer does on a bond: streams and flows it opens, paths, the end. One receiver for
+    /// each bond; `None` if it was taken before.
+    pub fn bond_events(&self, bond: BondKey) -> Option<mpsc::UnboundedReceiver<BondEvent>> {
+        self.shared.lock().take_events(bond)
+    }
+
+    /// The stream of a [`BondEvent::StreamOpened`].
+    pub fn stream(&self, bond: BondKey, id: polypath_bond::StreamId) -> BondStream {
+        BondStream::new(Arc::clone(&self.shared), bond, id)
+    }
+
+    /// The flow of a [`BondEvent::FlowOpened`], or one opened here.
+    pub fn flow(&self, bond: BondKey, id: polypath_bond::FlowId) -> BondFlow {
+        BondFlow::new(Arc::clone(&self.shared), bond, id)
+    }
+
+    /// A flow that the peer named on a stream: its opening may still be on its way. `None` if this
+    /// side has no business with that number, or has all the flows it may have.
+    pub fn expect_flow(&self, bond: BondKey, id: polypath_bond::FlowId) -> Option<BondFlow> {
+        let expected = self.shared.lock().node.bond_mut(bond)?.expect_flow(id);
+        expected.then(|| self.flow(bond, id))
+    }
+
+    /// Opens a datagram flow.
+    ///
+    /// # Errors
+    /// When the bond is closed.
+    pub fn open_flow(
+        &self,
+        bond: BondKey,
+        config: polypath_bond::FlowConfig,
+    ) -> io::Result<BondFlow> {
+        let opened = self.shared.with(|inner| Some(inner.node.bond_mut(bond)?.open_flow(config)));
+        match opened {
+            Some(Ok(id)) => Ok(self.flow(bond, id)),
+            _ => Err(shared::gone()),
+        }
+    }
+
+    /// Closes a bond gracefully; [`BondEvent::Ended`] follows when all was delivered.
+    pub fn close_bond(&self, bond: BondKey, code: u64, reason: &str) {
+        let now = self.shared.now();
+        self.shared.with(|inner| {
+            if let Some(bond) = inner.node.bond_mut(bond) {
+                bond.close(code, reason, now);
+            }
+        });
+    }
+
+    /// Closes a bond like [`Driver::close_bond`], but gives up the streams whose end has not been
+    /// written, so that nobody takes them for whole.
+    pub fn stop_bond(&self, bond: BondKey, code: u64, reason: &str) {
+        let now = self.shared.now();
+        self.shared.with(|inner| {
+            if let Some(bond) = inner.node.bond_mut(bond) {
+                bond.reset_unfinished(code);
+                bond.close(code, reason, now);
+            }
+        });
+    }
+
+    /// Waits until a bond has ended or is gone.
+    pub async fn ended(&self, bond: BondKey) {
+        loop {
+            let changed = self.shared.lock().streams_available(bond);
+            // Made before the bond is looked at, so that no end is missed.
+            let changed = changed.notified();
+            if self.shared.lock().node.bond(bond).is_none_or(polypath_bond::Bond::is_closed) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// A snapshot of a bond.
+    pub fn status(&self, bond: BondKey) -> Option<BondStatus> {
+        self.shared.lock().node.bond(bond).map(polypath_bond::Bond::status)
+    }
+
+    /// All bonds, with their peers.
+    pub fn bonds(&self) -> Vec<(BondKey, polypath_bond::identity::PublicKey)> {
+        let inner = self.shared.lock();
+        inner.node.bonds().filter_map(|key| Some((key, inner.node.peer(key)?))).collect()
+    }
+
+    /// Time since the driver started, as the node counts it.
+    pub fn now(&self) -> Timestamp {
+        self.shared.now()
+    }
+
+    /// Changes whom a hub serves.
+    pub fn set_policy(&self, policy: polypath_bond::HubPolicy) {
+        if let Some(current) = self.shared.lock().node.policy_mut() {
+            *current = policy;
+        }
+    }
+}
+
+/// Hands what arrives on a socket to the node.
+async fn receive(shared: std::sync::Weak<Shared>, socket: Arc<UplinkSocket>, id: SocketId) {
+    let mut batch = socket.receive_batch();
+    loop {
+        match socket.recv(&mut batch).await {
+            Ok(Received::Datagrams) => {}
+            Ok(_) => continue,
+            Err(error) => {
+                tracing::warn!(socket = id.0, %error, "receiving failed for good");
+                return;
+            }
+        }
+        let Some(shared) = shared.upgrade() else { return };
+        let now = shared.now();
+        let mut inner = shared.lock();
+        for datagram in batch.datagrams() {
+            let incoming = Incoming {
+                socket: id,
+                remote: datagram.source,
+                local_ip: datagram.destination,
+                ecn: datagram.ecn.map(stream_ecn),
+                data: BytesMut::from(datagram.contents),
+            };
+            inner.node.handle_datagram(incoming, now);
+        }
+        shared.drive(&mut inner);
+    }
+}
+
+fn stream_ecn(ecn: noq_udp::EcnCodepoint) -> polypath_bond::EcnCodepoint {
+    match ecn {
+        noq_udp::EcnCodepoint::Ect0 => polypath_bond::EcnCodepoint::Ect0,
+        noq_udp::EcnCodepoint::Ect1 => polypath_bond::EcnCodepoint::Ect1,
+        noq_udp::EcnCodepoint::Ce => polypath_bond::EcnCodepoint::Ce,
+    }
+}
+
+/// Calls the node when its next deadline has come.
+async fn run_timer(shared: std::sync::Weak<Shared>, rearmed: Arc<Notify>) {
+    loop {
+        let deadline = match shared.upgrade() {
+            Some(shared) => shared.deadline(),
+            None => return,
+        };
+        let due = async {
+            match deadline {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = due => {
+                let Some(shared) = shared.upgrade() else { return };
+                let now = shared.now();
+                let mut inner = shared.lock();
+                inner.node.handle_timeout(now);
+                shared.drive(&mut inner);
+            }
+            () = rearmed.notified() => {}
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The edge: a bond to a hub over this host's uplinks, kept up while it runs.
+
+mod joining;
+mod opener;
+mod paths;
+mod plan;
+
+pub use joining::JoinError;
+pub use opener::{EdgeFlow, EdgeOpener};
+pub(crate) use opener::{recv_datagram, send_datagram};
+pub use plan::{EdgePaths, Local, WantedPath};
+
+use crate::driver::{BondEvent, Driver, DriverError};
+use crate::interfaces::InterfaceError;
+use crate::socket::BindError;
+use joining::{FirstJoin, Joining};
+use paths::PathManager;
+use polypath_bond::codec::CloseCode;
+use polypath_bond::identity::{PublicKey, SecretKey};
+use polypath_bond::{BondConfig, BondKey, FlowMode, NodeError, NodeEvent, Role};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+/// What an edge needs to know.
+#[derive(Clone, Debug)]
+pub struct EdgeConfig {
+    /// This node's key.
+    pub identity: SecretKey,
+    /// The hub's key.
+    pub hub: PublicKey,
+    /// The hub's addresses; a path uses the first of its own address family.
+    pub hub_addresses: Vec<SocketAddr>,
+    /// The bond's settings.
+    pub bond: BondConfig,
+    /// Which paths.
+    pub paths: EdgePaths,
+    /// How UDP is carried.
+    pub udp_mode: FlowMode,
+}
+
+/// Why an edge could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum EdgeError {
+    /// The node could not be set up.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// The bond could not be opened.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The interfaces cannot be listed.
+    #[error(transparent)]
+    Interfaces(#[from] InterfaceError),
+    /// No path can be used now.
+    #[error("no usable path: {0}")]
+    NoPath(String),
+    /// A path's socket could not be opened.
+    #[error("path {path}: {error}")]
+    Bind {
+        /// The path.
+        path: String,
+        /// Why.
+        error: BindError,
+    },
+    /// No address of the hub fits a path.
+    #[error("path {path}: the hub has no {family} address; allowed: NAME=LOCAL,REMOTE")]
+    NoRemote {
+        /// The path.
+        path: String,
+        /// IPv4 or IPv6.
+        family: &'static str,
+    },
+}
+
+/// A running edge; it stops when dropped.
+#[derive(Debug)]
+pub struct Edge {
+    driver: Driver,
+    bond: watch::Receiver<BondKey>,
+    joining: watch::Receiver<Joining>,
+    udp_mode: FlowMode,
+    _tasks: JoinSet<()>,
+}
+
+/// Time before a bond that broke is opened anew: at once would spin if the hub refuses for good.
+const RENEW_DELAY: Duration = Duration::from_millis(200);
+
+impl Edge {
+    /// Starts an edge: opens sockets, joins all paths, watches the interfaces.
+    ///
+    /// # Errors
+    /// When nothing could ever work: no usable path, or a malformed one.
+    pub async fn start(config: EdgeConfig) -> Result<Self, EdgeError> {
+        let role = Role::Edge { hub: config.hub };
+        let (driver, events) = Driver::start(config.identity, role, config.bond)?;
+        let (sender, bond) = watch::channel(driver.open_bond()?);
+        let mut manager =
+            PathManager::new(driver.clone(), bond.clone(), config.hub_addresses, config.paths);
+        manager.start().await?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(supervise(driver.clone(), sender));
+        let (joined, joining) = watch::channel(Joining::Pending);
+        tasks.spawn(follow_events(events, FirstJoin::new(manager.len()), joined));
+        tasks.spawn(manager.run());
+        Ok(Self { driver, bond, joining, udp_mode: config.udp_mode, _tasks: tasks })
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// The present bond: a new one after the old one broke.
+    pub fn bond(&self) -> BondKey {
+        *self.bond.borrow()
+    }
+
+    /// Waits until the first path has joined, or every path has failed to. The paths are tried
+    /// again in any case; call again to wait for what comes of that.
+    ///
+    /// # Errors
+    /// Why no path could join; [`JoinError::is_final`] tells whether there is hope.
+    pub async fn joined(&self) -> Result<(), JoinError> {
+        let mut joining = self.joining.clone();
+        let known = joining.wait_for(|joining| *joining != Joining::Pending).await;
+        match known.as_deref() {
+            Ok(Joining::Failed(error)) => Err(error.clone()),
+            Ok(_) => Ok(()),
+            Err(_) => Err(JoinError::Unreachable("the edge has stopped".to_owned())),
+        }
+    }
+
+    /// Waits until a path has joined, or none ever will.
+    ///
+    /// # Errors
+    /// Why no path will join.
+    pub async fn joined_in_the_end(&self) -> Result<(), JoinError> {
+        let mut joining = self.joining.clone();
+        let decided = |joining: &Joining| match joining {
+            Joining::Pending => false,
+            Joining::Joined => true,
+            Joining::Failed(error) => error.is_final(),
+        };
+        let _ = joining.wait_for(decided).await;
+        self.joined().await
+    }
+
+    /// Opens streams and associations through the hub.
+    pub fn opener(&self) -> EdgeOpener {
+        EdgeOpener::new(self.driver.clone(), self.bond.clone(), self.udp_mode)
+    }
+
+    /// Closes the bond when the streams that have ended have been delivered; others are reset.
+    pub async fn close(self) {
+        let key = self.bond();
+        let mut closed = self.bond.clone();
+        self.driver.stop_bond(key, CloseCode::NoError.to_wire(), "done");
+        // The supervisor sees the end of the bond and stops; its sender goes with it.
+        let _ = closed.changed().await;
+    }
+}
+
+/// Opens a new bond when the present one broke. Ends when the bond was closed in order.
+async fn supervise(driver: Driver, bond: watch::Sender<BondKey>) {
+    loop {
+        let key = *bond.borrow();
+        let Some(mut events) = driver.bond_events(key) else { return };
+        let Some(broken) = until_ended(&mut events).await else { return };
+        tracing::warn!(%broken, "the bond broke; opening a new one");
+        tokio::time::sleep(RENEW_DELAY).await;
+        match driver.renew_bond(key) {
+            Ok(renewed) => drop(bond.send(renewed)),
+            Err(error) => {
+                tracing::error!(%error, "no new bond can be opened");
+                return;
+            }
+        }
+    }
+}
+
+/// Waits for the bond's end. `None` if it was closed in order by us.
+async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<String> {
+    while let Some(event) = events.recv().await {
+        match event {
+            BondEvent::PathFailed(path) => tracing::warn!(%path, "failed"),
+            BondEvent::PathRecovered(path) => tracing::info!(%path, "carries data again"),
+            // A hub that closes says why by another code.
+            BondEvent::Ended(Ok((code, _))) if code == CloseCode::NoError.to_wire() => return None,
+            BondEvent::Ended(Ok((code, reason))) => {
+                return Some(format!("the hub closed it: {reason} ({code})"));
+            }
+            BondEvent::Ended(Err(reason)) => return Some(reason.to_string()),
+            BondEvent::StreamOpened(_) | BondEvent::FlowOpened(_) => {}
+        }
+    }
+    None
+}
+
+/// Logs what happens to the paths, and tells how the first join goes.
+async fn follow_events(
+    mut events: mpsc::UnboundedReceiver<NodeEvent>,
+    mut first: FirstJoin,
+    joining: watch::Sender<Joining>,
+) {
+    while let Some(event) = events.recv().await {
+        if *joining.borrow() != Joining::Joined {
+            joining.send_replace(first.judge(&event));
+        }
+        match event {
+            NodeEvent::PathJoined { path, .. } => tracing::info!(%path, "joined"),
+            NodeEvent::PathRefused { path, code, reason, .. } => {
+                tracing::error!(%path, %code, reason, "the hub refused the path");
+            }
+            NodeEvent::PathLost { path, reason, .. } => tracing::warn!(%path, %reason, "lost"),
+            NodeEvent::BondOpened(_) => {}
+        }
+    }
+}

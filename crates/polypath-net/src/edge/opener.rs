@@ -1,0 +1,110 @@
+//! Streams and UDP associations through the hub.
+
+use crate::driver::{BondFlow, BondStream, Driver};
+use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener};
+use crate::tunnel::handshake::request;
+use crate::tunnel::{FileOffer, Request, Target, UdpAssociation, decode_datagram, encode_datagram};
+use bytes::Bytes;
+use polypath_bond::{BondKey, FlowConfig, FlowMode};
+use std::io;
+use tokio::io::AsyncReadExt;
+use tokio::sync::{Mutex, watch};
+
+/// Opens streams and associations on the edge's present bond.
+#[derive(Clone, Debug)]
+pub struct EdgeOpener {
+    driver: Driver,
+    bond: watch::Receiver<BondKey>,
+    udp_mode: FlowMode,
+}
+
+/// A UDP association. It lives as long as its stream.
+#[derive(Debug)]
+pub struct EdgeFlow {
+    flow: BondFlow,
+    stream: Mutex<BondStream>,
+}
+
+impl EdgeOpener {
+    pub(super) fn new(driver: Driver, bond: watch::Receiver<BondKey>, udp_mode: FlowMode) -> Self {
+        Self { driver, bond, udp_mode }
+    }
+
+    async fn open(&self, what: &Request) -> Result<BondStream, OpenError> {
+        let bond = *self.bond.borrow();
+        let mut stream = self.driver.open_stream(bond).await?;
+        request(&mut stream, what).await?;
+        Ok(stream)
+    }
+
+    /// Opens a stream for a file whose content follows ([`crate::tunnel::send_file`]).
+    ///
+    /// # Errors
+    /// When the hub refuses it or the bond ended.
+    pub async fn offer_file(&self, offer: FileOffer) -> Result<BondStream, OpenError> {
+        self.open(&Request::File(offer)).await
+    }
+}
+
+impl Opener for EdgeOpener {
+    type Stream = BondStream;
+    type Flow = EdgeFlow;
+
+    async fn connect(&self, target: Target) -> Result<BondStream, OpenError> {
+        self.open(&Request::Tcp(target)).await
+    }
+
+    async fn associate(&self, options: FlowOptions) -> Result<EdgeFlow, OpenError> {
+        let bond = *self.bond.borrow();
+        let config = FlowConfig { mode: self.udp_mode, resequence: None };
+        let flow = self.driver.open_flow(bond, config)?;
+        let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
+        let stream = self.open(&Request::Udp(association)).await?;
+        Ok(EdgeFlow { flow, stream: Mutex::new(stream) })
+    }
+}
+
+/// Sends a datagram with its address; one that no path carries is dropped, as UDP may.
+pub(crate) fn send_datagram(
+    flow: &BondFlow,
+    target: &Target,
+    payload: &[u8],
+) -> Result<(), FlowError> {
+    match flow.send(&Bytes::from(encode_datagram(target, payload))) {
+        Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Waits for a datagram that makes sense.
+pub(crate) async fn recv_datagram(flow: &BondFlow) -> Result<(Target, Bytes), FlowError> {
+    loop {
+        let datagram = flow.recv().await?;
+        match decode_datagram(&datagram) {
+            Ok((source, payload)) => return Ok((source, datagram.slice_ref(payload))),
+            Err(error) => tracing::debug!(%error, "datagram dropped"),
+        }
+    }
+}
+
+impl DatagramFlow for EdgeFlow {
+    async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+        send_datagram(&self.flow, target, payload)
+    }
+
+    async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
+        let ended = async {
+            let mut stream = self.stream.lock().await;
+            // The hub says nothing more on this stream: any end of it is the association's.
+            let mut byte = [0];
+            match stream.read(&mut byte).await {
+                Err(error) => FlowError::Broken(error),
+                Ok(_) => FlowError::Closed,
+            }
+        };
+        tokio::select! {
+            datagram = recv_datagram(&self.flow) => datagram,
+            error = ended => Err(error),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The hub's side: carries out the requests of edges, within a policy and limits.
+//!
+//! [`Exit`] is an [`Opener`] too: without a tunnel the proxies use it directly.
+
+mod connect;
+mod files;
+mod policy;
+mod resolve;
+mod serve;
+mod stream;
+mod udp;
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+pub use files::{FileStore, StoreError};
+pub use policy::{Forbidden, Reserved, RuleError, RuleProblem, TargetPolicy, TargetRule};
+pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use serve::{ServeError, Served};
+pub use stream::ExitStream;
+pub use udp::UdpExit;
+
+use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
+use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
+
+/// Bounds of a hub; all fields have sensible defaults.
+#[derive(Clone, Debug)]
+pub struct ExitOptions {
+    /// Which targets may be reached.
+    pub policy: TargetPolicy,
+    /// TCP connections at the same time, over all edges.
+    pub max_connections: usize,
+    /// UDP associations at the same time, over all edges.
+    pub max_associations: usize,
+    /// Peers that one association remembers; the one silent for longest is forgotten first.
+    pub max_peers: usize,
+    /// Time for a name to resolve.
+    pub resolve_timeout: Duration,
+    /// Time for a connection to be set up, over all addresses of its target.
+    pub connect_timeout: Duration,
+    /// Time for an edge to finish its request after it opened a stream.
+    pub request_timeout: Duration,
+    /// Silence after which an association ends, and the longest that an edge may ask for (RFC 4787,
+    /// REQ-5: five minutes).
+    pub udp_idle_timeout: Duration,
+}
+
+impl Default for ExitOptions {
+    fn default() -> Self {
+        Self {
+            policy: TargetPolicy::default(),
+            max_connections: 4096,
+            max_associations: 1024,
+            max_peers: 1024,
+            resolve_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(10),
+            udp_idle_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+/// Carries out requests. Clones share policy and limits.
+#[derive(Clone, Debug)]
+pub struct Exit(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    options: ExitOptions,
+    resolver: Box<dyn Resolve>,
+    connections: Arc<Semaphore>,
+    associations: Arc<Semaphore>,
+}
+
+impl Exit {
+    /// An exit with the resolver of the operating system.
+    pub fn new(options: ExitOptions) -> Self {
+        Self::with_resolver(options, SystemResolver)
+    }
+
+    /// An exit with a resolver of the caller's.
+    pub fn with_resolver(options: ExitOptions, resolver: impl Resolve) -> Self {
+        let limit = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
+        let connections = limit(options.max_connections);
+        let associations = limit(options.max_associations);
+        Self(Arc::new(Inner { options, resolver: Box::new(resolver), connections, associations }))
+    }
+
+    /// The bounds.
+    pub fn options(&self) -> &ExitOptions {
+        &self.0.options
+    }
+
+    /// Connects to a target: limit, policy on the name, resolution, policy on each address, connection.
+    pub async fn open_tcp(&self, target: &Target) -> Result<ExitStream, Refusal> {
+        let permit = permit(&self.0.connections, "TCP connections")?;
+        let addresses = self.allowed_addresses(target).await?;
+        let within = self.0.options.connect_timeout;
+        let tcp = match timeout(within, connect::connect_any(&addresses, target.port)).await {
+            Ok(connected) => connected.and_then(GuardedStream::new),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        };
+        let tcp = tcp.map_err(|error| {
+            RefusalKind::ConnectFailed(ConnectFailure::from(&error))
+                .with(format!("{target}: {error}"))
+        })?;
+        Ok(ExitStream::new(tcp, permit))
+    }
+
+    /// Opens the sockets of a UDP association.
+    pub async fn open_udp(&self, options: FlowOptions) -> Result<UdpExit, Refusal> {
+        let permit = permit(&self.0.associations, "UDP associations")?;
+        let most = self.0.options.udp_idle_timeout;
+        let idle_timeout = options.idle_timeout.unwrap_or(most).min(most);
+        UdpExit::bind(self.clone(), idle_timeout, permit)
+            .await
+            .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
+    }
+
+    /// The addresses of a target that the policy lets through, in the resolver's order.
+    async fn allowed_addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Refusal> {
+        let policy = &self.0.options.policy;
+        let forbidden = |error: Forbidden| RefusalKind::Policy.with(error);
+        policy.check_name(&target.host, target.port).map_err(forbidden)?;
+        let mut addresses = self.resolve(&target.host).await?;
+        let mut refused = None;
+        addresses.retain(|&ip| match policy.check_address(&target.host, ip, target.port) {
+            Ok(()) => true,
+            Err(error) => {
+                refused = Some(error);
+                false
+            }
+        });
+        match refused {
+            Some(error) if addresses.is_empty() => Err(forbidden(error)),
+            _ => Ok(addresses),
+        }
+    }
+
+    async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, Refusal> {
+        let name = match host {
+            Host::Ip(ip) => return Ok(vec![ip.to_canonical()]),
+            Host::Domain(name) => name.as_str(),
+        };
+        let failed = |why: &dyn std::fmt::Display| {
+            RefusalKind::NameNotResolved.with(format!("{name}: {why}"))
+        };
+        let within = self.0.options.resolve_timeout;
+        match timeout(within, self.0.resolver.resolve(name)).await {
+            Ok(Ok(found)) if found.is_empty() => Err(failed(&"no address")),
+            Ok(Ok(found)) => Ok(found.into_iter().map(|ip| ip.to_canonical()).collect()),
+            Ok(Err(error)) => Err(failed(&error)),
+            Err(_) => Err(failed(&format_args!("no answer within {within:?}"))),
+        }
+    }
+}
+
+fn permit(limit: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Refusal> {
+    limit
+        .clone()
+        .try_acquire_owned()
+        .map_err(|_| RefusalKind::LimitReached.with(format!("too many {what}")))
+}
+
+impl Opener for Exit {
+    type Stream = ExitStream;
+    type Flow = UdpExit;
+
+    async fn connect(&self, target: Target) -> Result<ExitStream, OpenError> {
+        Ok(self.open_tcp(&target).await?)
+    }
+
+    async fn associate(&self, options: FlowOptions) -> Result<UdpExit, OpenError> {
+        Ok(self.open_udp(options).await?)
+    }
+}

@@ -1,0 +1,185 @@
+//! One stream of an edge, from its request to its end.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+
+use super::{Exit, FileStore, StoreError, UdpExit};
+use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
+use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
+use crate::tunnel::{
+    Digest, FileOffer, Refusal, RefusalKind, Request, RequestError, Status, Target, UdpAssociation,
+};
+
+/// How a stream ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// A TCP connection, closed in both directions.
+    Tcp(Spliced),
+    /// A file, stored.
+    File(Digest),
+    /// A UDP association, closed by the edge or idle.
+    Udp,
+}
+
+/// How a stream ended otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The edge did not finish its request.
+    #[error("no request within {0:?}")]
+    TimedOut(Duration),
+    /// The edge sent no valid request.
+    #[error("request: {0}")]
+    Request(#[from] ReceiveError<RequestError>),
+    /// The request was refused; the edge knows.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The edge's stream failed.
+    #[error("stream of the edge: {0}")]
+    Edge(#[from] io::Error),
+    /// Either side broke off.
+    #[error(transparent)]
+    Splice(#[from] SpliceError),
+    /// The association failed.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// The file was not stored.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Exit {
+    /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram flow of a
+    /// number, once; `store` is `None` if the hub takes no files.
+    ///
+    /// On an error the stream is dropped without shutdown, which must reset it.
+    pub async fn serve<S, F>(
+        &self,
+        mut stream: S,
+        flows: impl FnOnce(u64) -> Option<F>,
+        store: Option<&FileStore>,
+    ) -> Result<Served, ServeError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        F: DatagramFlow,
+    {
+        let within = self.options().request_timeout;
+        match timeout(within, receive_request(&mut stream)).await {
+            Err(_) => Err(ServeError::TimedOut(within)),
+            Ok(Err(ReceiveError::Malformed(error))) => {
+                Err(refuse(&mut stream, RefusalKind::BadRequest.with(error)).await)
+            }
+            Ok(Err(error)) => Err(error.into()),
+            Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target).await,
+            Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, store).await,
+            Ok(Ok(Request::Udp(association))) => {
+                let flow = flows(association.flow);
+                self.serve_udp(stream, association, flow).await
+            }
+        }
+    }
+
+    async fn serve_tcp<S>(&self, mut stream: S, target: &Target) -> Result<Served, ServeError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        match self.open_tcp(target).await {
+            Ok(tcp) => {
+                answer(&mut stream, &Status::Ok).await?;
+                Ok(Served::Tcp(splice(stream, tcp).await?))
+            }
+            Err(refusal) => Err(refuse(&mut stream, refusal).await),
+        }
+    }
+
+    async fn serve_udp<S, F>(
+        &self,
+        mut stream: S,
+        association: UdpAssociation,
+        flow: Option<F>,
+    ) -> Result<Served, ServeError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        F: DatagramFlow,
+    {
+        let UdpAssociation { flow: number, idle_timeout } = association;
+        let Some(flow) = flow else {
+            let refusal = RefusalKind::BadRequest.with(format!("flow {number} is in use"));
+            return Err(refuse(&mut stream, refusal).await);
+        };
+        match self.open_udp(FlowOptions { idle_timeout }).await {
+            Ok(exit) => {
+                answer(&mut stream, &Status::Ok).await?;
+                carry(&mut stream, &flow, &exit).await?;
+                stream.shutdown().await?;
+                Ok(Served::Udp)
+            }
+            Err(refusal) => Err(refuse(&mut stream, refusal).await),
+        }
+    }
+}
+
+/// Tells the edge and finishes the stream.
+async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, refusal: Refusal) -> ServeError {
+    let told = match answer(stream, &Status::Refused(refusal.clone())).await {
+        Ok(()) => stream.shutdown().await,
+        Err(error) => Err(error),
+    };
+    told.err().map_or_else(|| refusal.into(), ServeError::Edge)
+}
+
+async fn serve_file<S>(
+    mut stream: S,
+    offer: &FileOffer,
+    store: Option<&FileStore>,
+) -> Result<Served, ServeError>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let Some(store) = store else {
+        let refusal = RefusalKind::BadRequest.with("this hub takes no files");
+        return Err(refuse(&mut stream, refusal).await);
+    };
+    match store.begin(offer).await {
+        Ok(incoming) => {
+            answer(&mut stream, &Status::Ok).await?;
+            let digest = incoming.receive(&mut stream).await?;
+            stream.write_all(&digest.0).await?;
+            stream.shutdown().await?;
+            Ok(Served::File(digest))
+        }
+        Err(error) => Err(refuse(&mut stream, RefusalKind::Storage.with(error)).await),
+    }
+}
+
+/// Carries datagrams until the edge ends its stream or nothing passes any more.
+async fn carry<S, F>(stream: &mut S, flow: &F, exit: &UdpExit) -> Result<(), ServeError>
+where
+    S: AsyncRead + Unpin,
+    F: DatagramFlow,
+{
+    let outward = async {
+        loop {
+            let (target, payload) = flow.recv().await?;
+            exit.send(&target, &payload).await?;
+        }
+    };
+    let inward = async {
+        loop {
+            let (source, payload) = exit.recv().await?;
+            flow.send(&source, &payload).await?;
+        }
+    };
+    let mut end = [0; 1];
+    let ended: Result<(), FlowError> = tokio::select! {
+        ended = outward => ended,
+        ended = inward => ended,
+        closed = stream.read(&mut end) => return Ok(closed.map(drop)?),
+    };
+    match ended {
+        Err(FlowError::Idle(_) | FlowError::Closed) | Ok(()) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

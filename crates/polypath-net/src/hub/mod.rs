@@ -1,0 +1,146 @@
+//! The hub: accepts bonds of many edges and carries out what they ask for.
+
+mod flows;
+mod serve;
+
+use crate::driver::{Driver, DriverError};
+use crate::exit::{Exit, ExitOptions, FileStore};
+use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
+use polypath_bond::codec::CloseCode;
+use polypath_bond::identity::{PublicKey, SecretKey};
+use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// What a hub needs to know.
+#[derive(Debug)]
+pub struct HubConfig {
+    /// This node's key.
+    pub identity: SecretKey,
+    /// Where to listen, at least one address.
+    pub listen: Vec<SocketAddr>,
+    /// Whom to serve.
+    pub policy: HubPolicy,
+    /// The settings of each bond.
+    pub bond: BondConfig,
+    /// What edges may reach.
+    pub exit: ExitOptions,
+    /// Where files go; `None` takes none.
+    pub inbox: Option<FileStore>,
+}
+
+/// Why a hub could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// The node could not be set up.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address}: {error}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: BindError,
+    },
+}
+
+/// A running hub; it stops when dropped.
+#[derive(Debug)]
+pub struct Hub {
+    driver: Driver,
+    public: PublicKey,
+    addresses: Vec<SocketAddr>,
+    _tasks: JoinSet<()>,
+}
+
+impl Hub {
+    /// Starts a hub. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When an address cannot be listened on.
+    pub fn start(config: HubConfig) -> Result<Self, HubError> {
+        let public = config.identity.public();
+        let sockets = listen(&config.listen)?;
+        let addresses = sockets.iter().map(UplinkSocket::local_addr).collect();
+        let (driver, events) =
+            Driver::start(config.identity, Role::Hub(config.policy), config.bond)?;
+        for socket in sockets {
+            driver.add_socket(socket);
+        }
+        let exit = Exit::new(config.exit);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(accept(driver.clone(), events, exit, config.inbox.map(Arc::new)));
+        Ok(Self { driver, public, addresses, _tasks: tasks })
+    }
+
+    /// Closes all bonds once the streams that have ended have been delivered, and tells their edges
+    /// that the hub is being stopped; other streams are reset. Bound the time: an edge that does not read is waited for.
+    pub async fn close(&self) {
+        let bonds = self.driver.bonds();
+        for (bond, _) in &bonds {
+            let code = CloseCode::Shutdown.to_wire();
+            self.driver.stop_bond(*bond, code, "the hub is being stopped");
+        }
+        for (bond, _) in bonds {
+            self.driver.ended(bond).await;
+            self.driver.remove_bond(bond);
+        }
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// The key that edges must know.
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+}
+
+fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
+    let bind = |&address: &SocketAddr| {
+        let options = UplinkOptions {
+            port: address.port(),
+            ..UplinkOptions::new(BindTo::Address(address.ip()))
+        };
+        UplinkSocket::bind(&options).map_err(|error| HubError::Bind { address, error })
+    };
+    addresses.iter().map(bind).collect()
+}
+
+/// Serves each bond in a task of its own.
+async fn accept(
+    driver: Driver,
+    mut events: mpsc::UnboundedReceiver<NodeEvent>,
+    exit: Exit,
+    inbox: Option<Arc<FileStore>>,
+) {
+    let mut bonds = JoinSet::new();
+    loop {
+        let event = tokio::select! {
+            event = events.recv() => event,
+            Some(_) = bonds.join_next() => continue,
+        };
+        match event {
+            Some(NodeEvent::BondOpened(bond)) => {
+                tracing::info!(%bond, "an edge opened a bond");
+                bonds.spawn(serve::bond(driver.clone(), bond, exit.clone(), inbox.clone()));
+            }
+            Some(NodeEvent::PathJoined { bond, path }) => tracing::info!(%bond, %path, "joined"),
+            Some(NodeEvent::PathLost { bond, path, reason }) => {
+                tracing::info!(%bond, %path, %reason, "lost");
+            }
+            Some(NodeEvent::PathRefused { .. }) => {}
+            None => return,
+        }
+    }
+}

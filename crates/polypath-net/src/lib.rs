@@ -1,0 +1,12 @@
+//! Sockets, interfaces, timers, proxies: the user-space crate that touches the OS.
+#![deny(unsafe_code)]
+
+pub mod driver;
+pub mod edge;
+pub mod exit;
+pub mod hub;
+pub mod interfaces;
+pub mod proxy;
+pub mod relay;
+pub mod socket;
+pub mod tunnel;

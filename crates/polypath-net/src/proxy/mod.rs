@@ -1,0 +1,164 @@
+//! What local applications talk to: SOCKS5, HTTP proxy, TCP and UDP port forwards.
+//!
+//! Each is generic over an [`Opener`]: the bond's edge in production, [`crate::exit::Exit`] when the
+//! connections leave this host directly.
+//!
+//! - **Half-close** passes in both directions; **a reset passes too**: an interrupted transfer never looks
+//!   complete to the application ([`GuardedStream`]).
+//! - **Memory** is bounded: fixed buffers for each connection, at most [`ProxyOptions::max_connections`].
+//!   A full side stops the reading of the other one (back-pressure).
+//! - **Time** is bounded: handshake, opening, and idle UDP associations.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::tunnel::handshake::RequestFailed;
+use crate::tunnel::{Refusal, StatusError, Target};
+
+mod credentials;
+mod forward;
+mod guard;
+pub mod http;
+mod listen;
+pub mod socks5;
+mod splice;
+mod udp_forward;
+
+pub use credentials::{Credentials, CredentialsError};
+pub use forward::forward_tcp;
+pub use guard::GuardedStream;
+pub use http::serve_http;
+pub use socks5::serve_socks5;
+pub use splice::{SpliceError, Spliced, splice};
+pub use udp_forward::{UdpForwardError, forward_udp};
+
+/// Opens streams and UDP associations to targets, on behalf of a proxy.
+pub trait Opener: Clone + Send + Sync + 'static {
+    /// A byte stream to a target, past the hub's answer. Shutting down its write side is a half-close;
+    /// dropping it before that must reset it.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+    /// A UDP association.
+    type Flow: DatagramFlow;
+
+    /// Connects to a TCP target.
+    fn connect(
+        &self,
+        target: Target,
+    ) -> impl Future<Output = Result<Self::Stream, OpenError>> + Send;
+
+    /// Opens a UDP association. It ends when the flow is dropped.
+    fn associate(
+        &self,
+        options: FlowOptions,
+    ) -> impl Future<Output = Result<Self::Flow, OpenError>> + Send;
+}
+
+/// Datagrams, each with the address of its other end.
+pub trait DatagramFlow: Send + Sync + 'static {
+    /// Sends `payload` to `target` (at the edge), or as coming from it (at the hub). `Ok` is no promise of
+    /// delivery: like UDP, a flow may drop. Cancel-safe: the datagram is sent or not.
+    fn send(
+        &self,
+        target: &Target,
+        payload: &[u8],
+    ) -> impl Future<Output = Result<(), FlowError>> + Send;
+
+    /// Waits for the next datagram and its other end. Cancel-safe: nothing is lost.
+    fn recv(&self) -> impl Future<Output = Result<(Target, Bytes), FlowError>> + Send;
+}
+
+/// What the opener of a UDP association may ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowOptions {
+    /// Silence after which the hub may close it; `None`: the hub's default.
+    pub idle_timeout: Option<Duration>,
+}
+
+/// A stream or association that was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The hub said no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The way to the hub failed.
+    #[error("tunnel: {0}")]
+    Tunnel(#[from] io::Error),
+    /// The hub's answer makes no sense.
+    #[error("answer of the hub: {0}")]
+    Malformed(StatusError),
+    /// No answer within [`ProxyOptions::open_timeout`].
+    #[error("no answer within {0:?}")]
+    TimedOut(Duration),
+}
+
+impl From<RequestFailed> for OpenError {
+    fn from(error: RequestFailed) -> Self {
+        match error {
+            RequestFailed::Refused(refusal) => Self::Refused(refusal),
+            RequestFailed::Stream(error) => Self::Tunnel(error),
+            RequestFailed::Malformed(error) => Self::Malformed(error),
+        }
+    }
+}
+
+/// The end of a UDP association.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    /// Nothing passed for the idle time-out.
+    #[error("association idle for {0:?}")]
+    Idle(Duration),
+    /// The other side closed it.
+    #[error("association closed")]
+    Closed,
+    /// The way to the other side failed.
+    #[error("association: {0}")]
+    Broken(#[from] io::Error),
+}
+
+/// Bounds of a proxy; all fields have sensible defaults.
+#[derive(Clone, Debug)]
+pub struct ProxyOptions {
+    /// Time for a client to say what it wants, from accept to the last byte of its request.
+    pub handshake_timeout: Duration,
+    /// Time for the opener to answer.
+    pub open_timeout: Duration,
+    /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
+    pub udp_idle_timeout: Duration,
+    /// Clients served at the same time; further ones wait in the listener's backlog.
+    pub max_connections: usize,
+    /// What clients have to present; `None` lets every client in.
+    pub credentials: Option<Credentials>,
+}
+
+impl Default for ProxyOptions {
+    fn default() -> Self {
+        Self {
+            handshake_timeout: Duration::from_secs(10),
+            open_timeout: Duration::from_secs(60),
+            udp_idle_timeout: Duration::from_secs(300),
+            max_connections: 1024,
+            credentials: None,
+        }
+    }
+}
+
+impl ProxyOptions {
+    async fn connect<O: Opener>(&self, opener: &O, target: Target) -> Result<O::Stream, OpenError> {
+        let timeout = self.open_timeout;
+        tokio::time::timeout(timeout, opener.connect(target))
+            .await
+            .unwrap_or(Err(OpenError::TimedOut(timeout)))
+    }
+
+    async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
+        let timeout = self.open_timeout;
+        let options = FlowOptions { idle_timeout: Some(self.udp_idle_timeout) };
+        tokio::time::timeout(timeout, opener.associate(options))
+            .await
+            .unwrap_or(Err(OpenError::TimedOut(timeout)))
+    }
+}

@@ -1,0 +1,107 @@
+//! UDP port forward: each client of a local port gets an association of its own with one target.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::net::UdpSocket;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use super::{DatagramFlow, FlowError, OpenError, Opener, ProxyOptions};
+use crate::tunnel::Target;
+
+/// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
+const QUEUE: usize = 64;
+const MAX_DATAGRAM: usize = 65_535;
+
+/// The local socket of a forward failed.
+#[derive(Debug, thiserror::Error)]
+#[error("local socket: {0}")]
+pub struct UdpForwardError(#[from] io::Error);
+
+/// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
+///
+/// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either direction. At
+/// most [`ProxyOptions::max_connections`] clients are served; datagrams of further ones are dropped.
+pub async fn forward_udp<O: Opener>(
+    socket: UdpSocket,
+    opener: O,
+    target: Target,
+    options: ProxyOptions,
+) -> Result<(), UdpForwardError> {
+    let socket = Arc::new(socket);
+    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Bytes>>::new();
+    let mut sessions = JoinSet::new();
+    let mut buffer = vec![0; MAX_DATAGRAM];
+    loop {
+        tokio::select! {
+            received = socket.recv_from(&mut buffer) => {
+                let (length, peer) = match received {
+                    Ok(received) => received,
+                    // An ICMP error of an earlier answer: that client has left, the others have not.
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
+                    Err(error) => return Err(error.into()),
+                };
+                if !clients.contains_key(&peer) && clients.len() < options.max_connections {
+                    let (queue, datagrams) = mpsc::channel(QUEUE);
+                    clients.insert(peer, queue);
+                    let session = Session { socket: socket.clone(), peer, target: target.clone(), datagrams };
+                    sessions.spawn(session.run(opener.clone(), options.clone()));
+                }
+                if let Some(queue) = clients.get(&peer) {
+                    // A full queue drops the datagram: the flow is slower than the client.
+                    let _ = queue.try_send(Bytes::copy_from_slice(&buffer[..length]));
+                }
+            }
+            Some(Ok(peer)) = sessions.join_next() => { clients.remove(&peer); }
+        }
+    }
+}
+
+struct Session {
+    socket: Arc<UdpSocket>,
+    peer: SocketAddr,
+    target: Target,
+    datagrams: mpsc::Receiver<Bytes>,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+}
+
+impl Session {
+    async fn run<O: Opener>(mut self, opener: O, options: ProxyOptions) -> SocketAddr {
+        if let Err(error) = self.carry(&opener, &options).await {
+            tracing::debug!(peer = %self.peer, target = %self.target, %error, "forward ended");
+        }
+        self.peer
+    }
+
+    async fn carry<O: Opener>(
+        &mut self,
+        opener: &O,
+        options: &ProxyOptions,
+    ) -> Result<(), SessionError> {
+        let flow = options.associate(opener).await?;
+        loop {
+            let idle = sleep_until(Instant::now() + options.udp_idle_timeout);
+            tokio::select! {
+                Some(payload) = self.datagrams.recv() => flow.send(&self.target, &payload).await?,
+                received = flow.recv() => {
+                    let (_, payload) = received?;
+                    // Like UDP: an answer that the client does not take is lost.
+                    let _ = self.socket.send_to(&payload, self.peer).await;
+                }
+                () = idle => return Err(FlowError::Idle(options.udp_idle_timeout).into()),
+            }
+        }
+    }
+}

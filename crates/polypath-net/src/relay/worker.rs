@@ -1,0 +1,245 @@
+//! The thread of one path.
+
+use super::batch::{Batch, Datagram};
+use super::nat::Nat;
+use super::port::{Buffers, Port};
+use super::{REST, RelayCounters, unspecified_like};
+use bytes::Bytes;
+use polypath_link::Link;
+use polypath_units::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, PipeReader};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time since the start of the relay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock(Instant);
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "the relay lives in real time")]
+    pub(super) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(super) fn now(self) -> Timestamp {
+        Timestamp::ZERO + self.0.elapsed()
+    }
+}
+
+/// What the thread of a path shares with the handle of the relay.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) stopping: AtomicBool,
+    state: Mutex<State>,
+}
+
+/// The links of a path, and its counters without those of the links.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) up: Link<Datagram>,
+    pub(super) down: Link<Datagram>,
+    pub(super) counters: RelayCounters,
+}
+
+impl Shared {
+    pub(super) fn new(state: State) -> Self {
+        Self { stopping: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// The state; it stays usable if a holder panicked, as each change of it is complete.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Which sockets have something to read.
+#[derive(Debug, Default)]
+struct Ready {
+    edge: bool,
+    clients: Vec<u64>,
+}
+
+/// A path at work.
+#[derive(Debug)]
+pub(super) struct Worker {
+    edge: Port,
+    /// The source address of answers must be given when the socket listens on all addresses.
+    edge_is_unspecified: bool,
+    hub: SocketAddr,
+    nat: Nat,
+    shared: Arc<Shared>,
+    clock: Clock,
+    buffers: Buffers,
+    batch: Batch,
+    ready: Ready,
+}
+
+impl Worker {
+    pub(super) fn new(edge: Port, hub: SocketAddr, shared: Arc<Shared>, clock: Clock) -> Self {
+        let edge_is_unspecified = edge.local_address().is_ok_and(|edge| edge.ip().is_unspecified());
+        Self {
+            edge,
+            edge_is_unspecified,
+            hub,
+            nat: Nat::default(),
+            shared,
+            clock,
+            buffers: Buffers::new(),
+            batch: Batch::default(),
+            ready: Ready::default(),
+        }
+    }
+
+    /// Moves packets until told to stop.
+    pub(super) fn run(mut self, woken: &PipeReader) {
+        sharpen_timers();
+        let shared = self.shared.clone();
+        while !shared.stopping.load(Ordering::Acquire) {
+            let next = self.turn(&mut shared.lock());
+            rest();
+            self.ready = self.wait(next, woken).unwrap_or_else(|_| {
+                shared.lock().counters.receive_errors += 1;
+                Ready::default()
+            });
+        }
+    }
+
+    /// One round of work; then the time of the next.
+    fn turn(&mut self, state: &mut State) -> Option<Timestamp> {
+        let now = self.clock.now();
+        self.receive_from_clients(now, state);
+        self.receive_from_hub(now, state);
+        self.deliver_to_hub(now, state);
+        self.deliver_to_clients(now, state);
+        self.nat.expire(now);
+        state.counters.clients = self.nat.len();
+        let times = [state.up.next_event(), state.down.next_event(), self.nat.next_expiry()];
+        times.into_iter().flatten().min()
+    }
+
+    fn receive_from_clients(&mut self, now: Timestamp, state: &mut State) {
+        if !self.ready.edge {
+            return;
+        }
+        let (nat, upstream) = (&mut self.nat, unspecified_like(self.hub));
+        let State { up, counters, .. } = state;
+        let received = self.edge.receive(&mut self.buffers, |origin, payload| {
+            let Some(client) = nat.admit(now, origin, upstream) else {
+                counters.refused += 1;
+                return;
+            };
+            let payload = Bytes::copy_from_slice(payload);
+            let size = packet_size(origin.source.ip(), payload.len());
+            up.send(now, size, Datagram { client, ecn: origin.ecn, payload });
+        });
+        counters.receive_errors += u64::from(received.is_err());
+    }
+
+    fn receive_from_hub(&mut self, now: Timestamp, state: &mut State) {
+        for &number in &self.ready.clients {
+            let Some(client) = self.nat.get(number) else { continue };
+            let (down, hub, address) = (&mut state.down, self.hub, client.address.ip());
+            let received = client.port.receive(&mut self.buffers, |origin, payload| {
+                if origin.source != hub {
+                    return;
+                }
+                let payload = Bytes::copy_from_slice(payload);
+                let size = packet_size(address, payload.len());
+                down.send(now, size, Datagram { client: number, ecn: origin.ecn, payload });
+            });
+            state.counters.receive_errors += u64::from(received.is_err());
+            self.nat.heard(now, number);
+        }
+    }
+
+    fn deliver_to_hub(&mut self, now: Timestamp, state: &mut State) {
+        let (nat, hub, unsent) = (&self.nat, self.hub, &mut state.counters.unsent);
+        let max = self.edge.max_segments();
+        drain(&mut state.up, now, &mut self.batch, max, |batch| {
+            let sent =
+                nat.get(batch.client()).is_some_and(|c| c.port.send(batch, hub, None).is_ok());
+            *unsent += if sent { 0 } else { batch.len() as u64 };
+        });
+    }
+
+    fn deliver_to_clients(&mut self, now: Timestamp, state: &mut State) {
+        let (nat, edge, unsent) = (&self.nat, &self.edge, &mut state.counters.unsent);
+        let give_source = self.edge_is_unspecified;
+        drain(&mut state.down, now, &mut self.batch, edge.max_segments(), |batch| {
+            let sent = nat.get(batch.client()).is_some_and(|client| {
+                let source = client.reached_at.filter(|_| give_source);
+                edge.send(batch, client.address, source).is_ok()
+            });
+            *unsent += if sent { 0 } else { batch.len() as u64 };
+        });
+    }
+
+    /// Waits until `until`, for a datagram, or to be woken.
+    fn wait(&self, until: Option<Timestamp>, woken: &PipeReader) -> io::Result<Ready> {
+        let ports = std::iter::once(&self.edge).chain(self.nat.iter().map(|(_, c)| &c.port));
+        let mut fds: Vec<_> =
+            ports.map(|port| PollFd::from_borrowed_fd(port.fd(), PollFlags::IN)).collect();
+        fds.push(PollFd::new(woken, PollFlags::IN));
+        let timeout = until.map(|until| timespec(until.since(self.clock.now())));
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut readable = fds.iter().map(|fd| !fd.revents().is_empty());
+        let edge = readable.next().unwrap_or(false);
+        let clients = self.nat.iter().zip(readable).filter(|(_, readable)| *readable);
+        Ok(Ready { edge, clients: clients.map(|((number, _), _)| number).collect() })
+    }
+}
+
+/// Takes what is due out of a link and sends it in batches.
+fn drain(
+    link: &mut Link<Datagram>,
+    now: Timestamp,
+    batch: &mut Batch,
+    max_segments: usize,
+    mut send: impl FnMut(&Batch),
+) {
+    while let Some(datagram) = link.poll(now) {
+        if !batch.fits(&datagram, max_segments) {
+            send(batch);
+            batch.clear();
+        }
+        batch.push(&datagram);
+    }
+    if batch.len() > 0 {
+        send(batch);
+        batch.clear();
+    }
+}
+
+/// The size of the IP packet that carries a UDP payload.
+fn packet_size(ip: IpAddr, payload: usize) -> u32 {
+    const UDP_HEADER: usize = 8;
+    let ip_header = if ip.is_ipv4() { 20 } else { 40 };
+    u32::try_from(payload + UDP_HEADER + ip_header).unwrap_or(u32::MAX)
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "limits the wake-ups, see `REST`")]
+fn rest() {
+    std::thread::sleep(REST);
+}
+
+/// Linux may fire the timers of a thread 50 microseconds late by default; not those of this one.
+fn sharpen_timers() {
+    #[cfg(target_os = "linux")]
+    {
+        // A refusal costs accuracy only.
+        let _ = rustix::thread::set_current_timer_slack(core::num::NonZeroU64::new(1));
+    }
+}

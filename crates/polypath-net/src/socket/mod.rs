@@ -1,0 +1,163 @@
+//! UDP sockets of the paths: one for each uplink, with GSO, GRO and ECN.
+
+mod batch;
+mod bind;
+mod outcome;
+
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+
+use noq_udp::{Transmit, UdpSocketState};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+pub use batch::{Datagram, ReceiveBatch};
+pub use bind::{BindError, BindTo, Binding, UplinkOptions};
+pub use noq_udp::{EcnCodepoint, Transmit as UdpTransmit};
+pub use outcome::{Received, Sent, Unreachable};
+
+/// A UDP socket that sends and receives over one uplink.
+///
+/// Datagrams are never fragmented (the DF bit is set): the path MTU is the transport's business.
+#[derive(Debug)]
+pub struct UplinkSocket {
+    io: UdpSocket,
+    state: UdpSocketState,
+    binding: Binding,
+    local_addr: SocketAddr,
+}
+
+impl UplinkSocket {
+    /// Opens a socket. Must be called within a tokio runtime.
+    pub fn bind(options: &UplinkOptions) -> Result<Self, BindError> {
+        let (socket, binding) = bind::open(options)?;
+        let setup = |error| BindError::Setup { what: "UDP socket", error };
+        let io = UdpSocket::from_std(socket.into()).map_err(setup)?;
+        let state = UdpSocketState::new((&io).into()).map_err(setup)?;
+        let local_addr = io.local_addr().map_err(setup)?;
+        Ok(Self { io, state, binding, local_addr })
+    }
+
+    /// How the socket is tied to its uplink.
+    pub fn binding(&self) -> &Binding {
+        &self.binding
+    }
+
+    /// The local address; its IP is unspecified if the socket is tied to a device alone.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Most segments that one [`Transmit`] may have; 1 without GSO. May fall to 1 while running, when the
+    /// device turns out not to support it.
+    pub fn max_gso_segments(&self) -> NonZeroUsize {
+        self.state.max_gso_segments()
+    }
+
+    /// Whether the system may fragment what is sent, because it knows no way to forbid it.
+    pub fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+
+    /// Size of the kernel's buffers in bytes, as granted: sending, receiving. Linux grants twice what is
+    /// asked, up to `net.core.wmem_max` and `rmem_max`, and counts its own overhead in.
+    pub fn buffer_sizes(&self) -> io::Result<(usize, usize)> {
+        let send = self.state.send_buffer_size((&self.io).into())?;
+        Ok((send, self.state.recv_buffer_size((&self.io).into())?))
+    }
+
+    /// Waits until [`try_send`](Self::try_send) may succeed. Cancel-safe.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.io.writable().await
+    }
+
+    /// Sends one datagram, or `segment_size` pieces of `contents` as many datagrams.
+    ///
+    /// What happens to one datagram or one destination is an outcome, not an error: the transport above
+    /// recovers from it. An error means that the socket is of no more use.
+    pub fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<Sent> {
+        match self.send_now(transmit) {
+            Ok(()) => Ok(Sent::All),
+            // The state has just given up GSO, or had before this transmit was built.
+            Err(error)
+                if transmit.segment_size.is_some()
+                    && self.max_gso_segments().get() == 1
+                    && outcome::may_be_gso(&error) =>
+            {
+                self.send_singly(transmit)
+            }
+            Err(error) => outcome::of_send(error),
+        }
+    }
+
+    fn send_singly(&self, transmit: &Transmit<'_>) -> io::Result<Sent> {
+        let size = transmit.segment_size.unwrap_or(transmit.contents.len()).max(1);
+        for (index, contents) in transmit.contents.chunks(size).enumerate() {
+            let single = Transmit { contents, segment_size: None, ..transmit.clone() };
+            if let Err(error) = self.send_now(&single) {
+                let outcome = outcome::of_send(error)?;
+                return Ok(match outcome {
+                    Sent::WouldBlock if index > 0 => Sent::Part { bytes: index * size },
+                    other => other,
+                });
+            }
+        }
+        Ok(Sent::All)
+    }
+
+    fn send_now(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        self.attempt(Interest::WRITABLE, || self.state.try_send((&self.io).into(), transmit))
+    }
+
+    /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If the kernel
+    /// says no, asks again through tokio, which then clears the readiness that
+    /// [`writable`](Self::writable) and [`recv`](Self::recv) wait for, without missing what comes between.
+    fn attempt<T>(
+        &self,
+        interest: Interest,
+        mut operation: impl FnMut() -> io::Result<T>,
+    ) -> io::Result<T> {
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.io.try_io(interest, operation)
+            }
+            done => done,
+        }
+    }
+
+    /// Waits for datagrams and takes as many as there are, up to the size of `batch`. Cancel-safe.
+    pub async fn recv(&self, batch: &mut ReceiveBatch) -> io::Result<Received> {
+        loop {
+            self.io.readable().await?;
+            if let Some(received) = self.try_recv(batch)? {
+                return Ok(received);
+            }
+        }
+    }
+
+    /// Takes the datagrams that are there; `None` if there are none.
+    pub fn try_recv(&self, batch: &mut ReceiveBatch) -> io::Result<Option<Received>> {
+        batch.filled = 0;
+        let mut slices: Vec<_> = batch.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
+        let received = self.attempt(Interest::READABLE, || {
+            self.state.recv((&self.io).into(), &mut slices, &mut batch.meta)
+        });
+        match received {
+            Ok(filled) => {
+                batch.filled = filled;
+                Ok(Some(Received::Datagrams))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => outcome::of_receive(error).map(Some),
+        }
+    }
+
+    /// Buffers for [`recv`](Self::recv), large enough for what GRO may join.
+    pub fn receive_batch(&self) -> ReceiveBatch {
+        ReceiveBatch::new(self.state.gro_segments())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! The application protocol inside a bond stream and inside a bond datagram flow.
+//!
+//! `docs/tunnel.md` is the specification. The codecs here are sans-I/O: they look at bytes and say
+//! [`Progress::Done`], [`Progress::NeedMore`] or an error, on any input. [`handshake`] runs them over an
+//! asynchronous stream without ever reading past the message, so the bytes after it stay in the stream.
+//!
+//! | direction | stream content |
+//! | --- | --- |
+//! | edge to hub | [`Request`], then application data (FILE: `size` bytes, then a [`Digest`]) |
+//! | hub to edge | [`Status`], then application data (FILE: the hub's own [`Digest`]) |
+
+mod address;
+mod datagram;
+mod file;
+pub mod handshake;
+mod request;
+mod status;
+mod wire;
+
+pub use address::{AddressError, DomainName, Host, HostError, Target, TargetParseError};
+pub use datagram::{DatagramError, MAX_DATAGRAM_HEADER, decode_datagram, encode_datagram};
+pub use file::{
+    DIGEST_LENGTH, Digest, FileHasher, FileReceiver, FileSendError, FileTransferError, send_file,
+};
+pub use request::{
+    FileName, FileNameError, FileOffer, MAX_FILE_NAME, MAX_REQUEST, Request, RequestError,
+    UdpAssociation,
+};
+pub use status::{
+    ConnectFailure, MAX_DETAIL, MAX_STATUS, Refusal, RefusalKind, Status, StatusError,
+};
+
+/// Version byte that starts each request and each status.
+pub const VERSION: u8 = 1;
+
+/// How far a decoder got with the bytes that it was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress<T> {
+    /// The message is not complete. Call again with at least `total` bytes counted from its first one.
+    /// `total` is always more than was shown and never more than the message needs.
+    NeedMore {
+        /// Bytes that the message has at least.
+        total: usize,
+    },
+    /// The message is complete and took `used` bytes.
+    Done {
+        /// The decoded message.
+        value: T,
+        /// Its length in bytes; what follows belongs to the application.
+        used: usize,
+    },
+}
