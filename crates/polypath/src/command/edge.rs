@@ -1,0 +1,436 @@
+//! `polypath edge`: the multi-homed side.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+use clap::builder::TypedValueParser;
+use polypath_bond::identity::JoinString;
+use polypath_core::congestion::CongestionKind;
+use polypath_core::failure::FailureKind;
+use polypath_core::registry::Kind;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
+use polypath_net::edge::Edge;
+use polypath_units::{ByteCount, PathId};
+use serde::Deserialize;
+
+use super::service::{self, Stop};
+use super::surfaces::{Serving, Surfaces};
+use super::{LogFormat, given};
+use crate::config::{
+    ConfigFile, Fault, Forward, ListenAddress, PathSpec, config_file, control_socket, names_of,
+    text,
+};
+use crate::control::{ControlSocket, Role};
+use crate::output;
+
+/// Join a hub over several paths and offer the bond to applications
+///
+/// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
+/// given here wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EdgeArgs {
+    /// File with options (TOML)
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub(super) config: Option<PathBuf>,
+    /// What the hub printed: polypath:1/ADDRESS:PORT/ppp1...
+    #[arg(long, value_name = "STRING")]
+    #[serde(deserialize_with = "text::optional")]
+    join: Option<JoinString>,
+    /// File with this node's secret key [default: ~/.config/polypath/key]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's
+    #[arg(long, value_name = "NAME=LOCAL[,REMOTE]")]
+    #[serde(deserialize_with = "text::list")]
+    path: Vec<PathSpec>,
+    /// One path for each usable uplink, as they come and go
+    #[arg(long, conflicts_with = "path")]
+    auto: bool,
+    /// Congestion control
+    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Congestion).try_map(|name| name.parse::<CongestionKind>()))]
+    #[serde(deserialize_with = "text::optional")]
+    congestion: Option<CongestionKind>,
+    /// Slow start
+    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::SlowStart).try_map(|name| name.parse::<SlowStartKind>()))]
+    #[serde(deserialize_with = "text::optional")]
+    slow_start: Option<SlowStartKind>,
+    /// Scheduler
+    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Scheduler).try_map(|name| name.parse::<SchedulerKind>()))]
+    #[serde(deserialize_with = "text::optional")]
+    scheduler: Option<SchedulerKind>,
+    /// Path-failure detection
+    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Failure).try_map(|name| name.parse::<FailureKind>()))]
+    #[serde(deserialize_with = "text::optional")]
+    failure: Option<FailureKind>,
+    /// Receive buffer that all paths share, such as "16 MB"
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    receive_buffer: Option<ByteCount>,
+    /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) socks: Option<ListenAddress>,
+    /// Offer an HTTP CONNECT proxy, such as 127.0.0.1:8080
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) http: Option<ListenAddress>,
+    /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
+    #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
+    #[serde(deserialize_with = "text::list")]
+    pub(super) forward: Vec<Forward>,
+    /// Socket that `polypath status` asks
+    #[arg(long, value_name = "SOCKET")]
+    pub(super) control: Option<PathBuf>,
+    /// Form of the log
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) log: Option<LogFormat>,
+}
+
+/// How to join a hub: shared by every command that makes a bond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BondOptions {
+    /// The hub.
+    pub join: JoinString,
+    /// The file with this node's secret key.
+    pub key: PathBuf,
+    /// The paths.
+    pub paths: Paths,
+    /// The congestion control; `None` for the bond's default, here and below.
+    pub congestion: Option<CongestionKind>,
+    /// The slow start.
+    pub slow_start: Option<SlowStartKind>,
+    /// The scheduler.
+    pub scheduler: Option<SchedulerKind>,
+    /// The path-failure detection.
+    pub failure: Option<FailureKind>,
+    /// The receive buffer that all paths share.
+    pub receive_buffer: Option<ByteCount>,
+}
+
+/// Which paths a bond has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// One for each usable uplink.
+    Auto,
+    /// These, at least one, with different names.
+    Listed(Vec<PathSpec>),
+}
+
+/// What `polypath edge` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeOptions {
+    /// How to join the hub.
+    pub bond: BondOptions,
+    /// Where to offer a SOCKS5 proxy.
+    pub socks: Option<ListenAddress>,
+    /// Where to offer an HTTP CONNECT proxy.
+    pub http: Option<ListenAddress>,
+    /// Ports that lead to hosts behind the hub.
+    pub forwards: Vec<Forward>,
+    /// The socket that `polypath status` asks.
+    pub control: PathBuf,
+    /// The form of the log.
+    pub log: LogFormat,
+}
+
+impl EdgeArgs {
+    /// These flags over the file that they name, checked.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a key or flag is wrong.
+    pub fn resolve(self) -> anyhow::Result<Self> {
+        let merged = match &self.config {
+            None => self,
+            Some(path) => {
+                let file = ConfigFile::read(path)?;
+                let args: Self = file.parse()?;
+                args.check().map_err(|fault| file.locate(fault))?;
+                self.over(args)
+            }
+        };
+        merged.check().map_err(Fault::on_command_line)?;
+        Ok(merged)
+    }
+
+    fn over(self, file: Self) -> Self {
+        let paths_given = self.auto || !self.path.is_empty();
+        Self {
+            config: None,
+            join: self.join.or(file.join),
+            key: self.key.or(file.key),
+            path: if paths_given { self.path } else { file.path },
+            auto: if paths_given { self.auto } else { file.auto },
+            congestion: self.congestion.or(file.congestion),
+            slow_start: self.slow_start.or(file.slow_start),
+            scheduler: self.scheduler.or(file.scheduler),
+            failure: self.failure.or(file.failure),
+            receive_buffer: self.receive_buffer.or(file.receive_buffer),
+            socks: self.socks.or(file.socks),
+            http: self.http.or(file.http),
+            forward: given(self.forward, file.forward),
+            control: self.control.or(file.control),
+            log: self.log.or(file.log),
+        }
+    }
+
+    /// What no single value shows.
+    fn check(&self) -> Result<(), Fault> {
+        if self.auto && !self.path.is_empty() {
+            return Err(Fault::new("auto", "paths are listed too; allowed: path or auto = true"));
+        }
+        if self.path.len() > PathId::COUNT {
+            let message = format!("{} paths; allowed: {}", self.path.len(), PathId::COUNT);
+            return Err(Fault::new("path", message));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.path.iter().find(|path| !names.insert(path.name())) {
+            let message = format!("two paths are named {:?}; allowed: once each", twice.name());
+            return Err(Fault::new("path", message));
+        }
+        if self.receive_buffer == Some(ByteCount::new(0)) {
+            return Err(Fault::new(
+                "receive_buffer",
+                "nothing fits into 0 B; allowed: 1 B or more",
+            ));
+        }
+        Ok(())
+    }
+
+    /// How to join the hub.
+    ///
+    /// # Errors
+    /// When the join string or the paths are missing.
+    pub(super) fn bond(&self) -> anyhow::Result<BondOptions> {
+        let join = self.join.clone().ok_or_else(|| {
+            let message = "missing; allowed: the line that `polypath hub` prints";
+            Fault::new("join", message).on_command_line()
+        })?;
+        Ok(BondOptions {
+            join,
+            key: self.key.clone().map_or_else(|| config_file("key"), Ok)?,
+            paths: self.paths()?,
+            congestion: self.congestion,
+            slow_start: self.slow_start,
+            scheduler: self.scheduler,
+            failure: self.failure,
+            receive_buffer: self.receive_buffer,
+        })
+    }
+
+    fn paths(&self) -> anyhow::Result<Paths> {
+        if self.auto {
+            return Ok(Paths::Auto);
+        }
+        if self.path.is_empty() {
+            let message = "missing; allowed: --path NAME=LOCAL[,REMOTE] for each path, or --auto";
+            return Err(Fault::new("path", message).on_command_line().into());
+        }
+        Ok(Paths::Listed(self.path.clone()))
+    }
+}
+
+impl TryFrom<EdgeArgs> for EdgeOptions {
+    type Error = anyhow::Error;
+
+    fn try_from(args: EdgeArgs) -> anyhow::Result<Self> {
+        let args = args.resolve()?;
+        Ok(Self {
+            bond: args.bond()?,
+            socks: args.socks,
+            http: args.http,
+            forwards: args.forward,
+            control: args.control.unwrap_or_else(control_socket),
+            log: args.log.unwrap_or_default(),
+        })
+    }
+}
+
+/// Serves applications until a signal ends it.
+///
+/// # Errors
+/// When it cannot start, when the hub will never let it join, and when a listener fails.
+pub fn run(options: EdgeOptions) -> anyhow::Result<ExitCode> {
+    service::start_log(options.log, service::DAEMON_LOG)?;
+    service::run(serve(options))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
+    let mut stop = Stop::new()?;
+    let control = ControlSocket::bind(&options.control)?;
+    let surfaces = Surfaces::bind(&options).await?;
+    let edge = options.bond.start().await?;
+    output::print(&surfaces.describe()?)?;
+    let mut serving = surfaces.serve(&edge.opener());
+    let ended = tokio::select! {
+        error = fail(&edge, &mut serving) => Err(error),
+        () = control.serve(Role::Edge, edge.driver().clone()) => Ok(()),
+        () = stop.wait() => Ok(()),
+    };
+    // Applications are cut off first; what they had finished is still delivered.
+    serving.shutdown().await;
+    if ended.is_ok() {
+        stop.close(edge.close()).await;
+    }
+    ended
+}
+
+/// Waits for what makes going on pointless.
+async fn fail(edge: &Edge, serving: &mut Serving) -> anyhow::Error {
+    tokio::select! {
+        error = fail_to_join(edge) => error,
+        Some(ended) = serving.join_next() => match ended {
+            Ok(Ok(())) => anyhow!("a listener has ended"),
+            Ok(Err(error)) => error,
+            Err(error) => error.into(),
+        },
+    }
+}
+
+/// Says when the first path has joined; returns only if none ever will.
+async fn fail_to_join(edge: &Edge) -> anyhow::Error {
+    if let Err(error) = edge.joined_in_the_end().await {
+        return error.into();
+    }
+    match output::print("joined\n") {
+        Ok(()) => std::future::pending().await,
+        Err(error) => error.into(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+    use polypath_bond::identity::SecretKey;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: EdgeArgs,
+    }
+
+    pub(crate) fn join() -> String {
+        let hub = SecretKey::from_seed([7; 32]).public();
+        format!("polypath:1/192.0.2.1:4433/{hub}")
+    }
+
+    fn options(line: &[&str]) -> Result<EdgeOptions, String> {
+        let line = [&["edge", "--key", "k", "--control", "c"], line].concat();
+        let parsed = Line::try_parse_from(line).map_err(|error| error.to_string())?;
+        parsed.args.try_into().map_err(|error: anyhow::Error| error.to_string())
+    }
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn flags_become_options() {
+        let scheduler = SchedulerKind::ALL[0];
+        let options = options(&[
+            "--join",
+            &join(),
+            "--path",
+            "wifi=wlan0",
+            "--path",
+            "lte=10.0.0.2",
+            "--scheduler",
+            scheduler.name(),
+            "--receive-buffer",
+            "4 MB",
+            "--socks",
+            "127.0.0.1:1080",
+            "--forward",
+            "udp:53=dns.example.org:53",
+            "--log",
+            "json",
+        ])
+        .unwrap();
+        let paths = ["wifi=wlan0", "lte=10.0.0.2"].map(|path| path.parse().unwrap());
+        assert_eq!(options.bond.paths, Paths::Listed(paths.to_vec()));
+        assert_eq!(options.bond.scheduler, Some(scheduler));
+        assert_eq!(options.bond.congestion, None);
+        assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
+        assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
+        assert_eq!(options.forwards, ["udp:53=dns.example.org:53".parse().unwrap()]);
+        assert_eq!(options.log, LogFormat::Json);
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let text = format!(
+            "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nhttp = \"127.0.0.1:8080\"\n",
+            join()
+        );
+        let file = file(&text);
+        let path = file.path().to_str().unwrap();
+        let from_file = options(&["--config", path]).unwrap();
+        assert_eq!(from_file.bond.paths, Paths::Auto);
+        assert_eq!(from_file.bond.receive_buffer, Some(ByteCount::new(1_000_000)));
+
+        let flags = ["--config", path, "--receive-buffer", "2 MB", "--path", "a=eth0"];
+        let both = options(&flags).unwrap();
+        assert_eq!(both.bond.paths, Paths::Listed(vec!["a=eth0".parse().unwrap()]));
+        assert_eq!(both.bond.receive_buffer, Some(ByteCount::new(2_000_000)));
+        assert_eq!(both.http, from_file.http);
+    }
+
+    #[test]
+    fn every_flag_is_a_key_of_the_file() {
+        let file = file("no_such_key = 1\n");
+        let allowed = options(&["--config", file.path().to_str().unwrap()]).unwrap_err();
+        let command = Line::command();
+        let flags: Vec<_> = command
+            .get_arguments()
+            .map(|flag| flag.get_id().as_str())
+            .filter(|&flag| flag != "config")
+            .collect();
+        assert!(flags.len() >= 14, "{flags:?}");
+        for flag in flags {
+            assert!(allowed.contains(&format!("`{flag}`")), "{flag}: {allowed}");
+        }
+    }
+
+    #[test]
+    fn errors_name_file_line_key_and_what_is_allowed() {
+        let join = join();
+        for (text, line, expected) in [
+            ("\nscheduler = \"best\"\n", 2, "scheduler: unknown scheduler \"best\"; allowed: "),
+            ("receive_buffer = \"4\"\n", 1, "receive_buffer: \"4\" is not a size such as \"4 MB\""),
+            ("auto = true\npath = [\"wlan0\"]\n", 2, "path: \"wlan0\" is not a path"),
+            ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),
+            ("path = [\"a=b\"]\nauto = true", 2, "auto: paths are listed too; allowed: path or"),
+            ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
+            ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
+        ] {
+            let file = file(text);
+            let path = file.path().to_str().unwrap();
+            let error = options(&["--join", &join, "--config", path]).unwrap_err();
+            let expected = format!("{path}:{line}: {expected}");
+            assert!(error.starts_with(&expected), "{error}\nexpected {expected}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_in_flags_is_named() {
+        let error = options(&["--auto"]).unwrap_err();
+        assert!(error.starts_with("--join: missing"), "{error}");
+        let error = options(&["--join", &join()]).unwrap_err();
+        assert!(error.starts_with("--path: missing") && error.contains("--auto"), "{error}");
+        let error = options(&["--join", &join(), "--path", "a=b", "--path", "a=c"]).unwrap_err();
+        assert!(error.starts_with("--path: two paths"), "{error}");
+        let error = options(&["--congestion", "best"]).unwrap_err();
+        assert!(error.contains(CongestionKind::ALL[0].name()), "{error}");
+        let error = options(&["--receive-buffer", "4"]).unwrap_err();
+        assert!(error.contains("--receive-buffer") && error.contains("4 MB"), "{error}");
+    }
+}

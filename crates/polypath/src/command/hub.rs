@@ -1,0 +1,293 @@
+//! `polypath hub`: the aggregation side.
+
+use core::num::NonZeroU32;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use polypath_bond::identity::HubAddress;
+use polypath_net::exit::{TargetPolicy, TargetRule};
+use polypath_units::{Bandwidth, ByteCount};
+use serde::Deserialize;
+
+mod serving;
+
+use super::service;
+use super::{LogFormat, given};
+use crate::config::{ConfigFile, Fault, ListenAddress, config_file, control_socket, text};
+
+/// The UDP port of a hub when none is given.
+const DEFAULT_PORT: u16 = 4433;
+/// Memory for one bond: the shared receive window of a fast one, 1 Gbit/s for 500 ms, both ways.
+const DEFAULT_MAX_MEMORY: ByteCount = ByteCount::new(128_000_000);
+/// An edge may send 64 KiB of each stream before it knows more (docs/protocol.md, join), and a
+/// stream begins with a quarter of the receive buffer, which is half of the memory.
+const MIN_MEMORY: ByteCount = ByteCount::new(1_000_000);
+/// An edge may open this many streams before it knows more.
+const MIN_STREAMS: u32 = 16;
+/// Streams of one bond: as many as a browser behind a proxy opens, several times over.
+const DEFAULT_MAX_STREAMS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
+
+/// Accept edges and connect their streams to their targets
+///
+/// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
+/// given here wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HubArgs {
+    /// File with options (TOML)
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Address to listen on, any number of times; port 0 takes a free one
+    /// [default: 0.0.0.0:4433 and [::]:4433]
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::list")]
+    listen: Vec<ListenAddress>,
+    /// Address to print in the join string, where edges reach this hub from outside
+    #[arg(long, value_name = "HOST:PORT")]
+    #[serde(deserialize_with = "text::list")]
+    advertise: Vec<HubAddress>,
+    /// File with this node's secret key [default: ~/.config/polypath/key, made if missing]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// File with the public keys that may join, one a line [default: ~/.config/polypath/allow]
+    #[arg(long, value_name = "FILE")]
+    allow: Option<PathBuf>,
+    /// Directory for files that edges send, made if missing; without it none are accepted
+    #[arg(long, value_name = "DIR")]
+    inbox: Option<PathBuf>,
+    /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 128 MB]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    max_memory: Option<ByteCount>,
+    /// Open streams of one bond, 16 or more [default: 4096]
+    #[arg(long, value_name = "COUNT")]
+    max_streams: Option<NonZeroU32>,
+    /// Rate of one bond, in each direction: data to the edge is sent no faster, data from it is
+    /// read no faster, UDP from it above the rate is dropped [default: no limit]
+    #[arg(long, value_name = "RATE")]
+    #[serde(deserialize_with = "text::optional")]
+    max_bandwidth: Option<Bandwidth>,
+    /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
+    /// [default: everywhere but the hub itself and its own links]
+    #[arg(long, value_name = "RULE")]
+    #[serde(deserialize_with = "text::list")]
+    target: Vec<TargetRule>,
+    /// Socket that `polypath status` asks
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// Form of the log
+    #[arg(long, value_name = "FORMAT")]
+    log: Option<LogFormat>,
+}
+
+/// What `polypath hub` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HubOptions {
+    /// Where to listen; at least one.
+    pub listen: Vec<SocketAddr>,
+    /// The addresses of the join string; may be empty, then those of `listen` that are not
+    /// wildcards stand.
+    pub advertise: Vec<HubAddress>,
+    /// The file with this node's secret key.
+    pub key: PathBuf,
+    /// Whether to make that file if it is missing.
+    pub make_key: bool,
+    /// The file with the public keys that may join.
+    pub allow: PathBuf,
+    /// Where received files go; `None` refuses them.
+    pub inbox: Option<PathBuf>,
+    /// What one edge may use.
+    pub limits: EdgeLimits,
+    /// Where edges may connect to.
+    pub targets: TargetPolicy,
+    /// The socket that `polypath status` asks.
+    pub control: PathBuf,
+    /// The form of the log.
+    pub log: LogFormat,
+}
+
+/// What one bond of an edge may use of a hub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeLimits {
+    /// Buffers of all its paths and streams, half for each direction.
+    pub memory: ByteCount,
+    /// Streams open at the same time.
+    pub streams: NonZeroU32,
+    /// Rate in each direction; `None` for no limit.
+    pub bandwidth: Option<Bandwidth>,
+}
+
+impl HubArgs {
+    fn resolve(self) -> anyhow::Result<Self> {
+        let merged = match &self.config {
+            None => self,
+            Some(path) => {
+                let file = ConfigFile::read(path)?;
+                let args: Self = file.parse()?;
+                args.check().map_err(|fault| file.locate(fault))?;
+                self.over(args)
+            }
+        };
+        merged.check().map_err(Fault::on_command_line)?;
+        Ok(merged)
+    }
+
+    fn over(self, file: Self) -> Self {
+        Self {
+            config: None,
+            listen: given(self.listen, file.listen),
+            advertise: given(self.advertise, file.advertise),
+            key: self.key.or(file.key),
+            allow: self.allow.or(file.allow),
+            inbox: self.inbox.or(file.inbox),
+            max_memory: self.max_memory.or(file.max_memory),
+            max_streams: self.max_streams.or(file.max_streams),
+            max_bandwidth: self.max_bandwidth.or(file.max_bandwidth),
+            target: given(self.target, file.target),
+            control: self.control.or(file.control),
+            log: self.log.or(file.log),
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.max_memory.is_some_and(|memory| memory < MIN_MEMORY) {
+            let message = format!("an edge needs memory; allowed: {MIN_MEMORY} or more");
+            return Err(Fault::new("max_memory", message));
+        }
+        if self.max_streams.is_some_and(|streams| streams.get() < MIN_STREAMS) {
+            let message = format!("too few streams; allowed: {MIN_STREAMS} or more");
+            return Err(Fault::new("max_streams", message));
+        }
+        if self.max_bandwidth == Some(Bandwidth::ZERO) {
+            let message = "an edge needs a rate; allowed: 1 bit/s or more, or no limit";
+            return Err(Fault::new("max_bandwidth", message));
+        }
+        Ok(())
+    }
+
+    const fn limits(&self) -> EdgeLimits {
+        EdgeLimits {
+            memory: match self.max_memory {
+                Some(memory) => memory,
+                None => DEFAULT_MAX_MEMORY,
+            },
+            streams: match self.max_streams {
+                Some(streams) => streams,
+                None => DEFAULT_MAX_STREAMS,
+            },
+            bandwidth: self.max_bandwidth,
+        }
+    }
+}
+
+impl TryFrom<HubArgs> for HubOptions {
+    type Error = anyhow::Error;
+
+    fn try_from(args: HubArgs) -> anyhow::Result<Self> {
+        let args = args.resolve()?;
+        Ok(Self {
+            limits: args.limits(),
+            listen: match args.listen.is_empty() {
+                true => everywhere(),
+                false => args.listen.into_iter().map(ListenAddress::get).collect(),
+            },
+            advertise: args.advertise,
+            make_key: args.key.is_none(),
+            key: args.key.map_or_else(|| config_file("key"), Ok)?,
+            allow: args.allow.map_or_else(|| config_file("allow"), Ok)?,
+            inbox: args.inbox,
+            targets: TargetPolicy::new(args.target),
+            control: args.control.unwrap_or_else(control_socket),
+            log: args.log.unwrap_or_default(),
+        })
+    }
+}
+
+/// The wildcards of IPv4 and, where the system has it, IPv6: a socket serves one family.
+fn everywhere() -> Vec<SocketAddr> {
+    let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, DEFAULT_PORT));
+    let v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, DEFAULT_PORT));
+    let has_v6 = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
+    if has_v6 { vec![v4, v6] } else { vec![v4] }
+}
+
+/// Serves edges until a signal ends it.
+///
+/// # Errors
+/// When it cannot start.
+pub fn run(options: HubOptions) -> anyhow::Result<ExitCode> {
+    service::start_log(options.log, service::DAEMON_LOG)?;
+    service::run(serving::serve(options))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: HubArgs,
+    }
+
+    fn options(line: &[&str]) -> Result<HubOptions, String> {
+        let line = [&["hub", "--key", "k", "--allow", "a", "--control", "c"], line].concat();
+        let parsed = Line::try_parse_from(line).map_err(|error| error.to_string())?;
+        parsed.args.try_into().map_err(|error: anyhow::Error| error.to_string())
+    }
+
+    #[test]
+    fn defaults_listen_everywhere_and_reach_all_but_the_hub_itself() {
+        let options = options(&[]).unwrap();
+        assert_eq!(options.listen[0], "0.0.0.0:4433".parse().unwrap());
+        assert!(options.listen[1..].iter().all(|a| *a == "[::]:4433".parse().unwrap()));
+        assert!(!options.make_key, "a key that was named must be there");
+        assert_eq!(options.targets, TargetPolicy::new(Vec::new()));
+        assert_eq!(options.limits.streams.get(), 4096);
+        assert_eq!(options.limits.memory, "128 MB".parse().unwrap());
+        assert_eq!(options.limits.bandwidth, None);
+        assert_eq!(options.inbox, None);
+    }
+
+    #[test]
+    fn help_shows_the_defaults_that_stand() {
+        let help = Line::command().render_help().to_string();
+        assert!(help.contains(&format!("[default: {DEFAULT_MAX_MEMORY}]")), "{help}");
+        assert!(help.contains(&format!("[default: {DEFAULT_MAX_STREAMS}]")), "{help}");
+        assert!(help.contains(&format!("and [::]:{DEFAULT_PORT}]")), "{help}");
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_errors_name_the_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let text = "listen = [\"0.0.0.0:1\"]\nmax_streams = 70\nmax_bandwidth = \"5 Mbit/s\"\n";
+        std::fs::write(path, text).unwrap();
+        let options_here = options(&["--config", path, "--max-streams", "90"]).unwrap();
+        assert_eq!(options_here.listen, ["0.0.0.0:1".parse().unwrap()]);
+        assert_eq!(options_here.limits.streams.get(), 90);
+        assert_eq!(options_here.limits.bandwidth, Some(Bandwidth::from_mbit_per_sec(5.0)));
+
+        for (text, expected) in [
+            ("\nmax_streams = 0", "2: max_streams: "),
+            ("max_streams = 15", "1: max_streams: too few streams; allowed: 16"),
+            ("max_bandwidth = \"5\"", "1: max_bandwidth: \"5\" is not a rate"),
+            ("max_memory = \"0 B\"", "1: max_memory: an edge needs memory"),
+            (
+                "target = [\"*:443\", \"*\"]",
+                "1: target: target rule \"*\": no ports; write HOST:PORTS",
+            ),
+            ("log = \"xml\"", "1: log: unknown variant `xml`, expected `text` or `json`"),
+            ("port = 1", "1: port: unknown field `port`, expected one of `listen`"),
+        ] {
+            std::fs::write(path, text).unwrap();
+            let error = options(&["--config", path]).unwrap_err();
+            assert!(error.starts_with(&format!("{path}:{expected}")), "{error}");
+        }
+    }
+}

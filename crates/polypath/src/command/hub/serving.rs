@@ -1,0 +1,137 @@
+//! A running hub.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
+use polypath_bond::{BondConfig, HubPolicy};
+use polypath_net::exit::{ExitOptions, FileStore};
+use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::interfaces;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::super::key::generate;
+use super::super::service::Stop;
+use super::{EdgeLimits, HubOptions};
+use crate::config::{AllowedKeys, create_key_file, load_key_file};
+use crate::control::{ControlSocket, Role};
+use crate::output;
+
+/// Serves edges until a signal ends it. SIGHUP reads the list of allowed keys again.
+pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
+    let mut stop = Stop::new()?;
+    let control = ControlSocket::bind(&options.control)?;
+    let hub = start(&options)?;
+    let join = join_string(&hub, &options.advertise).await?;
+    output::print(&format!("{join}\n"))?;
+    tokio::select! {
+        () = control.serve(Role::Hub, hub.driver().clone()) => {}
+        ended = follow_allowed_keys(&hub, &options.allow) => ended?,
+        () = stop.wait() => {}
+    }
+    stop.close(hub.close()).await;
+    Ok(())
+}
+
+fn start(options: &HubOptions) -> anyhow::Result<Hub> {
+    let hub = Hub::start(HubConfig {
+        identity: identity(&options.key, options.make_key)?,
+        listen: options.listen.clone(),
+        policy: policy(&options.allow)?,
+        bond: options.limits.bond_config(),
+        exit: ExitOptions { policy: options.targets.clone(), ..ExitOptions::default() },
+        inbox: options.inbox.as_deref().map(inbox).transpose()?,
+    })?;
+    for address in hub.addresses() {
+        tracing::info!(%address, "listening");
+    }
+    Ok(hub)
+}
+
+fn identity(file: &Path, make: bool) -> anyhow::Result<SecretKey> {
+    if !make || file.exists() {
+        return Ok(load_key_file(file)?);
+    }
+    let secret = generate()?;
+    create_key_file(file, &secret)?;
+    tracing::info!(file = %file.display(), public = %secret.public(), "made a key");
+    Ok(secret)
+}
+
+fn policy(allow: &Path) -> anyhow::Result<HubPolicy> {
+    let keys = AllowedKeys::read(allow)?;
+    if keys.is_empty() {
+        tracing::warn!(file = %allow.display(), "no key is allowed, so nobody can join");
+    }
+    let allowed: BTreeSet<_> = keys.keys().collect();
+    tracing::info!(keys = allowed.len(), file = %allow.display(), "read the allowed keys");
+    Ok(HubPolicy { allowed: Some(allowed), ..HubPolicy::default() })
+}
+
+/// There is no bound on the size of a file but the space of the disk.
+fn inbox(folder: &Path) -> anyhow::Result<FileStore> {
+    let shown = folder.display();
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the inbox {shown}"))?;
+    Ok(FileStore::new(folder, u64::MAX))
+}
+
+impl EdgeLimits {
+    fn bond_config(&self) -> BondConfig {
+        let half = self.memory.get() / 2;
+        BondConfig {
+            receive_buffer: half,
+            send_buffer: half,
+            max_streams: self.streams.get().into(),
+            max_rate: self.bandwidth,
+            ..BondConfig::default()
+        }
+    }
+}
+
+/// Where edges find the hub: as the operator says, or where it listens.
+async fn join_string(hub: &Hub, advertised: &[HubAddress]) -> anyhow::Result<JoinString> {
+    let mut addresses = advertised.to_vec();
+    if addresses.is_empty() {
+        addresses = reachable(hub.addresses()).await.into_iter().map(HubAddress::from).collect();
+        addresses.truncate(JoinString::MAX_ADDRESSES);
+    }
+    if addresses.is_empty() {
+        bail!(
+            "no interface has an address to print in the join string; allowed: --advertise ADDRESS:PORT"
+        );
+    }
+    Ok(JoinString::new(hub.public(), addresses)?)
+}
+
+/// A wildcard stands for the addresses of all uplinks.
+async fn reachable(listening: &[SocketAddr]) -> Vec<SocketAddr> {
+    let mut found = Vec::new();
+    for &address in listening {
+        if !address.ip().is_unspecified() {
+            found.push(address);
+            continue;
+        }
+        // Without a list of interfaces the operator has to say.
+        let interfaces = interfaces::list().await.unwrap_or_default();
+        let usable = interfaces.values().filter(|interface| interface.is_usable());
+        let ips = usable.flat_map(|interface| interface.source_addresses().collect::<Vec<_>>());
+        let same = ips.filter(|ip| ip.is_ipv4() == address.is_ipv4());
+        found.extend(same.map(|ip| SocketAddr::new(ip, address.port())));
+    }
+    found
+}
+
+/// Reads the list again at each SIGHUP. A list that cannot be read changes nothing.
+async fn follow_allowed_keys(hub: &Hub, file: &Path) -> anyhow::Result<()> {
+    let mut hangup = signal(SignalKind::hangup()).context("cannot catch signals")?;
+    loop {
+        hangup.recv().await;
+        match policy(file) {
+            Ok(policy) => hub.driver().set_policy(policy),
+            Err(error) => tracing::error!("{error:#}; the keys read before stand"),
+        }
+    }
+}

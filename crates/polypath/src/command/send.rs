@@ -1,0 +1,138 @@
+//! `polypath send`: sends a file to a hub's inbox.
+
+mod sending;
+mod watch;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use polypath_net::tunnel::FileName;
+
+use super::edge::{BondOptions, EdgeArgs};
+use super::{LogFormat, service};
+use crate::config::Fault;
+use crate::output;
+
+/// Send a file to the hub's inbox over all paths
+///
+/// Takes the options of `polypath edge` that make the bond; what its file says of proxies and
+/// forwarded ports is of no concern here.
+#[derive(Clone, Debug, Args)]
+pub struct SendArgs {
+    /// The file to send
+    file: PathBuf,
+    /// Its name at the hub [default: its name here]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    edge: EdgeArgs,
+}
+
+/// What `polypath send` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendOptions {
+    /// The file to send.
+    pub file: PathBuf,
+    /// Its name at the hub.
+    pub name: FileName,
+    /// Whether to print JSON.
+    pub json: bool,
+    /// How to join the hub.
+    pub bond: BondOptions,
+    /// The form of the log.
+    pub log: LogFormat,
+}
+
+impl TryFrom<SendArgs> for SendOptions {
+    type Error = anyhow::Error;
+
+    fn try_from(args: SendArgs) -> anyhow::Result<Self> {
+        refuse_surfaces(&args.edge).map_err(Fault::on_command_line)?;
+        let name = name_at_hub(&args).map_err(Fault::on_command_line)?;
+        let edge = args.edge.resolve()?;
+        Ok(Self {
+            file: args.file,
+            name,
+            json: args.json,
+            bond: edge.bond()?,
+            log: edge.log.unwrap_or_default(),
+        })
+    }
+}
+
+fn refuse_surfaces(edge: &EdgeArgs) -> Result<(), Fault> {
+    let surfaces = [
+        ("socks", edge.socks.is_some()),
+        ("http", edge.http.is_some()),
+        ("forward", !edge.forward.is_empty()),
+        ("control", edge.control.is_some()),
+    ];
+    match surfaces.into_iter().find(|(_, given)| *given) {
+        Some((key, _)) => Err(Fault::new(key, "this belongs to `polypath edge`; send has no use")),
+        None => Ok(()),
+    }
+}
+
+fn name_at_hub(args: &SendArgs) -> Result<FileName, Fault> {
+    let own = || args.file.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let name = args.name.clone().or_else(own).ok_or_else(|| {
+        Fault::new("name", "the file has no name that is text; allowed: --name NAME")
+    })?;
+    FileName::new(&name).map_err(|error| Fault::new("name", error.to_string()))
+}
+
+/// Sends the file and says how that went.
+///
+/// # Errors
+/// When the file cannot be read, no path joins the hub, or the hub does not store the file.
+pub fn run(options: SendOptions) -> anyhow::Result<ExitCode> {
+    service::start_log(options.log, service::QUIET_LOG)?;
+    let json = options.json;
+    let sent = service::run(sending::send(options))?;
+    output::print(&if json { sent.json()? } else { sent.text() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edge::tests::join;
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SendArgs,
+    }
+
+    fn options(line: &[&str]) -> Result<SendOptions, String> {
+        let join = join();
+        let line = [&["send", "--key", "k", "--join", &join, "--auto"], line].concat();
+        let parsed = Line::try_parse_from(line).map_err(|error| error.to_string())?;
+        parsed.args.try_into().map_err(|error: anyhow::Error| error.to_string())
+    }
+
+    #[test]
+    fn the_name_at_the_hub_is_one_component() {
+        assert_eq!(options(&["/tmp/a.bin"]).unwrap().name.as_str(), "a.bin");
+        assert_eq!(options(&["/tmp/a.bin", "--name", "b"]).unwrap().name.as_str(), "b");
+        for bad in ["", ".", "..", "a/b", "/etc/passwd", "a\nb"] {
+            let error = options(&["a", "--name", bad]).unwrap_err();
+            assert!(error.starts_with("--name: file name "), "{error}");
+        }
+        let error = options(&[".."]).unwrap_err();
+        assert!(error.contains("allowed: --name NAME"), "{error}");
+    }
+
+    #[test]
+    fn what_only_an_edge_does_is_refused() {
+        for surface in [["--socks", "127.0.0.1:1"], ["--forward", "tcp:1=h:1"]] {
+            let error = options(&[&["f"], surface.as_slice()].concat()).unwrap_err();
+            assert!(error.contains("`polypath edge`"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A file on its way to the hub.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use polypath_net::edge::Edge;
+use polypath_net::tunnel::{Digest, FileOffer, send_file};
+use polypath_units::Bandwidth;
+use serde::Serialize;
+use tokio::fs::File;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::super::edge::Paths;
+use super::super::service::Stop;
+use super::SendOptions;
+use super::watch::Watch;
+use crate::progress::Progress;
+
+/// How often the progress is shown.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A file that the hub has stored.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Sent {
+    name: String,
+    bytes: u64,
+    seconds: f64,
+    mbit_s: f64,
+    sha256: String,
+    paths: Vec<SentOnPath>,
+}
+
+/// What a path had of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SentOnPath {
+    name: String,
+    /// With headers and repeated data.
+    bytes_sent: u64,
+}
+
+/// Joins the hub, sends the file and waits until the hub has stored it.
+pub(super) async fn send(options: SendOptions) -> anyhow::Result<Sent> {
+    let stop = Stop::new()?;
+    let (mut file, size) = open(&options.file).await?;
+    let edge = options.bond.start().await?;
+    edge.joined().await?;
+    let start = edge.driver().now();
+    let offer = FileOffer { name: options.name.clone(), size };
+    let transfer = transfer(&edge, offer, &mut file);
+    let (digest, watch) = with_progress(&edge, names(&options.bond.paths), transfer).await?;
+    let time = edge.driver().now().since(start);
+    stop.close(edge.close()).await;
+    Ok(Sent {
+        name: options.name.to_string(),
+        bytes: size,
+        seconds: time.as_secs_f64(),
+        mbit_s: Bandwidth::from_transfer(size, time).unwrap_or_default().mbit_per_sec(),
+        sha256: digest.to_string(),
+        paths: watch.carried().map(|(name, bytes_sent)| SentOnPath { name, bytes_sent }).collect(),
+    })
+}
+
+async fn open(path: &Path) -> anyhow::Result<(File, u64)> {
+    let shown = path.display();
+    let file = File::open(path).await.with_context(|| format!("cannot open {shown}"))?;
+    let metadata = file.metadata().await.with_context(|| format!("cannot read {shown}"))?;
+    if !metadata.is_file() {
+        bail!("{shown} is not a regular file");
+    }
+    Ok((file, metadata.len()))
+}
+
+async fn transfer(edge: &Edge, offer: FileOffer, file: &mut File) -> anyhow::Result<Digest> {
+    let (name, size) = (offer.name.to_string(), offer.size);
+    let offered = edge.opener().offer_file(offer).await;
+    let mut stream = offered.with_context(|| format!("the hub did not take {name}"))?;
+    send_file(&mut stream, file, size).await.with_context(|| format!("{name} was not sent"))
+}
+
+/// Names for the lines of progress that are known before any path has joined.
+fn names(paths: &Paths) -> Vec<String> {
+    match paths {
+        Paths::Auto => Vec::new(),
+        Paths::Listed(paths) => paths.iter().map(|path| path.name().to_owned()).collect(),
+    }
+}
+
+/// Shows the paths while `work` goes on.
+async fn with_progress<T>(
+    edge: &Edge,
+    names: Vec<String>,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<(T, Watch)> {
+    let mut watch = Watch::new(names, edge.driver().now());
+    watch.look(edge);
+    let mut progress = Progress::stderr(watch.names());
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    tokio::pin!(work);
+    let result = loop {
+        tokio::select! {
+            result = &mut work => break result,
+            _ = ticks.tick() => {
+                let paths = watch.look(edge);
+                progress.update(edge.driver().now(), &paths)?;
+            }
+        }
+    };
+    progress.finish(&watch.look(edge))?;
+    Ok((result?, watch))
+}
+
+impl Sent {
+    /// The result for programs.
+    pub(super) fn json(&self) -> anyhow::Result<String> {
+        Ok(format!("{}\n", serde_json::to_string_pretty(self)?))
+    }
+
+    /// The result for people.
+    pub(super) fn text(&self) -> String {
+        let Self { name, bytes, seconds, mbit_s, sha256, .. } = self;
+        format!(
+            "{name}: {bytes} bytes in {seconds:.2} s, {mbit_s:.1} Mbit/s\n\
+             SHA-256 {sha256}, as the hub stored it\n"
+        )
+    }
+}

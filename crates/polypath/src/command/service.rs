@@ -1,0 +1,93 @@
+//! What commands that run for a while share: their runtime, their log, their end.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::LogFormat;
+use crate::config::Fault;
+
+/// What a hub or edge logs unless `RUST_LOG` says otherwise.
+pub(super) const DAEMON_LOG: &str = "warn,polypath=info,polypath_net=info,polypath_bond=info";
+/// The same for a command that somebody watches.
+pub(super) const QUIET_LOG: &str = "warn";
+/// How long delivery and closing may take once the command is to stop.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
+/// Time for what blocks a thread, such as resolving a name, once all else is over.
+const BLOCKING_TIME: Duration = Duration::from_millis(200);
+
+/// Runs `work` to its end; what it has spawned is dropped then, which resets what is unfinished.
+pub(super) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = runtime().context("cannot start the threads")?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_timeout(BLOCKING_TIME);
+    result
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().enable_all().build()
+}
+
+/// Logs to standard error from now on, what `filter` says or `RUST_LOG` instead.
+///
+/// # Errors
+/// When `RUST_LOG` is malformed.
+pub(super) fn start_log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
+    let filter = match std::env::var("RUST_LOG") {
+        Ok(text) => EnvFilter::try_new(&text).map_err(|error| {
+            Fault::new("RUST_LOG", format!("{error}; allowed: such as polypath_net=debug"))
+                .in_environment()
+        })?,
+        Err(_) => EnvFilter::new(filter),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A second log in one process, as in tests, is refused; the first one goes on.
+    let _ = match format {
+        LogFormat::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    Ok(())
+}
+
+/// The signals that end a command in good order: SIGINT and SIGTERM.
+#[derive(Debug)]
+pub(super) struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    /// Catches the signals from now on. Must be called within a tokio runtime.
+    pub(super) fn new() -> anyhow::Result<Self> {
+        let catch = |kind| signal(kind).context("cannot catch signals");
+        Ok(Self {
+            interrupt: catch(SignalKind::interrupt())?,
+            terminate: catch(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next signal.
+    pub(super) async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+
+    /// Gives `closing` its time; a second signal ends it at once.
+    pub(super) async fn close(mut self, closing: impl Future<Output = ()>) {
+        tracing::info!("stopping");
+        tokio::select! {
+            () = closing => {}
+            () = tokio::time::sleep(CLOSE_TIME) => {
+                tracing::warn!("not all could be delivered within {CLOSE_TIME:?}");
+            }
+            () = self.wait() => tracing::warn!("stopped at once"),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `polypath status`: asks a running edge or hub.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::config::control_socket;
+use crate::{control, output};
+
+/// Show the paths and counters of the running edge or hub
+#[derive(Clone, Debug, Args)]
+pub struct StatusArgs {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Control socket of the edge or hub
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+}
+
+/// What `polypath status` is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusOptions {
+    /// Whether to print JSON.
+    pub json: bool,
+    /// The control socket to ask.
+    pub control: PathBuf,
+}
+
+impl From<StatusArgs> for StatusOptions {
+    fn from(args: StatusArgs) -> Self {
+        Self { json: args.json, control: args.control.unwrap_or_else(control_socket) }
+    }
+}
+
+/// Shows what the node says of itself.
+///
+/// # Errors
+/// When none is running there.
+pub fn run(options: &StatusOptions) -> anyhow::Result<ExitCode> {
+    let status = control::ask(&options.control)?;
+    let text = match options.json {
+        true => format!("{}\n", serde_json::to_string_pretty(&status)?),
+        false => status.table(),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

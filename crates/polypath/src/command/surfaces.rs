@@ -1,0 +1,139 @@
+//! What an edge offers to applications: proxies and forwarded ports.
+
+use std::future::Future;
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use polypath_net::edge::EdgeOpener;
+use polypath_net::proxy::{ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5};
+use polypath_net::tunnel::Target;
+use tokio::net::{TcpListener, UdpSocket};
+use tokio::task::JoinSet;
+
+use super::edge::EdgeOptions;
+use crate::config::{Forward, ForwardProtocol};
+
+/// Everything that an edge listens on, before it serves.
+#[derive(Debug)]
+pub(super) struct Surfaces(Vec<Surface>);
+
+#[derive(Debug)]
+enum Surface {
+    Socks(TcpListener),
+    Http(TcpListener),
+    Tcp(TcpListener, Target),
+    Udp(UdpSocket, Target),
+}
+
+/// Listeners that serve. They run until one of them fails.
+pub(super) type Serving = JoinSet<anyhow::Result<()>>;
+
+impl Surfaces {
+    /// Listens wherever `options` say.
+    pub(super) async fn bind(options: &EdgeOptions) -> anyhow::Result<Self> {
+        let mut surfaces = Vec::new();
+        if let Some(address) = options.socks {
+            let listener = listen(address.get(), "the SOCKS5 proxy").await?;
+            surfaces.push(Surface::Socks(listener));
+        }
+        if let Some(address) = options.http {
+            surfaces.push(Surface::Http(listen(address.get(), "the HTTP proxy").await?));
+        }
+        for forward in &options.forwards {
+            surfaces.push(bind_forward(forward).await?);
+        }
+        Ok(Self(surfaces))
+    }
+
+    /// One line for each, with the port that was given where 0 was asked for.
+    pub(super) fn describe(&self) -> anyhow::Result<String> {
+        let mut text = String::new();
+        for surface in &self.0 {
+            let address = surface.address().context("a listener has no address")?;
+            warn_if_open(address);
+            let line = match surface {
+                Surface::Socks(_) => format!("socks5 {address}\n"),
+                Surface::Http(_) => format!("http {address}\n"),
+                Surface::Tcp(_, target) => format!("forward tcp:{address}={target}\n"),
+                Surface::Udp(_, target) => format!("forward udp:{address}={target}\n"),
+            };
+            text.push_str(&line);
+        }
+        Ok(text)
+    }
+
+    /// Serves applications through `opener`.
+    pub(super) fn serve(self, opener: &EdgeOpener) -> Serving {
+        let mut serving = JoinSet::new();
+        for surface in self.0 {
+            surface.serve(opener.clone(), &mut serving);
+        }
+        serving
+    }
+}
+
+impl Surface {
+    fn address(&self) -> std::io::Result<SocketAddr> {
+        match self {
+            Self::Socks(listener) | Self::Http(listener) | Self::Tcp(listener, _) => {
+                listener.local_addr()
+            }
+            Self::Udp(socket, _) => socket.local_addr(),
+        }
+    }
+
+    fn serve(self, opener: EdgeOpener, serving: &mut Serving) {
+        let options = ProxyOptions::default();
+        match self {
+            Self::Socks(listener) => {
+                serving.spawn(named("the SOCKS5 proxy", serve_socks5(listener, opener, options)));
+            }
+            Self::Http(listener) => {
+                serving.spawn(named("the HTTP proxy", serve_http(listener, opener, options)));
+            }
+            Self::Tcp(listener, to) => {
+                let forward = forward_tcp(listener, opener, to, options);
+                serving.spawn(named("a forwarded TCP port", forward));
+            }
+            Self::Udp(socket, to) => {
+                let forward = forward_udp(socket, opener, to, options);
+                serving.spawn(named("a forwarded UDP port", forward));
+            }
+        }
+    }
+}
+
+async fn named<E>(
+    what: &'static str,
+    serving: impl Future<Output = Result<(), E>>,
+) -> anyhow::Result<()>
+where
+    Result<(), E>: Context<(), E>,
+{
+    serving.await.with_context(|| format!("{what} failed"))
+}
+
+async fn listen(address: SocketAddr, what: &str) -> anyhow::Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.with_context(|| format!("cannot listen on {address} for {what}"))
+}
+
+async fn bind_forward(forward: &Forward) -> anyhow::Result<Surface> {
+    let (address, target) = (forward.listen, forward.target.clone());
+    Ok(match forward.protocol {
+        ForwardProtocol::Tcp => {
+            Surface::Tcp(listen(address, "a forwarded TCP port").await?, target)
+        }
+        ForwardProtocol::Udp => {
+            let bound = UdpSocket::bind(address).await;
+            let what = || format!("cannot listen on {address} for a forwarded UDP port");
+            Surface::Udp(bound.with_context(what)?, target)
+        }
+    })
+}
+
+fn warn_if_open(address: SocketAddr) {
+    if !address.ip().is_loopback() {
+        tracing::warn!(%address, "other hosts can use this too: no password is asked for");
+    }
+}

@@ -1,0 +1,117 @@
+//! The file of the keys that may join a hub.
+
+use std::path::Path;
+
+use anyhow::Context;
+use polypath_bond::identity::PublicKey;
+
+use super::UsageError;
+
+/// The edges that may join, one for each line: the public key, then what the operator calls it.
+///
+/// ```text
+/// # everything after a key, and a whole line that begins with #, is a comment
+/// ppp1... laptop of the field team
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllowedKeys(Vec<AllowedKey>);
+
+/// One edge that may join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedKey {
+    /// The edge's key.
+    pub key: PublicKey,
+    /// What the operator calls it; may be empty.
+    pub comment: String,
+}
+
+impl AllowedKeys {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read, and for every reason of [`AllowedKeys::parse`].
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the allowed keys in {}", path.display()))?;
+        Ok(Self::parse(&text, path)?)
+    }
+
+    /// Reads `text`, the content of `file`.
+    ///
+    /// # Errors
+    /// At the first line that does not begin with a public key or repeats one.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, UsageError> {
+        let mut keys = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let fail = |message| UsageError::in_file(file, Some(index + 1), None, message);
+            let entry = parse_line(line).map_err(fail)?;
+            if keys.find(entry.key).is_some() {
+                return Err(fail(format!("the key {} stands above already", entry.key)));
+            }
+            keys.0.push(entry);
+        }
+        Ok(keys)
+    }
+
+    /// The entry of `key`, if it may join.
+    pub fn find(&self, key: PublicKey) -> Option<&AllowedKey> {
+        self.0.iter().find(|entry| entry.key == key)
+    }
+
+    /// The keys that may join.
+    pub fn keys(&self) -> impl Iterator<Item = PublicKey> {
+        self.0.iter().map(|entry| entry.key)
+    }
+
+    /// Whether nobody may join.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn parse_line(line: &str) -> Result<AllowedKey, String> {
+    let (key, comment) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let key = key.parse().map_err(|error| format!("{error}"))?;
+    let comment = comment.trim().trim_start_matches('#').trim_start().to_owned();
+    Ok(AllowedKey { key, comment })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_bond::identity::SecretKey;
+
+    fn key(byte: u8) -> PublicKey {
+        SecretKey::from_seed([byte; 32]).public()
+    }
+
+    fn parse(text: &str) -> Result<AllowedKeys, String> {
+        AllowedKeys::parse(text, Path::new("allow")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn keys_are_found_with_their_comments() {
+        let text = format!("# edges\n\n{}  # laptop one\n {} \n{}\tvan\n", key(1), key(2), key(3));
+        let keys = parse(&text).unwrap();
+        assert_eq!(keys.find(key(1)).unwrap().comment, "laptop one");
+        assert_eq!(keys.find(key(2)).unwrap().comment, "");
+        assert_eq!(keys.find(key(3)).unwrap().comment, "van");
+        assert_eq!(keys.find(key(4)), None);
+        assert!(parse("# nobody\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_is_allowed() {
+        let error = parse(&format!("{}\nlaptop\n", key(1))).unwrap_err();
+        assert!(error.starts_with("allow:2: ") && error.contains("ppp1..."), "{error}");
+        let error = parse(&format!("{0}\n{0}\n", key(1))).unwrap_err();
+        assert!(error.starts_with("allow:2: the key ppp1"), "{error}");
+        let secret = SecretKey::from_seed([1; 32]).to_text();
+        let error = parse(&secret).unwrap_err();
+        assert!(error.contains("secret key") && !error.contains(&secret[..12]), "{error}");
+    }
+}

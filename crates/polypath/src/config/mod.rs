@@ -1,0 +1,22 @@
+//! What the user writes, in flags and in files: its types, and errors that say what is allowed.
+
+mod algorithm;
+mod allowed_keys;
+mod error;
+mod file;
+mod forward;
+mod key_file;
+mod listen;
+mod location;
+mod path_spec;
+pub(crate) mod text;
+
+pub use algorithm::names_of;
+pub use allowed_keys::{AllowedKey, AllowedKeys};
+pub use error::{Fault, UsageError};
+pub use file::ConfigFile;
+pub use forward::{Forward, ForwardProtocol, ParseForwardError};
+pub use key_file::{KeyFileError, create_key_file, load_key_file};
+pub use listen::{ListenAddress, ParseListenAddressError};
+pub use location::{NoHome, config_file, control_socket};
+pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};

@@ -1,0 +1,13 @@
+//! The control socket: what a running hub or edge says of itself.
+//!
+//! A Unix-domain socket that only its owner may open. Each connection gets one JSON object, a
+//! [`Status`], and is closed; nothing is read from it.
+
+mod client;
+mod server;
+mod status;
+mod table;
+
+pub use client::ask;
+pub use server::{ControlError, ControlSocket};
+pub use status::{BondReport, PathReport, Role, Status};

@@ -1,0 +1,167 @@
+//! Answering at the control socket.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use polypath_net::driver::Driver;
+use socket2::{Domain, SockAddr, Socket, Type};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{UnixListener, UnixStream};
+
+use super::{Role, Status};
+
+/// Clients that wait to be answered.
+const BACKLOG: i32 = 16;
+/// Time for a client to read its answer.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// Pause after an accept that failed for want of a resource.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a control socket could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// Another node answers there.
+    #[error(
+        "another hub or edge answers at the control socket {}; allowed: --control SOCKET",
+        .0.display()
+    )]
+    InUse(PathBuf),
+    /// Something else than a socket is there; it is not removed.
+    #[error("{} is not a socket and is not replaced; allowed: --control SOCKET", .0.display())]
+    NotASocket(PathBuf),
+    /// The operating system refuses.
+    #[error("cannot make the control socket {}: {source}; allowed: --control SOCKET", path.display())]
+    Io {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A control socket that listens; its file is removed when dropped.
+#[derive(Debug)]
+pub struct ControlSocket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl ControlSocket {
+    /// Listens at `path`. The file of a node that is gone is replaced, one of a node that lives is
+    /// not. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// See [`ControlError`].
+    pub fn bind(path: &Path) -> Result<Self, ControlError> {
+        let io = |source| ControlError::Io { path: path.to_owned(), source };
+        remove_stale(path)?;
+        make_directory(path).map_err(io)?;
+        let listener = listen(path).map_err(|error| match error.kind() {
+            ErrorKind::AddrInUse => ControlError::InUse(path.to_owned()),
+            _ => io(error),
+        })?;
+        Ok(Self { listener, path: path.to_owned() })
+    }
+
+    /// Answers every client with the status of `driver`. Runs until dropped.
+    pub async fn serve(self, role: Role, driver: Driver) {
+        loop {
+            match self.listener.accept().await {
+                // One at a time: a status is made in no time, and a client that does not read
+                // holds up only those who ask too.
+                Ok((client, _)) => answer(client, &Status::of(role, &driver)).await,
+                Err(error) => {
+                    tracing::warn!(%error, "accept at the control socket failed, trying again");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(path = %self.path.display(), %error, "control socket not removed");
+        }
+    }
+}
+
+async fn answer(mut client: UnixStream, status: &Status) {
+    let written = async {
+        let mut text = serde_json::to_vec(status)?;
+        text.push(b'\n');
+        client.write_all(&text).await?;
+        client.shutdown().await
+    };
+    match tokio::time::timeout(ANSWER_TIME, written).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "a client of the control socket left"),
+        Err(_) => tracing::debug!("a client of the control socket does not read"),
+    }
+}
+
+fn remove_stale(path: &Path) -> Result<(), ControlError> {
+    let io = |source| ControlError::Io { path: path.to_owned(), source };
+    let kind = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(io(error)),
+    };
+    if !kind.is_socket() {
+        return Err(ControlError::NotASocket(path.to_owned()));
+    }
+    match StdUnixStream::connect(path) {
+        Ok(_) => Err(ControlError::InUse(path.to_owned())),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(io)
+        }
+        Err(error) => Err(io(error)),
+    }
+}
+
+fn make_directory(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.map_or(Ok(()), |parent| DirBuilder::new().recursive(true).mode(0o700).create(parent))
+}
+
+/// Nobody can connect before the socket listens, and then its mode is set.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.bind(&SockAddr::unix(path)?)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    UnixListener::from_std(std::os::unix::net::UnixListener::from(socket))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/control.sock");
+        let first = ControlSocket::bind(&path).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(matches!(ControlSocket::bind(&path), Err(ControlError::InUse(_))));
+        assert!(path.exists(), "the live socket was left alone");
+        drop(first);
+        assert!(!path.exists());
+
+        // What a process that was killed leaves behind.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        drop(ControlSocket::bind(&path).unwrap());
+
+        fs::write(&path, "precious").unwrap();
+        assert!(matches!(ControlSocket::bind(&path), Err(ControlError::NotASocket(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    }
+}

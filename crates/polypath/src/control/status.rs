@@ -1,0 +1,161 @@
+//! What is said, in the form of programs.
+
+use std::time::Duration;
+
+use polypath_bond::identity::PublicKey;
+use polypath_bond::{BondKey, BondStatus, PathState, PathStatus};
+use polypath_net::driver::Driver;
+use polypath_units::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::table;
+
+/// A running hub or edge at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// What is running.
+    pub role: Role,
+    /// Its version.
+    pub version: String,
+    /// Time since its start, in seconds.
+    pub uptime_s: f64,
+    /// Its bonds, by number.
+    pub bonds: Vec<BondReport>,
+}
+
+/// What is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The aggregation side.
+    Hub,
+    /// The multi-homed side.
+    Edge,
+}
+
+/// A bond.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BondReport {
+    /// Its number at this end.
+    pub id: u64,
+    /// The public key of the other end.
+    pub peer: String,
+    /// Its paths.
+    pub paths: Vec<PathReport>,
+    /// Bytes that wait to be sent.
+    pub unsent: u64,
+    /// Bytes sent and not acknowledged.
+    pub unacked: u64,
+    /// Bytes received and not read.
+    pub buffered: u64,
+    /// Ranges received beyond the first missing byte.
+    pub gaps: usize,
+    /// Stream bytes that applications have read.
+    pub bytes_read: u64,
+    /// Stream bytes that the other end has acknowledged.
+    pub bytes_delivered: u64,
+    /// Bytes sent again on any path.
+    pub bytes_reinjected: u64,
+    /// Bytes that arrived more than once.
+    pub bytes_duplicate: u64,
+}
+
+/// A path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathReport {
+    /// Its number.
+    pub id: u8,
+    /// What people call it.
+    pub name: String,
+    /// `active` or `failed`.
+    pub state: String,
+    /// Used only when no other path works.
+    pub backup: bool,
+    /// Smoothed round-trip time in milliseconds; null before the first sample.
+    pub srtt_ms: Option<f64>,
+    /// Smallest round-trip time in milliseconds.
+    pub min_rtt_ms: Option<f64>,
+    /// Measured delivery rate of what this end sends, in Mbit/s.
+    pub mbit_s: f64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Bytes in flight.
+    pub in_flight_bytes: u64,
+    /// Share of packets lost recently, 0 to 1.
+    pub loss: f64,
+    /// Packets sent since the path joined, and so on below.
+    pub packets_sent: u64,
+    /// Bytes sent, as UDP payload.
+    pub bytes_sent: u64,
+    /// Bytes received, repeated ones included.
+    pub bytes_received: u64,
+    /// Bytes sent that another packet had carried before.
+    pub bytes_reinjected: u64,
+    /// How often the path was declared failed.
+    pub failures: u64,
+}
+
+impl Status {
+    /// What `driver` says now.
+    pub fn of(role: Role, driver: &Driver) -> Self {
+        let bonds = driver.bonds().into_iter();
+        Self {
+            role,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime_s: driver.now().since(Timestamp::ZERO).as_secs_f64(),
+            bonds: bonds
+                .filter_map(|(key, peer)| Some(BondReport::new(key, peer, driver.status(key)?)))
+                .collect(),
+        }
+    }
+
+    /// The status for people.
+    pub fn table(&self) -> String {
+        table::render(self)
+    }
+}
+
+impl BondReport {
+    fn new(key: BondKey, peer: PublicKey, status: BondStatus) -> Self {
+        Self {
+            id: key.0,
+            peer: peer.to_string(),
+            paths: status.paths.into_iter().map(PathReport::from).collect(),
+            unsent: status.unsent,
+            unacked: status.unacked,
+            buffered: status.buffered,
+            gaps: status.gaps,
+            bytes_read: status.counters.bytes_read,
+            bytes_delivered: status.counters.bytes_delivered,
+            bytes_reinjected: status.counters.bytes_reinjected,
+            bytes_duplicate: status.counters.bytes_duplicate,
+        }
+    }
+}
+
+impl From<PathStatus> for PathReport {
+    fn from(path: PathStatus) -> Self {
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        Self {
+            id: path.id.get(),
+            name: path.name,
+            state: match path.state {
+                PathState::Active => "active",
+                PathState::Failed => "failed",
+            }
+            .to_owned(),
+            backup: path.backup,
+            srtt_ms: path.srtt.map(millis),
+            min_rtt_ms: path.min_rtt.map(millis),
+            mbit_s: path.delivery_rate * 8.0 / 1e6,
+            cwnd_bytes: path.cwnd,
+            in_flight_bytes: path.in_flight,
+            loss: path.loss,
+            packets_sent: path.counters.packets_sent,
+            bytes_sent: path.counters.bytes_sent,
+            bytes_received: path.counters.bytes_received,
+            bytes_reinjected: path.counters.bytes_reinjected,
+            failures: path.counters.failures,
+        }
+    }
+}

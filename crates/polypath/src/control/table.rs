@@ -1,0 +1,143 @@
+//! The status for a terminal.
+
+use core::fmt::Write;
+
+use super::{BondReport, PathReport, Role, Status};
+
+const HEADERS: [&str; 9] = [
+    "path",
+    "state",
+    "Mbit/s",
+    "RTT ms",
+    "loss %",
+    "in flight",
+    "sent MB",
+    "received MB",
+    "reinjected MB",
+];
+
+/// Writing to a `String` cannot fail.
+pub(super) fn render(status: &Status) -> String {
+    let role = match status.role {
+        Role::Hub => "hub",
+        Role::Edge => "edge",
+    };
+    let (version, uptime) = (&status.version, status.uptime_s);
+    let bonds = status.bonds.len();
+    let mut text = format!("{role} {version}, up {uptime:.0} s, bonds: {bonds}\n");
+    for bond in &status.bonds {
+        render_bond(&mut text, bond);
+    }
+    text
+}
+
+fn render_bond(text: &mut String, bond: &BondReport) {
+    let _ = writeln!(text, "\nbond {} with {}", bond.id, bond.peer);
+    let rows: Vec<_> = bond.paths.iter().map(row).collect();
+    let widths: Vec<_> = (0..HEADERS.len())
+        .map(|column| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.chain([HEADERS[column].len()]).max().unwrap_or(0)
+        })
+        .collect();
+    render_row(text, &widths, &HEADERS.map(str::to_owned));
+    rows.iter().for_each(|row| render_row(text, &widths, row));
+    let queue = [bond.unsent, bond.unacked, bond.buffered].map(megabytes);
+    let _ = writeln!(
+        text,
+        "queue: {} MB to send, {} MB unacknowledged, {} MB unread; reinjected {} MB",
+        queue[0],
+        queue[1],
+        queue[2],
+        megabytes(bond.bytes_reinjected)
+    );
+}
+
+/// Names and states stand left, numbers right.
+fn render_row(text: &mut String, widths: &[usize], cells: &[String; HEADERS.len()]) {
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let gap = if index > 0 { "  " } else { "" };
+        let _ = match index {
+            0 | 1 => write!(text, "{gap}{cell:width$}"),
+            _ => write!(text, "{gap}{cell:>width$}"),
+        };
+    }
+    text.push('\n');
+}
+
+fn row(path: &PathReport) -> [String; HEADERS.len()] {
+    let backup = if path.backup { " (backup)" } else { "" };
+    [
+        path.name.clone(),
+        format!("{}{backup}", path.state),
+        format!("{:.1}", path.mbit_s),
+        path.srtt_ms.map_or_else(|| "-".to_owned(), |srtt| format!("{srtt:.1}")),
+        format!("{:.2}", path.loss * 100.0),
+        format!("{} kB", path.in_flight_bytes / 1_000),
+        megabytes(path.bytes_sent),
+        megabytes(path.bytes_received),
+        megabytes(path.bytes_reinjected),
+    ]
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str, state: &str, srtt_ms: Option<f64>) -> PathReport {
+        PathReport {
+            id: 0,
+            name: name.to_owned(),
+            state: state.to_owned(),
+            backup: srtt_ms.is_none(),
+            srtt_ms,
+            min_rtt_ms: srtt_ms,
+            mbit_s: 93.26,
+            cwnd_bytes: 100_000,
+            in_flight_bytes: 34_567,
+            loss: 0.0123,
+            packets_sent: 1,
+            bytes_sent: 123_456_789,
+            bytes_received: 1_000_000,
+            bytes_reinjected: 0,
+            failures: 2,
+        }
+    }
+
+    #[test]
+    fn the_table_is_readable() {
+        let bond = BondReport {
+            id: 3,
+            peer: "ppp1peer".to_owned(),
+            paths: vec![path("wifi", "active", Some(20.04)), path("lte-2", "failed", None)],
+            unsent: 1_500_000,
+            unacked: 200_000,
+            buffered: 0,
+            gaps: 0,
+            bytes_read: 0,
+            bytes_delivered: 0,
+            bytes_reinjected: 400_000,
+            bytes_duplicate: 0,
+        };
+        let status = Status {
+            role: Role::Edge,
+            version: "1.2.3".to_owned(),
+            uptime_s: 61.7,
+            bonds: vec![bond],
+        };
+        let expected = "\
+edge 1.2.3, up 62 s, bonds: 1
+
+bond 3 with ppp1peer
+path   state            Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
+wifi   active             93.3    20.0    1.23      34 kB    123.5          1.0            0.0
+lte-2  failed (backup)    93.3       -    1.23      34 kB    123.5          1.0            0.0
+queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
+";
+        assert_eq!(render(&status), expected);
+    }
+}

@@ -1,0 +1,204 @@
+//! The progress of a transfer: one line for each path.
+//!
+//! On a terminal the lines stay in place. Elsewhere, in a log or a pipe, a plain line for each
+//! path is written at most once a second, so that nothing overwrites anything.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use polypath_units::{Bandwidth, ByteCount, Timestamp};
+
+/// How often plain lines are written.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The state of a path for a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// It is being joined.
+    Joining,
+    /// It carries data.
+    Up,
+    /// It was declared dead.
+    Failed,
+}
+
+/// One path at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathProgress {
+    /// Its state.
+    pub state: PathState,
+    /// What it carries now.
+    pub rate: Bandwidth,
+    /// What it has carried.
+    pub carried: ByteCount,
+}
+
+/// Shows the progress of a transfer.
+pub struct Progress {
+    names: Vec<String>,
+    view: View,
+}
+
+enum View {
+    Live { lines: Vec<ProgressBar> },
+    Plain { out: Box<dyn Write + Send>, last: Option<Timestamp> },
+}
+
+impl Progress {
+    /// Progress of the paths `names` on standard error.
+    pub fn stderr(names: Vec<String>) -> Self {
+        if io::stderr().is_terminal() {
+            Self::live(names, ProgressDrawTarget::stderr())
+        } else {
+            Self::plain(names, io::stderr())
+        }
+    }
+
+    /// Lines that stay in place on `target`.
+    fn live(names: Vec<String>, target: ProgressDrawTarget) -> Self {
+        let all = MultiProgress::with_draw_target(target);
+        let lines = names.iter().map(|_| all.add(line())).collect();
+        Self { names, view: View::Live { lines } }
+    }
+
+    /// Plain lines on `out`.
+    fn plain(names: Vec<String>, out: impl Write + Send + 'static) -> Self {
+        Self { names, view: View::Plain { out: Box::new(out), last: None } }
+    }
+
+    /// Shows `paths`, in the order of the names, as they are at `now`.
+    ///
+    /// # Errors
+    /// When plain lines cannot be written.
+    pub fn update(&mut self, now: Timestamp, paths: &[PathProgress]) -> io::Result<()> {
+        match &mut self.view {
+            View::Live { lines } => {
+                for ((line, name), path) in lines.iter().zip(&self.names).zip(paths) {
+                    line.set_message(describe(&self.names, name, path));
+                }
+                Ok(())
+            }
+            View::Plain { last: Some(last), .. } if now.since(*last) < PLAIN_INTERVAL => Ok(()),
+            View::Plain { out, last } => {
+                *last = Some(now);
+                write_lines(out, &self.names, paths)
+            }
+        }
+    }
+
+    /// Shows `paths` for the last time; the lines stay.
+    ///
+    /// # Errors
+    /// When plain lines cannot be written.
+    pub fn finish(mut self, paths: &[PathProgress]) -> io::Result<()> {
+        match &mut self.view {
+            View::Live { lines } => {
+                for ((line, name), path) in lines.iter().zip(&self.names).zip(paths) {
+                    line.finish_with_message(describe(&self.names, name, path));
+                }
+                Ok(())
+            }
+            View::Plain { out, .. } => write_lines(out, &self.names, paths),
+        }
+    }
+}
+
+fn line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
+    ProgressBar::no_length().with_style(style)
+}
+
+fn write_lines(out: &mut dyn Write, names: &[String], paths: &[PathProgress]) -> io::Result<()> {
+    for (name, path) in names.iter().zip(paths) {
+        writeln!(out, "{}", describe(names, name, path))?;
+    }
+    out.flush()
+}
+
+fn describe(names: &[String], name: &str, path: &PathProgress) -> String {
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let state = match path.state {
+        PathState::Joining => "joining",
+        PathState::Up => "up",
+        PathState::Failed => "failed",
+    };
+    let rate = path.rate.mbit_per_sec();
+    let carried = path.carried.get() as f64 / 1e6;
+    format!("{name:width$}  {state:7}  {rate:8.1} Mbit/s  {carried:10.1} MB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::InMemoryTerm;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Log {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn names() -> Vec<String> {
+        vec!["wifi".to_owned(), "lte-2".to_owned()]
+    }
+
+    fn at(mbit_s: f64) -> [PathProgress; 2] {
+        let path = |state, mbit_s| PathProgress {
+            state,
+            rate: Bandwidth::from_mbit_per_sec(mbit_s),
+            carried: ByteCount::new(12_345_678),
+        };
+        [path(PathState::Up, mbit_s), path(PathState::Failed, 0.0)]
+    }
+
+    #[test]
+    fn plain_lines_come_once_a_second_and_at_the_end() {
+        let log = Log::default();
+        let mut progress = Progress::plain(names(), log.clone());
+        for millis in [0, 400, 999, 1_000, 1_500] {
+            progress.update(Timestamp::from_millis(millis), &at(millis as f64)).unwrap();
+        }
+        progress.finish(&at(93.25)).unwrap();
+        assert_eq!(
+            log.text(),
+            "wifi   up            0.0 Mbit/s        12.3 MB\n\
+             lte-2  failed        0.0 Mbit/s        12.3 MB\n\
+             wifi   up         1000.0 Mbit/s        12.3 MB\n\
+             lte-2  failed        0.0 Mbit/s        12.3 MB\n\
+             wifi   up           93.2 Mbit/s        12.3 MB\n\
+             lte-2  failed        0.0 Mbit/s        12.3 MB\n"
+        );
+    }
+
+    #[test]
+    fn live_lines_stay_in_place() {
+        let terminal = InMemoryTerm::new(10, 80);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let mut progress = Progress::live(names(), target);
+        for second in 0..5u32 {
+            let now = Timestamp::from_millis(u64::from(second) * 1_000);
+            progress.update(now, &at(f64::from(second))).unwrap();
+        }
+        progress.finish(&at(93.25)).unwrap();
+        assert_eq!(
+            terminal.contents(),
+            "wifi   up           93.2 Mbit/s        12.3 MB\n\
+             lte-2  failed        0.0 Mbit/s        12.3 MB"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! The report for a terminal.
+
+use core::fmt::Write;
+
+use super::DemoReport;
+
+/// Writing to a `String` cannot fail.
+pub(super) fn render(report: &DemoReport) -> String {
+    let rows = rows(report);
+    let name_width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let value_width = rows.iter().map(|row| row.value.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Row { name, value, remark } in rows {
+        let line = format!("{name:name_width$}  {value:>value_width$}  {remark}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// A line: what, how much, and what that means.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) remark: String,
+}
+
+impl Row {
+    fn new(name: impl Into<String>, value: String, remark: impl Into<String>) -> Self {
+        Self { name: name.into(), value, remark: remark.into() }
+    }
+}
+
+/// The lines of the report, in the order in which they are shown.
+pub(super) fn rows(report: &DemoReport) -> Vec<Row> {
+    let alone = |name: &str| format!("{name} alone");
+    let mut rows: Vec<_> =
+        report.paths.iter().map(|p| Row::new(alone(&p.name), rate(p.mbit_s), "")).collect();
+    let percent = format!("{:.1} % of the sum{}", report.efficiency * 100.0, gain(report));
+    rows.push(Row::new("best path", rate(report.best_path_mbit_s), ""));
+    rows.push(Row::new("sum of paths", rate(report.sum_mbit_s), ""));
+    rows.push(Row::new("bond", rate(report.bond_mbit_s), percent));
+    let gap = "longest pause of delivery when a path died silently";
+    rows.push(Row::new("failure gap", millis(report.failure_gap_ms), gap));
+    let reuse = "from the return of the path until it carried data";
+    rows.push(Row::new("path reused", millis(report.reuse_ms), reuse));
+    let (value, remark) = match report.sha256_ok {
+        true => ("intact", "SHA-256 of what arrived is that of what was sent"),
+        false => ("DAMAGED", "SHA-256 of what arrived differs from that of what was sent"),
+    };
+    rows.push(Row::new("data", value.to_owned(), remark));
+    rows
+}
+
+fn gain(report: &DemoReport) -> String {
+    if report.best_path_mbit_s > 0.0 {
+        format!(", {:.2} times the best path", report.bond_mbit_s / report.best_path_mbit_s)
+    } else {
+        String::new()
+    }
+}
+
+fn rate(mbit_s: f64) -> String {
+    format!("{mbit_s:.1} Mbit/s")
+}
+
+fn millis(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "not seen".to_owned(), |ms| format!("{ms:.0} ms"))
+}
