@@ -1,0 +1,41 @@
+# `make` alone lists the targets. Each installs what it needs first, see scripts/ensure.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+SECONDS ?= 60
+
+.PHONY: help demo test lint doc fuzz bench
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+# make demo        bond emulated links on this machine, let one die, report (JSON=1, HTML=page.html)
+demo:
+	@scripts/ensure build
+	@cargo run --release -p polypath -- demo $(if $(JSON),--json) $(if $(HTML),--html '$(HTML)')
+
+# make test        run all tests
+test:
+	@scripts/ensure test
+	@scripts/test
+
+# make lint        check formatting and run Clippy
+lint:
+	@scripts/ensure lint
+	cargo fmt --all --check
+	@# cargo fmt does not see modules that a macro declares, nor the fuzz targets.
+	git -c safe.directory='*' ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024 --config-path rustfmt.toml
+	cargo clippy --workspace --all-targets -- -D warnings
+
+# make doc         build the API documentation
+doc:
+	@scripts/ensure build
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# make fuzz        run every fuzz target for SECONDS=60, two at a time
+fuzz:
+	@scripts/ensure fuzz
+	fuzz/run $(SECONDS)
+
+# make bench       a bond over loopback against the QUIC library's own stream; the marks in virtual time
+bench:
+	@scripts/ensure build
+	@cargo bench -q -p polypath-net --bench loopback
+	@cargo run --release -p polypath-sim --example defaults -- marks bbr hystart_pp edpf
