@@ -58,11 +58,12 @@ pub enum HostError {
 impl Host {
     /// Reads an address literal (IPv6 with or without brackets) or a domain name.
     pub fn parse(text: &str) -> Result<Self, HostError> {
-        let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+        // The dot of the root goes first: behind it an address is an address still.
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let bare = name.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(name);
         if let Ok(ip) = bare.parse() {
             return Ok(Self::Ip(ip));
         }
-        let name = text.strip_suffix('.').unwrap_or(text);
         check_domain(name)?;
         Ok(Self::Domain(DomainName(name.to_ascii_lowercase())))
     }
@@ -231,6 +232,12 @@ impl FromStr for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_with_the_dot_of_the_root_is_an_address() {
+        assert_eq!(Host::parse("88.6.8.6."), Host::parse("88.6.8.6"));
+        assert!(matches!(Host::parse("88.6.8.6."), Ok(Host::Ip(_))));
+    }
 
     #[test]
     fn text_forms_parse_and_print_alike() {
