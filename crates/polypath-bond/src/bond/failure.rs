@@ -5,7 +5,7 @@ use crate::codec::Frame;
 use crate::event::Event;
 use crate::path::PathState;
 use polypath_core::failure::Action;
-use polypath_units::{PathId, PathSet, Timestamp};
+use polypath_units::{PathId, Timestamp};
 
 impl Bond {
     /// Does what the failure detector wants done.
@@ -69,10 +69,5 @@ impl Bond {
         let state = self.send_state();
         self.detector.on_timer(now, &self.health, &state);
         self.obey_detector(now);
-    }
-
-    /// Paths that the peer's data can still arrive on, for the driver: all that are not failed.
-    pub fn working_paths(&self) -> PathSet {
-        self.active_paths()
     }
 }

@@ -7,7 +7,7 @@ use crate::codec::{
 };
 use crate::config::{LEAST_STREAM_WINDOW, LEAST_STREAMS, LEAST_WINDOW};
 use crate::event::BreakReason;
-use crate::identity::{PublicKey, SERVER_NAME, join_proof};
+use crate::identity::{SERVER_NAME, join_proof};
 use crate::quic::{Exchange, QuicPath, Recorder};
 use bytes::BytesMut;
 use polypath_units::{PathId, Timestamp};
@@ -221,14 +221,6 @@ impl Node {
     pub fn on_path_down(&mut self, key: BondKey, path: PathId, now: Timestamp) {
         if let Some(bond) = self.bond_mut(key) {
             bond.on_path_down(path, now);
-        }
-    }
-
-    /// The hub that this edge talks to.
-    pub fn hub(&self) -> Option<PublicKey> {
-        match self.role {
-            Role::Edge { hub } => Some(hub),
-            Role::Hub(_) => None,
         }
     }
 
