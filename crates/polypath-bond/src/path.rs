@@ -204,6 +204,8 @@ pub(crate) struct Path {
     pub(crate) max_datagram: u64,
     /// The same less packet overhead: what one packet adds to the congestion window's use.
     pub(crate) packet_overhead: u64,
+    /// Round-trip time of the carrier's set-up: all that is known before data is acknowledged.
+    pub(crate) first_rtt: Option<Duration>,
     pub(crate) pacer: Pacer,
     pub(crate) flight: Flight,
     /// Bytes handed to the carrier and not sent yet, with packet overhead.
@@ -232,6 +234,7 @@ impl Path {
             weight: 0.0,
             max_datagram: 0,
             packet_overhead: 0,
+            first_rtt: None,
             pacer: Pacer::new(now),
             flight: Flight::default(),
             committed: 0,

@@ -86,7 +86,8 @@ fn bond() -> Bond {
     for n in 0..3 {
         let (name, backup, weight) = (n.to_string(), false, 0.0);
         let (max_datagram, packet_overhead) = (1_200, 40);
-        let settings = PathSettings { name, backup, weight, max_datagram, packet_overhead };
+        let settings =
+            PathSettings { name, backup, weight, max_datagram, packet_overhead, rtt: None };
         bond.add_path(path(n), settings, Timestamp::ZERO);
     }
     let stream = bond.open_stream().unwrap();

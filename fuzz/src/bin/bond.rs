@@ -88,6 +88,7 @@ impl Host {
                 weight: 0.0,
                 max_datagram: MAX_DATAGRAM,
                 packet_overhead: 40,
+                rtt: None,
             };
             bond.add_path(path(number), settings, now);
         }

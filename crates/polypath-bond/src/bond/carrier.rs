@@ -5,6 +5,7 @@ use crate::codec::{Control, Side};
 use crate::path::{InFlight, Path, Payload};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
 
 /// A datagram to send on a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,9 @@ pub struct PathSettings {
     pub max_datagram: usize,
     /// What the carrier adds to a datagram, in bytes of UDP payload.
     pub packet_overhead: usize,
+    /// Round-trip time that setting up the carrier took, if it was measured: what schedulers go by
+    /// until data has shown another.
+    pub rtt: Option<Duration>,
 }
 
 impl Bond {
@@ -42,6 +46,7 @@ impl Bond {
         path.weight = settings.weight;
         path.max_datagram = settings.max_datagram as u64;
         path.packet_overhead = settings.packet_overhead as u64;
+        path.first_rtt = settings.rtt;
         self.congestion.add_subflow(id, path.packet_size(), now);
         self.detector.on_add(id, now);
         self.paths.insert(id, path);

@@ -70,6 +70,7 @@ mod tests {
             weight: 0.0,
             max_datagram: 1_200,
             packet_overhead: 30,
+            rtt: None,
         };
         bond.add_path(PathId::default(), settings, Timestamp::ZERO);
         bond

@@ -28,9 +28,9 @@ fn view(path: &mut Path, congestion: &Congestion, now: Timestamp) -> PathView {
     let subflow = congestion.subflow(id);
     PathView {
         id,
-        srtt: rtt.and_then(|rtt| rtt.srtt()),
+        srtt: rtt.and_then(|rtt| rtt.srtt()).or(path.first_rtt),
         rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
-        min_rtt: rtt.and_then(|rtt| rtt.min()),
+        min_rtt: rtt.and_then(|rtt| rtt.min()).or(path.first_rtt),
         cwnd,
         in_flight,
         mss: path.packet_size(),
@@ -99,5 +99,41 @@ impl Bond {
             window: self.acks.advertised().saturating_sub(self.acks.data.next()),
             mss: self.paths.values().map(|path| path.max_datagram).max().unwrap_or(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::PathSettings;
+    use crate::codec::{Parameters, Side};
+    use crate::config::BondConfig;
+    use polypath_units::PathId;
+
+    /// What a scheduler sees of a path that has just joined.
+    fn joined(rtt: Option<Duration>) -> PathView {
+        let config = BondConfig::default();
+        let parameters: Parameters = Bond::parameters(&config);
+        let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
+        let settings = PathSettings {
+            name: "a".to_owned(),
+            backup: false,
+            weight: 0.0,
+            max_datagram: 1_200,
+            packet_overhead: 30,
+            rtt,
+        };
+        bond.add_path(PathId::default(), settings, Timestamp::ZERO);
+        bond.look_at_paths(Timestamp::ZERO);
+        bond.views[0]
+    }
+
+    #[test]
+    fn a_path_that_joins_shows_the_rtt_of_its_set_up() {
+        let rtt = Some(Duration::from_millis(100));
+        let view = joined(rtt);
+        assert_eq!((view.srtt, view.min_rtt), (rtt, rtt));
+        let view = joined(None);
+        assert_eq!((view.srtt, view.min_rtt), (None, None));
     }
 }

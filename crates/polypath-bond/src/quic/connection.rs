@@ -75,7 +75,8 @@ impl QuicPath {
         let max_datagram = self.max_datagram();
         let mtu = usize::from(self.connection.current_mtu());
         let packet_overhead = mtu.saturating_sub(max_datagram);
-        PathSettings { name, backup, weight, max_datagram, packet_overhead }
+        let rtt = self.connection.rtt(noq_proto::PathId::ZERO);
+        PathSettings { name, backup, weight, max_datagram, packet_overhead, rtt }
     }
 
     /// Queues a datagram of the bond. A datagram that the connection refuses (its MTU has just
