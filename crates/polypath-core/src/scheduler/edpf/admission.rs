@@ -8,7 +8,8 @@
 //! min(sum of B_l, window / max of hole_l),   hole_l = srtt_l (1 + min(1, p_l n_l))
 //! ```
 //!
-//! with loss rate `p_l` and `n_l` segments in a round trip. Paths are admitted from the one that
+//! with loss rate `p_l` and `n_l` segments in a round trip; in slow start, `B_l` is at least
+//! `cwnd_l / srtt_l`. Paths are admitted from the one that
 //! carries most alone, as long as the set carries no less for it: buffer blocking protection (Oh and
 //! Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
 
@@ -29,9 +30,10 @@ struct Carried {
 
 impl Carried {
     fn alone(path: &Forecast, window: f64, segment: f64) -> Self {
-        let segments = (path.rate * path.srtt).min(window) / segment;
+        let rate = rate(path);
+        let segments = (rate * path.srtt).min(window) / segment;
         let losses = (path.path.loss * segments).min(1.0);
-        Self { rate: path.rate, hole: path.srtt * (1.0 + losses) }
+        Self { rate, hole: path.srtt * (1.0 + losses) }
     }
 
     fn with(self, other: Self) -> Self {
@@ -42,6 +44,13 @@ impl Carried {
     fn goodput(self, window: f64) -> f64 {
         self.rate.min(window / self.hole)
     }
+}
+
+/// In slow start the window tells what a path can carry: it was given less so far, and has shown
+/// less. A lossy path must not be taken in because the better one is still growing.
+fn rate(path: &Forecast) -> f64 {
+    let view = path.path;
+    if view.in_slow_start { path.rate.max(view.cwnd as f64 / path.srtt) } else { path.rate }
 }
 
 /// The paths to use for new data. `window` is what may be sent behind a hole, in bytes.

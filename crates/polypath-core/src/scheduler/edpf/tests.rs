@@ -153,6 +153,18 @@ fn a_lossy_path_is_left_out_where_the_window_does_not_hold_its_repairs() {
     assert_eq!(pick(&busy, &QueueView { window: 375 * MSS, ..reinjection(&[0]) }), SLOW);
 }
 
+/// It has shown 2 MB/s and may send 10: with the lossy path, whose holes stand for 40 ms, 300
+/// segments behind a hole are 7.5 MB/s. Were 2.5 MB/s all it can do, they would be far more.
+#[test]
+fn a_path_in_slow_start_is_reckoned_with_its_window() {
+    let young = PathView { rate: 2e6, in_slow_start: true, ..path(0, 20, 200) };
+    let lossy = PathView { loss: 0.01, ..path(1, 20, 200) };
+    let queue = queue(1_000_000, 375);
+    assert!(is_wait(pick(&[full(young), lossy], &queue)));
+    let grown = PathView { in_slow_start: false, ..young };
+    assert_eq!(pick(&[full(grown), lossy], &queue), SLOW);
+}
+
 #[test]
 fn expected_repair_makes_a_lossy_path_slower() {
     // 10 ms RTT with one loss in two costs one RTT more: 15 ms, against 11 ms.
