@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Link, goodput, link, median, parallel};
+use common::{Link, goodput, link, median, parallel, world};
 use polypath_bond::BondConfig;
+use polypath_sim::world::Transfer;
 use polypath_units::Timestamp;
 
 const BYTES: u64 = 200_000_000;
@@ -67,4 +68,25 @@ fn a_small_receive_buffer_leaves_the_best_path_its_goodput() {
     let best = measure(&links[..1], &bond).max(measure(&links[1..], &bond));
     let together = measure(&links, &bond);
     assert!(together >= 0.98 * best, "{together:.1} Mbit/s together, {best:.1} alone");
+}
+
+/// In-order bytes after so many milliseconds.
+fn delivered(links: &[Link], bond: &BondConfig, ms: u64) -> u64 {
+    let mut world = world(links, bond, 0);
+    let mut transfer = Transfer::start(&mut world, BYTES);
+    let _ = transfer.run(&mut world, Timestamp::from_millis(ms));
+    transfer.delivered()
+}
+
+/// Until its first acknowledgement nothing but the set-up of its connection tells that the second
+/// path is slow. Ten segments sent there for a trial arrive 50 ms later, and everything waits.
+#[test]
+fn a_slow_path_that_joins_does_not_hold_up_a_small_receive_buffer() {
+    let (fast, slow) = (link(50.0, 10.0), link(50.0, 50.0));
+    let bond = bond(300_000);
+    for ms in [150, 200, 300] {
+        let (alone, together) =
+            (delivered(&[fast], &bond, ms), delivered(&[fast, slow], &bond, ms));
+        assert!(together >= alone, "{ms} ms: {together} bytes together, {alone} alone");
+    }
 }
