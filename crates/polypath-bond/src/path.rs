@@ -2,7 +2,7 @@
 
 use crate::pacer::Pacer;
 use crate::send::ChunkRef;
-use polypath_core::estimator::SentPacket;
+use polypath_core::estimator::{RttEstimator, SentPacket};
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -208,6 +208,8 @@ pub(crate) struct Path {
     pub(crate) first_rtt: Option<Duration>,
     pub(crate) pacer: Pacer,
     pub(crate) flight: Flight,
+    /// RTT since the path was idle last: before, a queue of its own made it longer.
+    pub(crate) recent_rtt: RttEstimator,
     /// Bytes handed to the carrier and not sent yet, with packet overhead.
     pub(crate) committed: u64,
     pub(crate) probe: Probe,
@@ -237,6 +239,7 @@ impl Path {
             first_rtt: None,
             pacer: Pacer::new(now),
             flight: Flight::default(),
+            recent_rtt: RttEstimator::default(),
             committed: 0,
             probe: Probe::new(),
             pongs: VecDeque::new(),

@@ -11,11 +11,16 @@ use polypath_units::{PathId, Timestamp};
 const WORTH_FILLING: u64 = 48;
 /// Segments that one datagram carries at most.
 const MAX_SEGMENTS: usize = 16;
-/// Bytes of DSN space that the smallest header leaves of a datagram; the header is at most this
-/// long: type, four varints.
-const MAX_HEADER: u64 = 1 + 4 * 8;
 
 impl SegmentInfo {
+    /// Encoded size of what comes before the data of the last segment in a datagram.
+    fn header(&self) -> usize {
+        match &self.content {
+            Content::Data { id, offset, .. } => stream_header_size(self.dsn, *id, *offset, None),
+            _ => 0,
+        }
+    }
+
     /// Encoded size; `last` in its datagram, so without a length.
     fn size(&self, last: bool) -> u64 {
         let size = match &self.content {
@@ -62,11 +67,7 @@ impl Bond {
 
     /// Takes a chunk that must travel again for a datagram with `room` bytes.
     fn cut_again(&mut self, room: u64) -> Option<SegmentInfo> {
-        let next = self.chunks.next_reinjection()?;
-        let header = match &next.content {
-            Content::Data { id, offset, .. } => stream_header_size(next.dsn, *id, *offset, None),
-            _ => 0,
-        };
+        let header = self.chunks.next_reinjection()?.header();
         self.chunks.take_reinjection(Self::payload_room(room, header).max(1))
     }
 
@@ -113,10 +114,8 @@ impl Bond {
         now: Timestamp,
     ) -> Option<Transmit> {
         let room = self.paths.get(&path)?.max_datagram;
-        let segment = self.chunks.copy_of(dsn, room.saturating_sub(MAX_HEADER).max(1))?;
-        if segment.sent_on.contains(path) {
-            return None;
-        }
+        let header = self.chunks.unacked_at(dsn)?.header();
+        let segment = self.chunks.copy_of(dsn, Self::payload_room(room, header).max(1))?;
         self.count(path, true, segment.len);
         self.assemble(path, std::slice::from_ref(&segment), now)
     }

@@ -4,6 +4,7 @@ use super::Bond;
 use crate::codec::{Control, Side};
 use crate::path::{InFlight, Path, Payload};
 use bytes::Bytes;
+use polypath_core::estimator::RttEstimator;
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
@@ -84,6 +85,11 @@ impl Bond {
         std::mem::take(&mut self.removed)
     }
 
+    /// The smoothed RTT of a path, once there is one.
+    pub(crate) fn srtt(&self, id: PathId) -> Option<Duration> {
+        self.congestion.rtt(id)?.srtt()
+    }
+
     /// The largest datagram of a path changed.
     pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) {
         if let Some(path) = self.paths.get_mut(&id)
@@ -122,7 +128,12 @@ impl Bond {
         path.counters.packets_sent += 1;
         path.counters.bytes_sent += bytes;
         path.uncommit(&payload);
+        if self.congestion.bytes_in_flight(id) == 0 {
+            path.recent_rtt = RttEstimator::default();
+        }
+        let window = self.congestion.window(id);
         let packet = self.congestion.on_sent(id, now, bytes);
+        self.window_opened |= self.congestion.window(id) > window;
         self.detector.on_sent(id, now);
         if written_off {
             self.give_up(id, &payload, now);
@@ -130,6 +141,12 @@ impl Bond {
         if let Some(path) = self.paths.get_mut(&id) {
             path.flight.insert(number, InFlight { packet, payload, written_off });
         }
+    }
+
+    /// Whether sending has opened a window since the last call, as it does when a path sends again
+    /// after it was idle: more may be sent at once.
+    pub fn take_window_opened(&mut self) -> bool {
+        std::mem::take(&mut self.window_opened)
     }
 
     /// The carrier's peer acknowledged a packet. End a batch with [`Bond::on_acks_end`].
@@ -145,8 +162,11 @@ impl Bond {
     /// All packets of one acknowledgement have been reported.
     pub fn on_acks_end(&mut self, id: PathId, now: Timestamp) {
         self.congestion.on_ack_end(id, now);
-        let settled = self.paths.get_mut(&id).map(|path| path.flight.take_settled());
-        for packet in settled.unwrap_or_default() {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        if let Some(sample) = self.congestion.rtt(id).and_then(|rtt| rtt.latest()) {
+            path.recent_rtt.on_sample(sample);
+        }
+        for packet in path.flight.take_settled() {
             self.congestion.on_packet_discarded(id, &packet.packet);
             self.give_up(id, &packet.payload, now);
         }

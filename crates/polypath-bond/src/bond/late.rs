@@ -5,16 +5,30 @@
 //! retransmission, Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14). Here the test is the
 //! expected arrival instead of "the oldest segment only": the copy must arrive clearly earlier, or
 //! the original is overdue: it should have arrived, and its acknowledgement too.
+//!
+//! At the end of the data two more reasons hold, because a loss there is found out late and all
+//! that is left to do is to wait for its repair:
+//!
+//! - what a slower path carries that loses packets, or may do so for all that is known, is copied
+//!   at once (reinjection at the tail: XLINK, Zheng et al., SIGCOMM 2021, section 5.1);
+//! - the oldest chunk that the path itself has not delivered in time is sent again on it (tail
+//!   loss probe: RFC 8985 section 7, with the time-out of RFC 9002 section 6.2.1).
 
 use super::{Bond, Transmit};
+use crate::send::Flying;
 use polypath_core::scheduler::PathView;
-use polypath_units::{PathId, PathSet, Timestamp};
+use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// Chunks looked at, from the oldest.
+/// Chunks looked at, from the oldest, while data waits for the window: only the oldest hold it up.
 const DEPTH: usize = 64;
+/// The same at the end of the data, where each may be the last to arrive.
+const TAIL_DEPTH: usize = 1_024;
 /// The copy must arrive earlier by this much at least.
 const MIN_GAIN: Duration = Duration::from_millis(1);
+/// A path loses packets if it loses this share of them. One on which fewer than the inverse were
+/// sent is not known well enough.
+const RISK: f64 = 0.002;
 
 /// When what was sent on a path at `sent` is expected to have arrived.
 fn expected_arrival(view: &PathView, sent: Timestamp) -> Timestamp {
@@ -29,20 +43,57 @@ impl Bond {
             return None;
         }
         let idle = self.views.iter().filter(|view| view.available && view.srtt.is_some());
-        let fast = *idle.min_by_key(|view| view.srtt)?;
-        let gain = (fast.srtt.unwrap_or_default() / 4).max(MIN_GAIN);
-        let overtaken = expected_arrival(&fast, now) + gain;
-        let answer = fast.srtt.unwrap_or_default() / 2 + self.peer.max_ack_delay;
-        let views = &self.views;
-        let is_late = |sent_on: PathSet, last: Option<(PathId, Timestamp)>| {
-            let Some((path, sent)) = last else { return false };
-            let Some(slow) = views.iter().find(|view| view.id == path) else { return false };
-            let expected = expected_arrival(slow, sent);
-            let overdue = expected + answer + slow.rtt_var.max(MIN_GAIN) <= now;
-            !sent_on.contains(fast.id) && (expected > overtaken || overdue)
+        let Some(&fast) = idle.min_by_key(|view| view.srtt) else {
+            self.wake_when_paced(now);
+            return None;
         };
-        let dsn = self.chunks.find_late(DEPTH, is_late)?;
-        self.window_blocked |= self.send.is_ready();
-        self.build_copy(fast.id, dsn, now)
+        let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
+        match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
+            Ok(dsn) => {
+                self.window_blocked |= self.send.is_ready();
+                self.build_copy(fast.id, dsn, now)
+            }
+            Err(later) => {
+                self.wake_at(later);
+                None
+            }
+        }
+    }
+
+    /// When a copy of the chunk on `fast` is worth it, if ever.
+    fn copy_due(&self, fast: &PathView, chunk: &Flying, now: Timestamp) -> Option<Timestamp> {
+        let (path, sent) = chunk.last_sent?;
+        if chunk.sent_on.contains(fast.id) {
+            let probe = chunk.is_oldest && path == fast.id && self.is_tail();
+            return probe.then(|| sent + self.probe_timeout(fast));
+        }
+        let slow = self.views.iter().find(|view| view.id == path)?;
+        let srtt = fast.srtt.unwrap_or_default();
+        let expected = expected_arrival(slow, sent);
+        let overtaken = expected_arrival(fast, now) + (srtt / 4).max(MIN_GAIN);
+        if expected > overtaken || (fast.srtt < slow.srtt && self.is_tail() && self.is_risky(slow))
+        {
+            return Some(now);
+        }
+        let answer = srtt / 2 + self.peer.max_ack_delay;
+        Some(expected + answer + slow.rtt_var.max(MIN_GAIN))
+    }
+
+    /// Whether all that there is has been sent.
+    fn is_tail(&self) -> bool {
+        self.send.unsent() == 0 && !self.send.has_waiting()
+    }
+
+    /// Whether a path loses packets, or has carried too few to know.
+    fn is_risky(&self, view: &PathView) -> bool {
+        let sent = self.paths.get(&view.id).map_or(0, |path| path.counters.packets_sent);
+        view.loss >= RISK || (sent as f64) < 1.0 / RISK
+    }
+
+    /// How long the acknowledgement of a segment may take: by RFC 9002, but no longer than two RTTs
+    /// (RFC 8985 section 7.2) where a queue has just made the RTT vary.
+    fn probe_timeout(&self, view: &PathView) -> Duration {
+        let srtt = view.srtt.unwrap_or_default();
+        srtt + (4 * view.rtt_var).min(srtt).max(MIN_GAIN) + self.peer.max_ack_delay
     }
 }

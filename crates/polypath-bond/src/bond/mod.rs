@@ -136,6 +136,8 @@ pub struct Bond {
     copies: VecDeque<(PathId, u64)>,
     /// The receiver's window made us send something again since the last pick.
     window_blocked: bool,
+    /// A congestion window has grown by sending.
+    window_opened: bool,
     /// The limits on what is sent and on what is taken.
     send_limit: Option<RateLimit>,
     take_limit: Option<RateLimit>,
@@ -212,6 +214,7 @@ impl Bond {
             urgent: VecDeque::new(),
             copies: VecDeque::new(),
             window_blocked: false,
+            window_opened: false,
             send_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
             take_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
             held_readers: BTreeSet::new(),

@@ -133,6 +133,9 @@ impl Bond {
     /// Copies that the scheduler asked for beside the segment that went out.
     fn poll_copy(&mut self, now: Timestamp) -> Option<Transmit> {
         while let Some((path, dsn)) = self.copies.pop_front() {
+            if self.chunks.is_on(dsn, path) {
+                continue;
+            }
             if let Some(transmit) = self.build_copy(path, dsn, now) {
                 return Some(transmit);
             }
@@ -190,7 +193,7 @@ impl Bond {
     }
 
     /// Asks again when pacing lets the first path send.
-    fn wake_when_paced(&mut self, now: Timestamp) {
+    pub(super) fn wake_when_paced(&mut self, now: Timestamp) {
         let paced = self.views.iter().filter(|v| v.paced_until > now && v.room() >= v.mss);
         let at = paced.map(|view| view.paced_until).min().unwrap_or(Timestamp::MAX);
         self.wake_at(at);

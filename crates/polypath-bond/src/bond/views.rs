@@ -20,7 +20,9 @@ fn view(path: &mut Path, congestion: &Congestion, now: Timestamp) -> PathView {
     let id = path.id;
     let rtt = congestion.rtt(id);
     let cwnd = congestion.window(id);
-    let in_flight = congestion.bytes_in_flight(id) + path.committed;
+    let in_flight = congestion.bytes_in_flight(id);
+    let recent = path.recent_rtt.srtt().filter(|_| in_flight > 0);
+    let in_flight = in_flight + path.committed;
     let rate = congestion.pacing_rate(id);
     let ready = path.pacer.ready_at(now, rate, path.packet_size(), path.committed);
     let has_room = in_flight + path.packet_size() <= cwnd;
@@ -28,7 +30,8 @@ fn view(path: &mut Path, congestion: &Congestion, now: Timestamp) -> PathView {
     let subflow = congestion.subflow(id);
     PathView {
         id,
-        srtt: rtt.and_then(|rtt| rtt.srtt()).or(path.first_rtt),
+        // Of a path that was idle and has no new sample the queue has drained.
+        srtt: recent.or_else(|| rtt.and_then(|rtt| rtt.min())).or(path.first_rtt),
         rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
         min_rtt: rtt.and_then(|rtt| rtt.min()).or(path.first_rtt),
         cwnd,

@@ -1,6 +1,8 @@
 //! The edge: opens bonds, joins their paths, and joins again what is lost.
 
-use super::{BondKey, Node, NodeError, NodeEvent, PathSpec, Role, Stage, Timer, Wanted};
+use super::{
+    BondKey, JOIN_TIMEOUT, Node, NodeError, NodeEvent, PathSpec, Role, Stage, Timer, Wanted,
+};
 use crate::bond::Bond;
 use crate::codec::{
     BondId, CloseCode, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Parameters, Side,
@@ -14,9 +16,23 @@ use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 use tracing::debug;
 
-/// Time before a lost path is tried again, doubled by each failure.
+/// Time before a lost path is tried again, doubled by each failure of which the hub knows. An attempt
+/// that nobody answers has taken its time already: the next follows at once.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const MAX_RETRY: Duration = Duration::from_secs(5);
+
+/// How long the hub may leave the first packets of an attempt unanswered, on a path whose RTT is
+/// known. QUIC repeats them after 0.3 and 0.9 s, so that a path which comes back hears one of them
+/// within 1.1 s, and costs a dead one no more than three packets in 2 s.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// At least so many RTTs of the path, for its queue may have grown.
+const PATIENCE_RTTS: u32 = 3;
+
+/// How long an attempt may go unanswered: what a path of unknown RTT, at most a path that takes
+/// seconds to answer, needs is the whole time for a join.
+fn patience(srtt: Option<Duration>) -> Duration {
+    srtt.map_or(JOIN_TIMEOUT, |srtt| (PATIENCE_RTTS * srtt).clamp(PATIENCE, JOIN_TIMEOUT))
+}
 
 /// What every side allows at least, so that the edge need not wait for the answer to its join
 /// (docs/protocol.md, parameters).
@@ -60,7 +76,7 @@ impl Node {
         }
         self.try_connect(key, &spec, now)?;
         if let Some(entry) = self.bonds.get_mut(&key) {
-            entry.wanted.insert(id, Wanted { spec, backoff: FIRST_RETRY });
+            entry.wanted.insert(id, Wanted { spec, backoff: FIRST_RETRY, srtt: None });
         }
         Ok(())
     }
@@ -109,6 +125,8 @@ impl Node {
         let index = self.insert_connection(handle, path, spec.socket, Some((key, spec.id)), now);
         if let Some(entry) = self.bonds.get_mut(&key) {
             entry.carriers.insert(spec.id, index);
+            let srtt = entry.wanted.get(&spec.id).and_then(|wanted| wanted.srtt);
+            self.timers.set(Timer::Join(index), now + patience(srtt));
         }
         Ok(())
     }
@@ -123,6 +141,14 @@ impl Node {
         if let Err(error) = self.try_connect(key, &spec, now) {
             debug!(%error, path = %spec.name, "cannot join again yet");
             self.retry_later(key, path, now);
+        }
+    }
+
+    /// Tries again at once what nobody has answered.
+    pub(super) fn retry_now(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+        let Some(entry) = self.bonds.get(&key) else { return };
+        if entry.wanted.contains_key(&path) {
+            self.timers.set(Timer::Retry(key, path), now);
         }
     }
 

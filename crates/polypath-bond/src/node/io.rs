@@ -33,6 +33,7 @@ impl Node {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some(connection) = self.connections.get_mut(&handle.0) {
                     connection.socket = socket;
+                    connection.is_answered = true;
                     connection.path.connection.handle_event(event);
                     self.process(handle.0, now);
                 }
@@ -208,7 +209,13 @@ impl Node {
         let mut contents = Vec::new();
         let transmit = connection.path.poll_transmit(now, max, &mut contents, owner)?;
         contents.truncate(transmit.size);
-        Some(outgoing(connection.socket, &transmit, contents))
+        let outgoing = outgoing(connection.socket, &transmit, contents);
+        if let Some((key, _)) = connection.owner
+            && self.bonds.get_mut(&key).is_some_and(|entry| entry.bond.take_window_opened())
+        {
+            self.mark_bond(key);
+        }
+        Some(outgoing)
     }
 
     /// Drops a connection that the library has failed on; its path joins again.
@@ -222,7 +229,9 @@ impl Node {
         self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
         if let Some((key, path)) = connection.owner {
             let reason = LossReason::Connection("the QUIC library failed".to_owned());
-            self.detach(index, key, path, reason, now);
+            if self.detach(index, key, path, reason) {
+                self.retry_later(key, path, now);
+            }
         }
         true
     }
@@ -332,31 +341,38 @@ impl Node {
     fn on_join_timeout(&mut self, index: usize, now: Timestamp) {
         let Some(connection) = self.connections.get(&index) else { return };
         let (owner, refused) = (connection.owner, connection.stage == Stage::Closed);
+        let is_answered = connection.is_answered;
+        if owner.is_some() && is_answered && now < connection.join_by {
+            self.timers.set(Timer::Join(index), connection.join_by);
+            return;
+        }
         let code = if refused { CloseCode::JoinRefused } else { CloseCode::JoinTimeout };
         self.close_connection(index, code, now);
         if let Some((key, path)) = owner {
             let reason = LossReason::Connection("the hub did not answer in time".to_owned());
-            self.detach(index, key, path, reason, now);
+            match (self.detach(index, key, path, reason), is_answered) {
+                (true, true) => self.retry_later(key, path, now),
+                (true, false) => self.retry_now(key, path, now),
+                (false, _) => {}
+            }
         }
     }
 
-    /// A bond loses the connection of a path.
-    fn detach(
-        &mut self,
-        index: usize,
-        key: BondKey,
-        path: PathId,
-        reason: LossReason,
-        now: Timestamp,
-    ) {
-        let Some(entry) = self.bonds.get_mut(&key) else { return };
-        if entry.carriers.get(&path) == Some(&index) {
-            entry.carriers.remove(&path);
-            entry.bond.remove_path(path);
-            self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
-            self.retry_later(key, path, now);
-            self.mark_bond(key);
+    /// A bond loses the connection of a path. Returns whether the path is to be joined again.
+    fn detach(&mut self, index: usize, key: BondKey, path: PathId, reason: LossReason) -> bool {
+        let Some(entry) = self.bonds.get_mut(&key) else { return false };
+        if entry.carriers.get(&path) != Some(&index) {
+            return false;
         }
+        entry.carriers.remove(&path);
+        let srtt = entry.bond.srtt(path);
+        if let Some(wanted) = entry.wanted.get_mut(&path) {
+            wanted.srtt = srtt.or(wanted.srtt);
+        }
+        entry.bond.remove_path(path);
+        self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
+        self.mark_bond(key);
+        true
     }
 
     /// A connection ended.
@@ -373,7 +389,9 @@ impl Node {
             Some(wrong) => LossReason::WrongHubKey(wrong),
             None => LossReason::Connection(reason.to_string()),
         };
-        self.detach(index, key, path, reason, now);
+        if self.detach(index, key, path, reason) {
+            self.retry_later(key, path, now);
+        }
     }
 
     /// A handshake is complete.

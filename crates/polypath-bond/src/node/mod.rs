@@ -49,14 +49,18 @@ struct Connection {
     /// Datagrams that came before the join.
     early: Vec<Bytes>,
     early_bytes: usize,
+    /// The latest time for the join.
+    join_by: Timestamp,
+    /// The peer has sent something.
+    is_answered: bool,
     is_dirty: bool,
 }
 
 /// Bytes of datagrams that are kept until a path has joined; later ones are lost and sent again.
 const MAX_EARLY: usize = 64 << 10;
 
-/// A connection that has not joined by then is closed (docs/protocol.md, join); an edge tries anew,
-/// because QUIC repeats an unanswered first packet more and more rarely.
+/// A connection that has not joined by then is closed (docs/protocol.md, join). An edge that is not
+/// answered tries anew earlier, because QUIC repeats an unanswered first packet more and more rarely.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path of a bond, as its edge wants it.
@@ -64,6 +68,8 @@ const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 struct Wanted {
     spec: PathSpec,
     backoff: Duration,
+    /// What the path's RTT was when it had joined last.
+    srtt: Option<Duration>,
 }
 
 /// A bond and what belongs to it.
@@ -290,6 +296,8 @@ impl Node {
             owner,
             early: Vec::new(),
             early_bytes: 0,
+            join_by: now + JOIN_TIMEOUT,
+            is_answered: false,
             is_dirty: false,
         };
         self.connections.insert(handle.0, connection);

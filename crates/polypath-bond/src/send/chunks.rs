@@ -90,6 +90,14 @@ pub(crate) struct Oldest {
     pub(crate) hinted: Option<Timestamp>,
 }
 
+/// An unacknowledged chunk on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flying {
+    pub(crate) sent_on: PathSet,
+    pub(crate) last_sent: Option<(PathId, Timestamp)>,
+    pub(crate) is_oldest: bool,
+}
+
 /// Everything between the oldest unacknowledged DSN and the next to be given.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks {
@@ -237,11 +245,16 @@ impl Chunks {
         self.chunks.get(self.index_of(dsn)).map(info)
     }
 
-    /// The chunk at `dsn`, cut to at most `max`, to send a further copy of it.
-    pub(crate) fn copy_of(&mut self, dsn: u64, max: u64) -> Option<SegmentInfo> {
-        self.split_if_longer(dsn, max);
+    /// The chunk at `dsn`, if it is not acknowledged.
+    pub(crate) fn unacked_at(&self, dsn: u64) -> Option<SegmentInfo> {
         let chunk = self.chunks.get(self.index_of(dsn))?;
         (!chunk.is_acked()).then(|| info(chunk))
+    }
+
+    /// The same, cut to at most `max`, to send a further copy of it.
+    pub(crate) fn copy_of(&mut self, dsn: u64, max: u64) -> Option<SegmentInfo> {
+        self.split_if_longer(dsn, max);
+        self.unacked_at(dsn)
     }
 
     /// Content that is not stream data may be of any length.
@@ -256,17 +269,32 @@ impl Chunks {
         }
     }
 
-    /// The first chunk, of the oldest `limit`, that waits for a copy which is expected later than
-    /// `better_than` allows.
+    /// The first chunk, of the oldest `limit`, of which `due` says that a copy is wanted by now;
+    /// or when one will be.
     pub(crate) fn find_late(
         &self,
         limit: usize,
-        mut is_late: impl FnMut(PathSet, Option<(PathId, Timestamp)>) -> bool,
-    ) -> Option<u64> {
+        now: Timestamp,
+        due: impl Fn(&Flying) -> Option<Timestamp>,
+    ) -> Result<u64, Timestamp> {
         let pending =
             self.chunks.iter().take(limit).filter(|c| !c.is_acked() && c.hinted.is_none());
-        let mut late = pending.filter(|c| is_late(c.sent_on, c.last_sent));
-        late.next().map(|chunk| chunk.dsn)
+        let mut later = Timestamp::MAX;
+        for (i, chunk) in pending.enumerate() {
+            let Chunk { sent_on, last_sent, .. } = *chunk;
+            match due(&Flying { sent_on, last_sent, is_oldest: i == 0 }) {
+                Some(at) if at <= now => return Ok(chunk.dsn),
+                Some(at) => later = later.min(at),
+                None => {}
+            }
+        }
+        Err(later)
+    }
+
+    /// Whether a path carries the chunk at `dsn`.
+    pub(crate) fn is_on(&self, dsn: u64, path: PathId) -> bool {
+        let chunk = self.chunks.get(self.index_of(dsn));
+        chunk.is_some_and(|chunk| chunk.sent_on.contains(path))
     }
 
     /// A data acknowledgement. `on_acked` gets each stream with its newly acknowledged data bytes

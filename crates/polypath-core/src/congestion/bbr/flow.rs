@@ -284,9 +284,11 @@ impl Flow {
             }
             _ => {}
         }
+        // With nothing in flight, all that was sent before is known: Linux leaves recovery then too.
+        let drained = ack.bytes_in_flight == 0 && ack.lost_bytes == 0;
         let over = match recovering.stage {
             Stage::TimedOut => ack.round_start,
-            _ => clean,
+            _ => clean || drained,
         };
         if over {
             self.restore_cwnd(subflow);
@@ -325,9 +327,11 @@ impl Flow {
     }
 
     /// Sends again after idling: at the estimated rate, without the gain of an old phase
-    /// (`bbr_cwnd_event`). The window stays: pacing prevents the burst.
-    pub(super) fn on_idle_restart(&mut self, subflow: &Subflow, parameters: &BbrParameters) {
+    /// (`bbr_cwnd_event`). The window stays, or is restored if what was lost last ended the flight:
+    /// pacing prevents the burst.
+    pub(super) fn on_idle_restart(&mut self, subflow: &mut Subflow, parameters: &BbrParameters) {
         self.idle_restart = true;
+        self.restore_cwnd(subflow);
         self.aggregation.end_epoch();
         if matches!(self.mode, Mode::ProbeBw { .. }) {
             self.set_pacing(1.0, subflow, parameters);
@@ -571,7 +575,7 @@ mod tests {
     #[test]
     fn idling_is_no_reason_to_measure_anew() {
         let mut sender = Sender::cruising();
-        sender.flow.on_idle_restart(&sender.subflow, &PARAMETERS);
+        sender.flow.on_idle_restart(&mut sender.subflow, &PARAMETERS);
         sender.event(160, 10_001, |ack| ack);
         assert!(matches!(sender.flow.mode, Mode::ProbeBw { .. }));
     }

@@ -22,7 +22,8 @@
 //!   1 ms for the RTT, which is as good as none);
 //! - the sampler for policed paths (`lt_bw`) is left out;
 //! - recovery ends with a round without loss, as in Chromium: an episode of RFC 9002 section 7.3.2
-//!   lasts one round, all of it packet conservation, and start-up would not grow under random loss;
+//!   lasts one round, all of it packet conservation, and start-up would not grow under random loss.
+//!   It also ends with the flight, as in Linux, so that the next transfer has the whole window;
 //!   after a timeout the window is restored with the first round that ends;
 //! - ECN marks are ignored, as Linux does not act on them either;
 //! - ProbeRTT marks its samples application-limited through
