@@ -8,11 +8,19 @@ use crate::recv::Arriving;
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
 use std::ops::Range;
+use std::time::Duration;
 
 /// Holes in the received numbers that are remembered: one for so many bytes of the receive buffer,
 /// so that skips of single bytes cost no more than half of it.
 const BYTES_PER_HOLE: u64 = 128;
 const MIN_HOLES: u64 = 1_024;
+
+/// Chunks that an acknowledgement may show as lost, from the oldest.
+const OVERTAKEN_DEPTH: usize = 64;
+/// A path may reorder packets that were sent within this part of its RTT (RFC 8985 section 6.2),
+/// and of this time at least.
+const REORDERING: u32 = 4;
+const MIN_REORDERING: Duration = Duration::from_millis(20);
 
 /// A small piece would keep the whole datagram that it came in in memory.
 fn compact(data: Bytes, datagram: usize) -> Bytes {
@@ -228,6 +236,11 @@ impl Bond {
             }
         })?;
         self.counters.bytes_delivered += delivered;
+        let congestion = &self.congestion;
+        self.chunks.reinject_overtaken(OVERTAKEN_DEPTH, |path| {
+            let srtt = congestion.rtt(path).and_then(|rtt| rtt.srtt());
+            srtt.unwrap_or(MIN_REORDERING).max(MIN_REORDERING) / REORDERING
+        });
         let (control, flows) = (&mut self.control, &mut self.closed_flows);
         control.on_ack(ack.control_nxt, &ack.control_ranges, |message| {
             if let Control::FlowClose { flow } = message {

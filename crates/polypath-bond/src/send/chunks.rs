@@ -6,8 +6,9 @@ use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
+use std::time::Duration;
 
 /// The DSN range that one datagram carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(crate) struct Chunk {
     sent_on: PathSet,
     /// When and where it was sent last.
     last_sent: Option<(PathId, Timestamp)>,
+    /// How often it was sent, up to the most that can be counted.
+    times_sent: u8,
     /// When QUIC acknowledged a copy of it: only a hint.
     hinted: Option<Timestamp>,
 }
@@ -107,6 +110,9 @@ pub(crate) struct Chunks {
     acked: RangeSet,
     unacked: u64,
     reinject: BTreeSet<u64>,
+    /// Of what each path was the only one to carry and the peer has acknowledged: when the newest
+    /// was sent.
+    newest_acked: BTreeMap<PathId, Timestamp>,
 }
 
 impl Chunks {
@@ -139,6 +145,7 @@ impl Chunks {
             content: Content::Data { id, offset, data, fin },
             sent_on: PathSet::EMPTY,
             last_sent: None,
+            times_sent: 0,
             hinted: None,
         };
         self.next_dsn += len;
@@ -185,6 +192,7 @@ impl Chunks {
         self.for_each(&chunk.range(), |chunk| {
             chunk.sent_on = chunk.sent_on.with(path);
             chunk.last_sent = Some((path, now));
+            chunk.times_sent = chunk.times_sent.saturating_add(1);
             chunk.hinted = None;
         });
     }
@@ -212,9 +220,31 @@ impl Chunks {
     /// A path failed or is gone, with whatever its carrier still held: what no other path carries
     /// is queued to be sent again.
     pub(crate) fn on_path_gone(&mut self, path: PathId) {
+        self.newest_acked.remove(&path);
         for chunk in self.chunks.iter_mut().filter(|c| !c.is_acked() && c.sent_on.contains(path)) {
             chunk.sent_on = chunk.sent_on.without(path);
             if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
+                self.reinject.insert(chunk.dsn);
+            }
+        }
+    }
+
+    /// Queues again, of the oldest `limit` chunks, what a path was given last and has not delivered,
+    /// though what it was given later by more than `reordering` has been acknowledged: RFC 8985 with
+    /// the peer's acknowledgements of data in place of the path's own, which may be lost.
+    pub(crate) fn reinject_overtaken(
+        &mut self,
+        limit: usize,
+        reordering: impl Fn(PathId) -> Duration,
+    ) {
+        for chunk in self.chunks.iter_mut().take(limit) {
+            let Some((path, sent)) = chunk.last_sent.filter(|_| !chunk.is_acked()) else {
+                continue;
+            };
+            let newest = self.newest_acked.get(&path);
+            let is_overtaken = newest.is_some_and(|&newest| sent + reordering(path) < newest);
+            if is_overtaken && chunk.sent_on == PathSet::only(path) {
+                chunk.sent_on = PathSet::EMPTY;
                 self.reinject.insert(chunk.dsn);
             }
         }
@@ -335,6 +365,10 @@ impl Chunks {
             }
             self.reinject.remove(&chunk.dsn);
             self.unacked -= chunk.len;
+            if let Some((path, sent)) = chunk.last_sent.filter(|_| chunk.times_sent == 1) {
+                let newest = self.newest_acked.entry(path).or_insert(sent);
+                *newest = sent.max(*newest);
+            }
             let content = std::mem::replace(&mut chunk.content, Content::Acked);
             if let Content::Data { id, data, fin, .. } = content {
                 on_acked(id, data.len() as u64, fin);
@@ -449,6 +483,27 @@ mod tests {
         assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0]);
         chunks.reinject_hinted(NOW, 3);
         assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0, 20]);
+    }
+
+    /// The path's own acknowledgements are lost, so QUIC cannot tell.
+    #[test]
+    fn what_later_data_of_the_same_path_has_overtaken_is_sent_again() {
+        let ms = Timestamp::from_millis;
+        let mut chunks = chunks(&[10, 10, 10, 10]);
+        let sent = [(0, 0), (1, 0), (0, 9), (0, 10)];
+        for (i, (n, at)) in (0..).zip(sent) {
+            let info = chunks.unacked_at(i * 10).unwrap();
+            chunks.chunks[i as usize].times_sent = 0;
+            chunks.chunks[i as usize].sent_on = PathSet::EMPTY;
+            chunks.on_sent(ChunkRef { dsn: info.dsn, len: info.len }, path(n), ms(at));
+        }
+        let window = |_| Duration::from_millis(9);
+        chunks.on_ack(0, std::slice::from_ref(&(20..30)), |_, _, _| ()).unwrap();
+        chunks.reinject_overtaken(4, window);
+        assert!(chunks.reinject.is_empty(), "it may only have been reordered");
+        chunks.on_ack(0, std::slice::from_ref(&(20..40)), |_, _, _| ()).unwrap();
+        chunks.reinject_overtaken(4, window);
+        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0]);
     }
 
     #[test]
