@@ -603,6 +603,27 @@ mod tests {
         assert!(sender.subflow.cwnd >= before);
     }
 
+    /// A transfer that ends with losses must not leave the next one their small window.
+    #[test]
+    fn recovery_ends_with_the_flight_or_after_it() {
+        let conserving = || {
+            let mut sender = Sender::cruising();
+            let before = sender.subflow.cwnd;
+            sender.flow.on_loss(&sender.subflow);
+            let entered = |ack| Ack { lost_bytes: MSS, prior_delivered: 0, ..ack };
+            sender.event(10, 1, entered);
+            assert!(sender.subflow.cwnd < before);
+            (sender, before)
+        };
+        let (mut sender, before) = conserving();
+        let last = |ack| Ack { bytes_in_flight: 0, prior_delivered: 0, round_start: false, ..ack };
+        sender.event(1, 1, last);
+        assert!(sender.subflow.cwnd >= before);
+        let (mut sender, before) = conserving();
+        sender.flow.on_idle_restart(&mut sender.subflow, &PARAMETERS);
+        assert!(sender.subflow.cwnd >= before);
+    }
+
     #[test]
     fn a_timeout_leaves_a_segment_until_the_next_round() {
         let mut sender = Sender::cruising();
