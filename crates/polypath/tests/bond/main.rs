@@ -1,13 +1,15 @@
-//! The real binary as hub, edge and sender, over loopback, with curl as the application.
+//! The real binary as hub, edge and sender, over loopback, with curl and iperf3 as the
+//! applications.
 
+mod emulated;
 mod failover;
 mod http;
+mod iperf;
 mod world;
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 
 use http::{Server, content, sha256};
 use world::{Process, World, curl, stderr, stdout};
@@ -286,29 +288,4 @@ fn a_limit_on_the_rate_holds_in_both_directions() {
     let file = world.file("up.bin", &content(1_000_000));
     let up = time(&[&total[..], &["-T", &file, &server.url("put")]].concat());
     assert!((0.48..2.0).contains(&up), "{up}");
-}
-
-#[test]
-#[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
-fn iperf3_runs_through_a_forwarded_port() {
-    if Command::new("iperf3").arg("--version").output().is_err() {
-        println!("skipped: iperf3_runs_through_a_forwarded_port: iperf3 is not installed");
-        return;
-    }
-    // iperf3 takes no port 0: one that was free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let port = free.port().to_string();
-    let mut server = Command::new("iperf3");
-    server.args(["-s", "-1", "-p", &port, "--forceflush"]);
-    let server = Process::spawn(server);
-    while !server.line().contains("listening on") {}
-    let world = World::new();
-    let hub = world.hub(&[]);
-    let edge = world.edge(&hub, &["--forward", &format!("tcp:127.0.0.1:0=127.0.0.1:{port}")]);
-    let local = edge.forwarded().rsplit_once(':').unwrap().1.to_owned();
-    let run = Command::new("iperf3")
-        .args(["-c", "127.0.0.1", "-p", &local, "-n", "5M", "-J"])
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", stdout(&run));
 }

@@ -41,6 +41,11 @@ impl Process {
         line.trim_end().to_owned()
     }
 
+    /// Waits for its end.
+    pub(crate) fn wait(&self) -> ExitStatus {
+        self.child.borrow_mut().wait().unwrap()
+    }
+
     /// Asks it to end, as `kill` and service managers do.
     pub(crate) fn stop(&self) -> ExitStatus {
         let mut child = self.child.borrow_mut();
