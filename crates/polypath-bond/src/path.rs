@@ -74,7 +74,11 @@ impl Flight {
     }
 
     pub(crate) fn remove(&mut self, number: u64) -> Option<InFlight> {
-        let at = self.packets.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        // Most often the oldest is acknowledged.
+        let at = match self.packets.front() {
+            Some((first, _)) if *first == number => 0,
+            _ => self.packets.binary_search_by_key(&number, |(number, _)| *number).ok()?,
+        };
         let packet = self.packets[at].1.take();
         self.trim();
         packet

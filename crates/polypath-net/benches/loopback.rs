@@ -119,10 +119,13 @@ async fn bond(bytes: u64, paths: usize) -> Cost {
         received
     });
     let mut stream = edge.driver().open_stream(edge.bond()).await.unwrap();
-    let piece = vec![7; PIECE];
+    let piece = Bytes::from(vec![7; PIECE]);
     measure(bytes, async {
         for _ in 0..bytes / PIECE as u64 {
-            stream.write_all(&piece).await.unwrap();
+            let mut rest = piece.clone();
+            while !rest.is_empty() {
+                poll_fn(|cx| stream.poll_write_chunk(cx, &mut rest)).await.unwrap();
+            }
         }
         stream.shutdown().await.unwrap();
         assert_eq!(receiver.await.unwrap(), bytes / PIECE as u64 * PIECE as u64);

@@ -27,13 +27,18 @@ impl Bond {
         Ok(id)
     }
 
+    /// Bytes that the send buffer takes now, of all streams together.
+    pub fn send_room(&self) -> u64 {
+        self.config.send_buffer.saturating_sub(self.send.held())
+    }
+
     /// Queues as much of `data` as the send buffer takes and returns how many bytes that is.
     ///
     /// # Errors
     /// When the buffer is full, or the stream cannot be written.
     pub fn write(&mut self, id: StreamId, data: &Bytes) -> Result<usize, WriteError> {
         self.check_writable(id)?;
-        let room = self.config.send_buffer.saturating_sub(self.send.held()) as usize;
+        let room = self.send_room() as usize;
         let len = data.len().min(room);
         if len == 0 && !data.is_empty() {
             self.send.mark_waiting(id);
@@ -108,6 +113,11 @@ impl Bond {
             self.after_release(now);
             self.after_half_closed(id);
         }
+    }
+
+    /// Whether a [`Bond::read`] at this time has left something that the peer must hear at once.
+    pub fn has_news(&self, now: Timestamp) -> bool {
+        self.acks.due().is_some_and(|due| due <= now) || self.control.peek().is_some()
     }
 
     /// Says a larger window when it is worth it.

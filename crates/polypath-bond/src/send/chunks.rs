@@ -155,9 +155,14 @@ impl Chunks {
         info
     }
 
-    /// Index of the first chunk that ends above `dsn`.
+    /// Index of the first chunk that ends above `dsn`. Most often that is the newest, just sent, or
+    /// the oldest, just acknowledged: both are cheaper to look at than to search for.
     fn index_of(&self, dsn: u64) -> usize {
-        self.chunks.partition_point(|chunk| chunk.end() <= dsn)
+        match (self.chunks.front(), self.chunks.back()) {
+            (Some(first), _) if dsn < first.end() => 0,
+            (_, Some(last)) if last.dsn <= dsn && dsn < last.end() => self.chunks.len() - 1,
+            _ => self.chunks.partition_point(|chunk| chunk.end() <= dsn),
+        }
     }
 
     /// Applies `change` to every unacknowledged chunk that overlaps `range`.

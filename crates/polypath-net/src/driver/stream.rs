@@ -1,8 +1,8 @@
 //! A stream of a bond as tokio sees it.
 
 use super::shared::{Shared, gone};
-use bytes::Bytes;
-use polypath_bond::{BondKey, ReadError, StreamId, WriteError};
+use bytes::{Buf, Bytes};
+use polypath_bond::{Bond, BondKey, ReadError, StreamId, WriteError};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,6 +35,36 @@ impl BondStream {
     /// Its number.
     pub fn id(&self) -> StreamId {
         self.id
+    }
+
+    /// Writes without copying: hands over as much of `data` as the send buffer takes, which leaves
+    /// the rest in `data`.
+    ///
+    /// # Errors
+    /// When the stream was finished or stopped, or the bond ended.
+    pub fn poll_write_chunk(
+        &mut self,
+        cx: &mut Context<'_>,
+        data: &mut Bytes,
+    ) -> Poll<io::Result<()>> {
+        self.write_some(cx, data).map_ok(|written| data.advance(written))
+    }
+
+    fn write_some(&self, cx: &mut Context<'_>, data: &Bytes) -> Poll<io::Result<usize>> {
+        let (bond, id) = (self.bond, self.id);
+        let mut inner = self.shared.lock();
+        match inner.node.bond_mut(bond).map(|bond| bond.write(id, data)) {
+            Some(Ok(written)) => {
+                self.shared.drive(&mut inner);
+                Poll::Ready(Ok(written))
+            }
+            Some(Err(WriteError::Blocked)) => {
+                inner.wakers.await_writing(bond, id, cx);
+                Poll::Pending
+            }
+            Some(Err(error)) => Poll::Ready(Err(io::Error::new(io::ErrorKind::BrokenPipe, error))),
+            None => Poll::Ready(Err(gone())),
+        }
     }
 
     /// Whether everything written, the end included, was acknowledged by the peer.
@@ -70,7 +100,10 @@ impl BondStream {
                 Poll::Pending
             }
             Some(Ok(data)) => {
-                self.shared.drive(&mut inner);
+                // Most reads change nothing that the peer must hear of now.
+                if inner.node.bond(bond).is_some_and(|bond| bond.has_news(now)) {
+                    self.shared.drive(&mut inner);
+                }
                 self.read_to_end = data.is_none();
                 Poll::Ready(Ok(data))
             }
@@ -115,21 +148,11 @@ impl AsyncWrite for BondStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let data = Bytes::copy_from_slice(&buf[..buf.len().min(MAX_WRITE)]);
-        let (bond, id) = (self.bond, self.id);
-        let mut inner = self.shared.lock();
-        match inner.node.bond_mut(bond).map(|bond| bond.write(id, &data)) {
-            Some(Ok(written)) => {
-                self.shared.drive(&mut inner);
-                Poll::Ready(Ok(written))
-            }
-            Some(Err(WriteError::Blocked)) => {
-                inner.wakers.await_writing(bond, id, cx);
-                Poll::Pending
-            }
-            Some(Err(error)) => Poll::Ready(Err(io::Error::new(io::ErrorKind::BrokenPipe, error))),
-            None => Poll::Ready(Err(gone())),
-        }
+        // Only what has room is copied, and not behind the lock. Without room a single byte asks
+        // whether the stream can be written, and waits.
+        let room = self.shared.lock().node.bond(self.bond).map_or(0, Bond::send_room);
+        let len = buf.len().min(MAX_WRITE).min(usize::try_from(room).unwrap_or(MAX_WRITE).max(1));
+        self.write_some(cx, &Bytes::copy_from_slice(&buf[..len]))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
