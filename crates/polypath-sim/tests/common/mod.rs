@@ -1,6 +1,7 @@
 //! Worlds and transfers that the measurements share.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub(crate) mod demo;
 pub(crate) mod grid;
 
 use polypath_bond::BondConfig;
