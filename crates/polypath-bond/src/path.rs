@@ -231,12 +231,12 @@ pub(crate) struct Path {
 const MAX_PONGS: usize = 8;
 
 impl Path {
-    pub(crate) fn new(id: PathId, name: String, backup: bool, now: Timestamp) -> Self {
+    pub(crate) fn new(id: PathId, name: String, now: Timestamp) -> Self {
         Self {
             id,
             name,
             state: PathState::Active,
-            backup,
+            backup: false,
             weight: 0.0,
             max_datagram: 0,
             packet_overhead: 0,

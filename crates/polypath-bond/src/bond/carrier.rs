@@ -42,7 +42,7 @@ impl Bond {
     pub fn add_path(&mut self, id: PathId, settings: PathSettings, now: Timestamp) {
         self.drop_path(id);
         self.control.withdraw_remove(id);
-        let mut path = Path::new(id, settings.name, settings.backup, now);
+        let mut path = Path::new(id, settings.name, now);
         path.keep_alive_at = (self.side == Side::Edge).then(|| now + self.keep_alive());
         path.weight = settings.weight;
         path.max_datagram = settings.max_datagram as u64;
@@ -51,6 +51,7 @@ impl Bond {
         self.congestion.add_subflow(id, path.packet_size(), now);
         self.detector.on_add(id, now);
         self.paths.insert(id, path);
+        self.on_join_flag(id, settings.backup);
         self.last_arrival = now;
     }
 

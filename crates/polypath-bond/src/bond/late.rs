@@ -37,12 +37,14 @@ fn expected_arrival(view: &PathView, sent: Timestamp) -> Timestamp {
 }
 
 impl Bond {
-    /// A copy of the oldest late chunk on the fastest path with room.
+    /// A copy of the oldest late chunk on the fastest path with room that carries data now.
     pub(super) fn poll_late_copy(&mut self, now: Timestamp) -> Option<Transmit> {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
         }
-        let idle = self.views.iter().filter(|view| view.available && view.srtt.is_some());
+        let active = self.active_paths();
+        let open = self.views.iter().filter(|view| view.available && active.contains(view.id));
+        let idle = open.filter(|view| view.srtt.is_some());
         let Some(&fast) = idle.min_by_key(|view| view.srtt) else {
             self.wake_when_paced(now);
             return None;

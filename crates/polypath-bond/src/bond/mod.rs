@@ -23,6 +23,7 @@ mod status;
 mod timers;
 mod transmit;
 mod views;
+mod wishes;
 
 pub use carrier::{PathSettings, Transmit};
 pub use close::BROKEN;
@@ -44,6 +45,7 @@ use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::time::Duration;
+use wishes::Wishes;
 
 /// What the peer allows us, from its join message and later frames.
 #[derive(Debug)]
@@ -117,8 +119,8 @@ pub struct Bond {
     flow_turn: Option<FlowId>,
     /// Paths that the peer has removed, for the node to close their connections.
     removed: Vec<PathId>,
-    /// The newest status message of each path, which joining again does not set back.
-    path_status: BTreeMap<PathId, u64>,
+    /// How each side wants each path to be used.
+    wishes: Wishes,
     peer: Peer,
     /// Streams that this side has opened.
     opened: u64,
@@ -197,7 +199,7 @@ impl Bond {
             early_flows: EarlyFlows::default(),
             flow_turn: None,
             removed: Vec::new(),
-            path_status: BTreeMap::new(),
+            wishes: Wishes::default(),
             peer: Peer {
                 window: peer.initial_window,
                 stream_window: peer.stream_window,
@@ -263,8 +265,13 @@ impl Bond {
         self.control.push(message);
     }
 
-    /// The paths that carry data now.
+    /// The paths that carry data now: backups only while nothing else works.
     fn active_paths(&self) -> PathSet {
-        self.paths.values().filter(|path| !path.is_failed()).map(|path| path.id).collect()
+        let working = |backup| -> PathSet {
+            let paths = self.paths.values().filter(|path| !path.is_failed());
+            paths.filter(|path| path.backup == backup).map(|path| path.id).collect()
+        };
+        let regular = working(false);
+        if regular.is_empty() { working(true) } else { regular }
     }
 }

@@ -273,11 +273,7 @@ impl Bond {
                 self.on_stop_sending(id, code);
             }
             Control::PathStatus { path, sequence, backup } => {
-                let newest = self.path_status.entry(path).or_default();
-                if sequence > *newest {
-                    *newest = sequence;
-                    self.paths.entry(path).and_modify(|path| path.backup = backup);
-                }
+                self.on_path_status(path, sequence, backup);
             }
             Control::PathRemove { path } => {
                 if self.paths.contains_key(&path) {

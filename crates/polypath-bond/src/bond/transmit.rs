@@ -76,11 +76,13 @@ impl Bond {
         Some(self.commit_frame(path, &frame, Payload::default(), 0))
     }
 
-    /// The active path of smallest RTT outside `avoid`; any active one if there is none.
+    /// The working path of smallest RTT outside `avoid`, a backup only if there is no other; any
+    /// working one if all are in `avoid`.
     pub(super) fn fastest_path(&self, avoid: PathSet) -> Option<PathId> {
         let srtt = |id| self.congestion.rtt(id).and_then(|rtt| rtt.srtt());
         let usable = |id: &PathId| !self.paths.get(id).is_none_or(|p| p.is_failed());
-        let key = |id: &PathId| (avoid.contains(*id), srtt(*id).is_none(), srtt(*id));
+        let backup = |id: &PathId| self.paths.get(id).is_some_and(|path| path.backup);
+        let key = |id: &PathId| (avoid.contains(*id), backup(id), srtt(*id).is_none(), srtt(*id));
         self.paths.keys().copied().filter(usable).min_by_key(key)
     }
 

@@ -250,6 +250,15 @@ impl Node {
         }
     }
 
+    /// Makes a path a backup or a regular one again, also for when it joins anew; see
+    /// [`Bond::set_path_backup`](crate::Bond::set_path_backup).
+    pub fn set_path_backup(&mut self, key: BondKey, path: PathId, backup: bool) {
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        entry.wanted.entry(path).and_modify(|wanted| wanted.spec.backup = backup);
+        entry.bond.set_path_backup(path, backup);
+        self.mark_bond(key);
+    }
+
     /// Whether a path of a bond has been joined or is being used.
     pub fn is_path_attached(&self, key: BondKey, path: PathId) -> bool {
         let carrier = self.bonds.get(&key).and_then(|entry| entry.carriers.get(&path));

@@ -136,6 +136,12 @@ impl Driver {
         self.shared.with(|inner| inner.node.on_path_down(bond, path, now));
     }
 
+    /// Makes a path a backup, which carries no data as long as another path works, or a regular one
+    /// again; the peer does the same.
+    pub fn set_path_backup(&self, bond: BondKey, path: PathId, backup: bool) {
+        self.shared.with(|inner| inner.node.set_path_backup(bond, path, backup));
+    }
+
     /// Forgets a bond; streams of it end with an error.
     pub fn remove_bond(&self, bond: BondKey) {
         let now = self.shared.now();

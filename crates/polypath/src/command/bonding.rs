@@ -97,7 +97,7 @@ async fn wanted(spec: &PathSpec) -> anyhow::Result<WantedPath> {
         None => None,
         Some(address) => Some(pick(&resolve(address).await?, &local)?),
     };
-    Ok(WantedPath { name: spec.name().to_owned(), local, remote, backup: false })
+    Ok(WantedPath { name: spec.name().to_owned(), local, remote, backup: spec.is_backup() })
 }
 
 /// The first of `addresses` that the local end can reach.

@@ -45,8 +45,9 @@ pub struct EdgeArgs {
     /// File with this node's secret key [default: ~/.config/polypath/key]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's
-    #[arg(long, value_name = "NAME=LOCAL[,REMOTE]")]
+    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
+    /// one marked `backup` carries data only while no other works
+    #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
     #[serde(deserialize_with = "text::list")]
     path: Vec<PathSpec>,
     /// One path for each usable uplink, as they come and go
@@ -228,7 +229,8 @@ impl EdgeArgs {
             return Ok(Paths::Auto);
         }
         if self.path.is_empty() {
-            let message = "missing; allowed: --path NAME=LOCAL[,REMOTE] for each path, or --auto";
+            let message =
+                "missing; allowed: --path NAME=LOCAL[,REMOTE][,backup] for each path, or --auto";
             return Err(Fault::new("path", message).on_command_line().into());
         }
         Ok(Paths::Listed(self.path.clone()))

@@ -6,12 +6,14 @@ use std::net::IpAddr;
 
 use polypath_bond::identity::{HubAddress, ParseHubAddressError};
 
-/// One path: `NAME=LOCAL[,REMOTE]`, for example `wifi=wlan0` or `lte=10.0.0.2,hub.example.org:443`.
+/// One path: `NAME=LOCAL[,REMOTE][,backup]`, for example `wifi=wlan0`, `lte=wwan0,backup` or
+/// `lte=10.0.0.2,hub.example.org:443`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
     name: String,
     local: LocalEnd,
     remote: Option<HubAddress>,
+    backup: bool,
 }
 
 /// The local end of a path.
@@ -26,8 +28,8 @@ pub enum LocalEnd {
 /// A text that is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is not a path: {reason}; allowed: NAME=LOCAL[,REMOTE], such as wifi=wlan0, \
-         lte=10.0.0.2 or lte=wwan0,hub.example.org:4433"
+    "{given:?} is not a path: {reason}; allowed: NAME=LOCAL[,REMOTE][,backup], such as \
+         wifi=wlan0, lte=10.0.0.2,backup or lte=wwan0,hub.example.org:4433"
 )]
 pub struct ParsePathSpecError {
     given: String,
@@ -49,6 +51,11 @@ impl PathSpec {
     pub const fn remote(&self) -> Option<&HubAddress> {
         self.remote.as_ref()
     }
+
+    /// Whether the path is used only while no other works.
+    pub const fn is_backup(&self) -> bool {
+        self.backup
+    }
 }
 
 impl fmt::Display for LocalEnd {
@@ -63,7 +70,8 @@ impl fmt::Display for LocalEnd {
 impl fmt::Display for PathSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.local)?;
-        self.remote.as_ref().map_or(Ok(()), |remote| write!(f, ",{remote}"))
+        self.remote.as_ref().map_or(Ok(()), |remote| write!(f, ",{remote}"))?;
+        f.write_str(if self.backup { ",backup" } else { "" })
     }
 }
 
@@ -81,13 +89,17 @@ fn parse(text: &str) -> Result<PathSpec, String> {
     if name.is_empty() || name.len() > 32 || !name.chars().all(allowed) {
         return Err("its name is not 1 to 32 letters, digits, '-', '_' or '.'".to_owned());
     }
+    let (ends, backup) = match ends.strip_suffix(",backup") {
+        Some(ends) => (ends, true),
+        None => (ends, false),
+    };
     let (local, remote) = match ends.split_once(',') {
         Some((local, remote)) => (local, Some(remote)),
         None => (ends, None),
     };
     let remote =
         remote.map(str::parse).transpose().map_err(|e: ParseHubAddressError| e.to_string());
-    Ok(PathSpec { name: name.to_owned(), local: parse_local(local)?, remote: remote? })
+    Ok(PathSpec { name: name.to_owned(), local: parse_local(local)?, remote: remote?, backup })
 }
 
 fn parse_local(text: &str) -> Result<LocalEnd, String> {
@@ -114,6 +126,11 @@ mod tests {
         {
             assert_eq!(text.parse::<PathSpec>().unwrap().to_string(), text);
         }
+        for text in ["a=wlan0,backup", "b=10.0.0.2,hub.org:1,backup"] {
+            let path = text.parse::<PathSpec>().unwrap();
+            assert!(path.is_backup());
+            assert_eq!(path.to_string(), text);
+        }
         let path = "lte=10.0.0.2,hub.org:1".parse::<PathSpec>().unwrap();
         assert_eq!(path.local(), &LocalEnd::Address([10, 0, 0, 2].into()));
         assert_eq!(path.remote(), Some(&"hub.org:1".parse().unwrap()));
@@ -129,10 +146,12 @@ mod tests {
             ("wifi=an-interface-name-too-long", "neither a local address nor"),
             ("wifi=10.0.0.2:80", "neither a local address nor"),
             ("wifi=wlan0,hub", "port is missing"),
+            ("wifi=wlan0,backup,hub:1", "\"backup,hub:1\" is not a hub address"),
+            ("wifi=wlan0,backup,backup", "port is missing"),
         ] {
             let message = bad.parse::<PathSpec>().unwrap_err().to_string();
             assert!(message.contains(reason), "{bad}: {message}");
-            assert!(message.contains("NAME=LOCAL[,REMOTE]"), "{message}");
+            assert!(message.contains("NAME=LOCAL[,REMOTE][,backup]"), "{message}");
         }
     }
 

@@ -9,8 +9,9 @@ use polypath_units::Bandwidth;
 
 use super::world::{Node, World};
 
-/// The fast path's index; it carries 200 Mbit/s and the other 100 Mbit/s.
+/// The paths' indices; the fast one carries 200 Mbit/s, the slow one 100 Mbit/s.
 const FAST: usize = 0;
+const SLOW: usize = 1;
 
 /// The nodes and the links between them, which are those of `polypath emulate`.
 pub(crate) struct Emulated {
@@ -23,12 +24,21 @@ pub(crate) struct Emulated {
 impl Emulated {
     /// An edge with these surfaces, both of whose paths lead through the relay.
     pub(crate) fn with(surfaces: &[&str]) -> Self {
+        Self::start("", surfaces)
+    }
+
+    /// The same, with the fast path as the slow one's backup.
+    pub(crate) fn with_backup(surfaces: &[&str]) -> Self {
+        Self::start(",backup", surfaces)
+    }
+
+    fn start(fast_option: &str, surfaces: &[&str]) -> Self {
         let world = World::new();
         let hub = world.hub(&[]);
         let relay = relay_to(&hub);
         let addresses = relay.addresses();
         let path = |name: &str, index: usize| format!("{name}=127.0.0.1,{}", addresses[index]);
-        let (fast, slow) = (path("fast", FAST), path("slow", 1));
+        let (fast, slow) = (path("fast", FAST) + fast_option, path("slow", SLOW));
         let edge = world.edge_over(&hub, &[&fast, &slow], surfaces);
         Self { world, edge, relay, _hub: hub }
     }
@@ -38,9 +48,14 @@ impl Emulated {
         self.relay.set_down(FAST, true);
     }
 
+    /// The slow path dies without a word.
+    pub(crate) fn kill_the_slow_path(&self) {
+        self.relay.set_down(SLOW, true);
+    }
+
     /// Bytes, headers included, that have come out of both links to the hub.
     pub(crate) fn carried_to_hub(&self) -> u64 {
-        (0..2).map(|path| self.relay.counters(path).up.delivered.bytes).sum()
+        [FAST, SLOW].into_iter().map(|path| self.relay.counters(path).up.delivered.bytes).sum()
     }
 }
 

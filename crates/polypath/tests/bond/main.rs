@@ -1,6 +1,7 @@
 //! The real binary as hub, edge and sender, over loopback, with curl and iperf3 as the
 //! applications.
 
+mod backup;
 mod emulated;
 mod failover;
 mod http;
