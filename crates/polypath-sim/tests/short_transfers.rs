@@ -25,15 +25,17 @@ use std::time::Duration;
 const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 /// What the bond may take of the best path's time.
 const MARK: f64 = 1.05;
-/// A cell above the mark that must be brought below it, and must not get worse: the scheduler
-/// spreads the transfer over a lossy path for the sake of the median (37.9 ms instead of 41.1 ms)
-/// and reckons with the mean time for the repair of losses. Copies at the tail win back what they
-/// can.
-const OPEN: (&[Link], u64, f64) = (PROFILES[7], 100_000, 1.07);
+/// Cells above the mark that must be brought below it, and must not get worse: three paths of which
+/// one loses 2 %. The scheduler spreads the transfer over the lossy path for the sake of the median
+/// (187 ms instead of 205 ms for 100 kB) and reckons with the mean time for the repair of losses;
+/// one transfer in a hundred waits longer. Copies at the tail win back what they can.
+const OPEN: [(&[Link], u64, f64); 2] =
+    [(PROFILES[7], 100_000, 1.14), (PROFILES[7], 1_000_000, 1.09)];
 
+/// What the bond may take of the best path's 99th percentile.
 fn mark(profile: &[Link], bytes: u64) -> f64 {
-    let (open, open_bytes, mark) = OPEN;
-    if open == profile && bytes == open_bytes { mark } else { MARK }
+    let open = OPEN.iter().find(|(links, size, _)| *links == profile && *size == bytes);
+    open.map_or(MARK, |(_, _, mark)| *mark)
 }
 
 const fn lossy(mbit_s: f64, delay_ms: f64, loss_percent: f64) -> Link {
