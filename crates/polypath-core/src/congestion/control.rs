@@ -269,21 +269,21 @@ impl Congestion {
         if self.config.coupled { PathId::default() } else { id }
     }
 
-    fn group(&self, id: PathId) -> Option<&Group> {
+    pub(super) fn group(&self, id: PathId) -> Option<&Group> {
         self.groups.get(self.slot(id))
     }
 
-    fn parts(&mut self, id: PathId) -> Option<(&mut Flow, &mut Group)> {
+    pub(super) fn parts(&mut self, id: PathId) -> Option<(&mut Flow, &mut Group)> {
         let slot = self.slot(id);
         Some((self.flows.get_mut(id)?, self.groups.get_mut(slot)?))
     }
 
-    fn subflow_mut(&mut self, id: PathId) -> Option<&mut Subflow> {
+    pub(super) fn subflow_mut(&mut self, id: PathId) -> Option<&mut Subflow> {
         self.parts(id)?.1.subflows.get_mut(id)
     }
 
     /// The subflow that sent `packet`, if it still exists.
-    fn sender_of(&mut self, id: PathId, packet: &SentPacket) -> Option<(&mut Flow, &mut Subflow)> {
+    pub(super) fn sender_of(&mut self, id: PathId, packet: &SentPacket) -> Option<(&mut Flow, &mut Subflow)> {
         let (flow, group) = self.parts(id)?;
         if flow.sent(packet) { Some((flow, group.subflows.get_mut(id)?)) } else { None }
     }

@@ -28,6 +28,7 @@ pub(super) struct Flow {
     /// The same without what was sent in slow start and met a queue: that was lost by its growth.
     steady_loss_rate: f64,
     last_sent: Option<Timestamp>,
+    restarts_after_idle: bool,
     acked: Acked,
     lost: Lost,
     last_ack: Option<LastAck>,
@@ -97,6 +98,7 @@ impl Flow {
             loss_rate: 0.0,
             steady_loss_rate: 0.0,
             last_sent: None,
+            restarts_after_idle: true,
             acked: Acked::default(),
             lost: Lost::default(),
             last_ack: None,
@@ -108,9 +110,15 @@ impl Flow {
         packet.incarnation == self.incarnation
     }
 
-    /// Whether nothing was in flight for longer than one RTO.
+    /// Whether the window must restart: nothing was in flight for longer than one RTO.
     pub(super) fn idled(&self, now: Timestamp, in_flight: u64) -> bool {
-        in_flight == 0 && self.last_sent.is_some_and(|last| now - last > self.rtt.rto())
+        in_flight == 0
+            && self.restarts_after_idle
+            && self.last_sent.is_some_and(|last| now - last > self.rtt.rto())
+    }
+
+    pub(super) fn set_restart_after_idle(&mut self, on: bool) {
+        self.restarts_after_idle = on;
     }
 
     pub(super) fn on_sent(
@@ -156,6 +164,20 @@ impl Flow {
         self.delivery.on_lost(packet);
         self.count(packet, 1.0);
         subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
+    }
+
+    /// A packet that was declared lost is in flight after all.
+    pub(super) fn on_loss_reverted(&mut self, packet: &SentPacket, subflow: &mut Subflow) {
+        self.lost.since_ack = self.lost.since_ack.saturating_sub(packet.bytes);
+        self.delivery.on_loss_reverted(packet);
+        subflow.in_flight = subflow.in_flight.saturating_add(packet.bytes);
+    }
+
+    /// A round trip that no packet of [`Flow::on_sent`] measured.
+    pub(super) fn on_rtt_sample(&mut self, sample: Duration, subflow: &mut Subflow) {
+        self.rtt.on_sample(sample);
+        subflow.srtt = self.rtt.srtt();
+        subflow.min_rtt = self.rtt.min();
     }
 
     /// Takes a packet that was lost (1) or not (0) into the loss rates.
@@ -205,7 +227,7 @@ impl Flow {
             mss: subflow.mss,
         };
         self.after_ack(&ack);
-        let exit = subflow.in_recovery && self.recovery.is_new(newest.sent_at);
+        let exit = subflow.in_recovery && self.recovery.is_ended_by(newest.sent_at);
         subflow.in_recovery &= !exit;
         Some((ack, exit))
     }
@@ -220,9 +242,7 @@ impl Flow {
         if newest.ambiguous {
             return None;
         }
-        self.rtt.on_sample(now.since(newest.sent_at));
-        subflow.srtt = self.rtt.srtt();
-        subflow.min_rtt = self.rtt.min();
+        self.on_rtt_sample(now.since(newest.sent_at), subflow);
         self.rtt.latest()
     }
 

@@ -51,6 +51,14 @@ impl Group {
         self.avoidance.holds_back(id)
     }
 
+    pub(super) fn owns_start_up(&self) -> bool {
+        self.avoidance.owns_start_up()
+    }
+
+    pub(super) fn controller_rate(&self, id: PathId) -> Option<Bandwidth> {
+        self.avoidance.pacing_rate(id)
+    }
+
     /// The pacing rate; `None` before the first RTT sample. Never zero.
     pub(super) fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         if let Some(rate) = self.avoidance.pacing_rate(id) {

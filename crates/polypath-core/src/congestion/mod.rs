@@ -16,6 +16,7 @@ mod new_reno;
 mod recovery;
 mod reno;
 mod subflow;
+mod transport;
 #[cfg(test)]
 pub(crate) mod testing;
 

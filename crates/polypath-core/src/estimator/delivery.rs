@@ -101,6 +101,11 @@ impl DeliveryTracker {
         self.lost = self.lost.saturating_add(packet.bytes);
     }
 
+    /// A packet that was declared lost is in flight after all.
+    pub const fn on_loss_reverted(&mut self, packet: &SentPacket) {
+        self.lost = self.lost.saturating_sub(packet.bytes);
+    }
+
     /// The rate sample of an ACK event, taken after every packet of it went through
     /// [`DeliveryTracker::on_acked`]; `newest` is the one of them that was sent last. `None` if
     /// the interval is shorter than `rtt_min`: the ACKs were compressed.

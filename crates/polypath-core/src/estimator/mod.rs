@@ -5,5 +5,5 @@ mod rtt;
 mod windowed;
 
 pub use delivery::{DeliveryTracker, SentPacket};
-pub use rtt::RttEstimator;
+pub use rtt::{RtoBounds, RttEstimator};
 pub use windowed::{WindowedFilter, WindowedMax, WindowedMin};

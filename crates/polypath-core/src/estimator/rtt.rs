@@ -23,9 +23,46 @@ const SHORTEST: Duration = Duration::from_micros(1);
 /// The RTT estimator of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RttEstimator {
-    rto_min: Duration,
+    bounds: RtoBounds,
     smoothed: Option<Smoothed>,
     back_off: u32,
+}
+
+/// Limits of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoBounds {
+    /// RTO_MIN: the smallest timeout.
+    pub min: Duration,
+    /// The smallest value of the term `4 rttvar`; never below the clock granularity. Linux applies
+    /// its minimum here, so that the timeout is at least `srtt` + 200 ms.
+    pub variation_min: Duration,
+    /// The timeout before any sample, RFC 6298 (2.1).
+    pub initial: Duration,
+    /// The largest timeout, RFC 6298 (2.5).
+    pub max: Duration,
+}
+
+impl RtoBounds {
+    /// RFC 6298 with the minimum of Linux.
+    pub const DEFAULT: Self = Self {
+        min: RttEstimator::DEFAULT_RTO_MIN,
+        variation_min: GRANULARITY,
+        initial: RTO_INITIAL,
+        max: RTO_MAX,
+    };
+
+    /// As Linux has it (`__tcp_set_rto`): the minimum of 200 ms bounds the variation.
+    pub const LINUX: Self = Self {
+        variation_min: RttEstimator::DEFAULT_RTO_MIN,
+        max: Duration::from_secs(120),
+        ..Self::DEFAULT
+    };
+}
+
+impl Default for RtoBounds {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +85,17 @@ impl RttEstimator {
 
     /// An estimator without samples. `rto_min` is the smallest timeout.
     pub const fn new(rto_min: Duration) -> Self {
-        Self { rto_min, smoothed: None, back_off: 0 }
+        Self::with_bounds(RtoBounds { min: rto_min, ..RtoBounds::DEFAULT })
+    }
+
+    /// An estimator without samples whose timeout keeps to `bounds`.
+    pub const fn with_bounds(bounds: RtoBounds) -> Self {
+        Self { bounds, smoothed: None, back_off: 0 }
+    }
+
+    /// Sets the limits of the timeout; samples are kept.
+    pub const fn set_bounds(&mut self, bounds: RtoBounds) {
+        self.bounds = bounds;
     }
 
     /// Takes a sample: the time from sending a packet to its acknowledgement.
@@ -102,15 +149,17 @@ impl RttEstimator {
 
     /// The retransmission timeout without back-off.
     pub fn base_rto(&self) -> Duration {
-        self.smoothed.map_or(RTO_INITIAL, |s| {
-            (s.srtt + GRANULARITY.max(s.rttvar * 4)).clamp(self.rto_min.min(RTO_MAX), RTO_MAX)
+        let RtoBounds { min, variation_min, initial, max } = self.bounds;
+        self.smoothed.map_or(initial, |s| {
+            let variation = GRANULARITY.max(variation_min).max(s.rttvar * 4);
+            (s.srtt + variation).clamp(min.min(max), max)
         })
     }
 
-    /// The retransmission timeout, back-off included; at most 60 s.
+    /// The retransmission timeout, back-off included; at most [`RtoBounds::max`].
     pub fn rto(&self) -> Duration {
         let factor = 1u32.checked_shl(self.back_off).unwrap_or(u32::MAX);
-        self.base_rto().saturating_mul(factor).min(RTO_MAX)
+        self.base_rto().saturating_mul(factor).min(self.bounds.max)
     }
 }
 
@@ -143,6 +192,17 @@ mod tests {
         let mut rtt = RttEstimator::default();
         rtt.on_sample(ms(10));
         assert_eq!(rtt.rto(), ms(200));
+    }
+
+    #[test]
+    fn linux_bounds_the_variation() {
+        let mut rtt = RttEstimator::with_bounds(RtoBounds::LINUX);
+        rtt.on_sample(ms(50));
+        assert_eq!(rtt.rto(), ms(250), "50 ms and at least 200 ms");
+        rtt.set_bounds(RtoBounds { min: ms(400), ..RtoBounds::LINUX });
+        assert_eq!(rtt.rto(), ms(400));
+        (0..100).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), ms(120_000));
     }
 
     #[test]

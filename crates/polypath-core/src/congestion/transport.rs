@@ -1,0 +1,169 @@
+//! What a TCP needs of [`Congestion`] beside what QUIC needs: episodes that end by sequence
+//! number, losses that are taken back, windows that a recovery algorithm limits.
+
+use super::Congestion;
+use crate::estimator::{RtoBounds, SentPacket};
+use polypath_units::{Bandwidth, PathId};
+use std::time::Duration;
+
+impl Congestion {
+    /// Limits of the retransmission timeout of a subflow.
+    pub fn set_rto_bounds(&mut self, id: PathId, bounds: RtoBounds) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.rtt.set_bounds(bounds);
+        }
+    }
+
+    /// Whether the window of a subflow restarts after it idled for longer than one RTO (RFC 5681
+    /// section 4.1); it does unless switched off.
+    pub fn set_restart_after_idle(&mut self, id: PathId, on: bool) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.set_restart_after_idle(on);
+        }
+    }
+
+    /// A round trip was measured on something else than a packet of [`Congestion::on_sent`]: the
+    /// handshake.
+    pub fn on_rtt_sample(&mut self, id: PathId, sample: Duration) {
+        let Some((flow, group)) = self.parts(id) else { return };
+        if let Some(subflow) = group.subflows.get_mut(id) {
+            flow.on_rtt_sample(sample, subflow);
+        }
+    }
+
+    /// The recovery episode under way lasts until [`Congestion::end_recovery`], whatever is
+    /// acknowledged: TCP ends it by sequence number (RFC 6675 section 5).
+    pub fn hold_recovery(&mut self, id: PathId) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.recovery.hold();
+        }
+    }
+
+    /// The next ACK event ends the recovery episode.
+    pub fn end_recovery(&mut self, id: PathId) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.recovery.release();
+        }
+    }
+
+    /// `packet` was declared lost but is in flight, and may now be acknowledged or lost like any
+    /// other. What the loss did to the window stays: see [`Congestion::on_spurious_loss`].
+    pub fn on_loss_reverted(&mut self, id: PathId, packet: &SentPacket) {
+        if let Some((flow, subflow)) = self.sender_of(id, packet) {
+            flow.on_loss_reverted(packet, subflow);
+        }
+    }
+
+    /// Lowers the window to `bytes` if it is larger, at least to one segment: the end of a
+    /// recovery without SACK (RFC 6582 section 3.2), or a handshake that was lost (RFC 5681
+    /// section 3.1).
+    pub fn limit_window(&mut self, id: PathId, bytes: u64) {
+        if let Some(subflow) = self.subflow_mut(id) {
+            subflow.cwnd = subflow.cwnd.min(bytes as f64).max(subflow.mss as f64);
+        }
+    }
+
+    /// The rate that the controller itself demands; `None` where it leaves pacing to window over
+    /// RTT (see [`Congestion::pacing_rate`]).
+    pub fn controller_rate(&self, id: PathId) -> Option<Bandwidth> {
+        self.group(id)?.controller_rate(id)
+    }
+
+    /// Whether the controller models the path and sets its window in recovery as well (BBR): no
+    /// proportional rate reduction then.
+    pub fn models_path(&self, id: PathId) -> bool {
+        self.group(id).is_some_and(|group| group.owns_start_up())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::congestion::{Congestion, CongestionConfig, CongestionKind};
+    use crate::estimator::SentPacket;
+    use crate::slow_start::SlowStartKind;
+    use polypath_units::{PathId, Timestamp};
+    use std::time::Duration;
+
+    const fn ms(millis: u64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn reno() -> (Congestion, PathId) {
+        let path = PathId::default();
+        let mut congestion = Congestion::new(CongestionConfig {
+            avoidance: CongestionKind::Reno,
+            slow_start: SlowStartKind::Standard,
+            coupled: true,
+            seed: 0,
+        });
+        congestion.add_subflow(path, 1_000, ms(0));
+        (congestion, path)
+    }
+
+    fn ack(congestion: &mut Congestion, path: PathId, at: Timestamp, packet: &SentPacket) {
+        congestion.on_packet_acked(path, at, packet);
+        congestion.on_ack_end(path, at);
+    }
+
+    #[test]
+    fn a_held_episode_outlasts_new_packets_and_ends_with_the_ack_after_its_release() {
+        let (mut congestion, path) = reno();
+        let packets = [0, 1, 20, 21].map(|at| congestion.on_sent(path, ms(at), 1_000));
+        congestion.on_packet_lost(path, ms(10), &packets[0]);
+        congestion.on_loss(path, ms(10), Timestamp::MAX);
+        congestion.hold_recovery(path);
+        ack(&mut congestion, path, ms(30), &packets[2]);
+        assert!(congestion.subflow(path).unwrap().in_recovery, "held");
+        congestion.end_recovery(path);
+        ack(&mut congestion, path, ms(31), &packets[1]);
+        assert!(!congestion.subflow(path).unwrap().in_recovery);
+    }
+
+    #[test]
+    fn a_reverted_loss_is_in_flight_again_and_counts_when_acknowledged() {
+        let (mut congestion, path) = reno();
+        let packet = congestion.on_sent(path, ms(0), 1_000);
+        congestion.on_packet_lost(path, ms(10), &packet);
+        congestion.on_loss(path, ms(10), ms(0));
+        assert_eq!(congestion.bytes_in_flight(path), 0);
+        congestion.on_loss_reverted(path, &packet);
+        assert_eq!(congestion.bytes_in_flight(path), 1_000);
+        ack(&mut congestion, path, ms(20), &packet);
+        assert_eq!(congestion.bytes_in_flight(path), 0);
+    }
+
+    #[test]
+    fn a_limit_lowers_the_window_and_never_below_a_segment() {
+        let (mut congestion, path) = reno();
+        congestion.limit_window(path, 1 << 30);
+        assert_eq!(congestion.window(path), 10_000);
+        congestion.limit_window(path, 3_000);
+        assert_eq!(congestion.window(path), 3_000);
+        congestion.limit_window(path, 0);
+        assert_eq!(congestion.window(path), 1_000);
+    }
+
+    #[test]
+    fn a_handshake_gives_the_first_round_trip() {
+        let (mut congestion, path) = reno();
+        assert_eq!(congestion.pacing_rate(path), None);
+        congestion.on_rtt_sample(path, Duration::from_millis(100));
+        assert_eq!(congestion.subflow(path).unwrap().srtt, Some(Duration::from_millis(100)));
+        // Twice 10 segments in 100 ms.
+        assert_eq!(congestion.pacing_rate(path).unwrap().bytes_per_sec(), 200_000.0);
+        assert_eq!(congestion.controller_rate(path), None);
+        assert!(!congestion.models_path(path));
+    }
+
+    #[test]
+    fn the_restart_after_idling_can_be_switched_off() {
+        let (mut congestion, path) = reno();
+        let packet = congestion.on_sent(path, ms(0), 10_000);
+        ack(&mut congestion, path, ms(10), &packet);
+        let grown = congestion.window(path);
+        assert!(grown > 10_000);
+        congestion.set_restart_after_idle(path, false);
+        congestion.on_sent(path, ms(5_000), 1_000);
+        assert_eq!(congestion.window(path), grown);
+    }
+}
