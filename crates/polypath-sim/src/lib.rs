@@ -9,6 +9,7 @@ mod event_queue;
 mod network;
 pub mod scenario;
 mod simulation;
+pub mod tcp;
 pub mod world;
 
 pub use event_queue::EventQueue;

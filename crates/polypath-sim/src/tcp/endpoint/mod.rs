@@ -1,0 +1,305 @@
+//! One end of a TCP connection.
+
+mod closing;
+mod handshake;
+
+use super::config::TcpConfig;
+use super::log::TcpEvent;
+use super::receiver::Receiver;
+use super::report::Report;
+use super::segment::{Flags, Segment};
+use super::sender::{Negotiated, Sender};
+use super::stats::TcpStats;
+use handshake::Handshake;
+use polypath_core::congestion::Congestion;
+use polypath_units::{PathId, Timestamp};
+use std::collections::VecDeque;
+
+/// The state of a connection (RFC 9293 section 3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There is no connection.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Sent a SYN.
+    SynSent,
+    /// Received a SYN.
+    SynReceived,
+    /// Data may be exchanged.
+    Established,
+    /// Closed by the application; the FIN is not acknowledged.
+    FinWait1,
+    /// Closed by the application; waits for the peer's FIN.
+    FinWait2,
+    /// The peer has finished.
+    CloseWait,
+    /// Both have finished; our FIN is not acknowledged.
+    Closing,
+    /// The peer finished first; our FIN is not acknowledged.
+    LastAck,
+    /// Answers what the peer may send again.
+    TimeWait,
+}
+
+/// One end of a TCP connection: a state machine without clock, sockets or payload.
+///
+/// After every call that hands it something, take what it wants sent with
+/// [`Endpoint::poll_transmit`] until there is no more, then look at [`Endpoint::next_timeout`].
+/// The [`Congestion`] handed in is that of the connection; the endpoint adds its subflow when
+/// the handshake is over and removes it when the connection is closed.
+#[derive(Debug)]
+pub struct Endpoint {
+    config: TcpConfig,
+    path: PathId,
+    state: State,
+    handshake: Handshake,
+    sender: Sender,
+    receiver: Receiver,
+    /// A reset waits to be sent.
+    reset_due: bool,
+    time_wait_until: Timestamp,
+    reports: VecDeque<Report>,
+}
+
+impl Endpoint {
+    /// An end that connects at once; `path` is the number of its subflow.
+    pub fn connect(config: TcpConfig, path: PathId) -> Self {
+        Self { handshake: Handshake::due(), ..Self::in_state(config, path, State::SynSent) }
+    }
+
+    /// An end that waits for the other to connect.
+    pub fn listen(config: TcpConfig, path: PathId) -> Self {
+        Self::in_state(config, path, State::Listen)
+    }
+
+    fn in_state(config: TcpConfig, path: PathId, state: State) -> Self {
+        let nothing = Negotiated { mss: config.mss, sack: false, timestamps: false, ecn: false };
+        Self {
+            config,
+            path,
+            state,
+            handshake: Handshake::idle(),
+            sender: Sender::new(&config, path, nothing, 0),
+            receiver: Receiver::new(&config, nothing, 0),
+            reset_due: false,
+            time_wait_until: Timestamp::MAX,
+            reports: VecDeque::new(),
+        }
+    }
+
+    /// A segment arrived; `ce` if its packet was marked congested.
+    pub fn on_segment(
+        &mut self,
+        now: Timestamp,
+        segment: &Segment,
+        ce: bool,
+        congestion: &mut Congestion,
+    ) {
+        match self.state {
+            State::Closed => {}
+            State::Listen | State::SynSent => self.on_first_segment(now, segment, congestion),
+            State::SynReceived => {
+                if self.completes_handshake(now, segment, congestion) {
+                    self.on_established_segment(now, segment, ce, congestion);
+                }
+            }
+            _ => self.on_established_segment(now, segment, ce, congestion),
+        }
+    }
+
+    #[inline]
+    fn on_established_segment(
+        &mut self,
+        now: Timestamp,
+        segment: &Segment,
+        ce: bool,
+        congestion: &mut Congestion,
+    ) {
+        if segment.flags.contains(Flags::RST) {
+            return self.on_reset(segment, congestion);
+        }
+        if segment.flags.contains(Flags::SYN) || !segment.flags.contains(Flags::ACK) {
+            // A SYN-ACK again: our ACK of it was lost.
+            return self.receiver.ack_at_once();
+        }
+        if !self.sender.on_ack(now, segment, congestion) {
+            return self.receiver.ack_at_once();
+        }
+        self.receiver.on_segment(now, segment, ce, &mut self.sender.stats);
+        if self.sender.is_finished() || self.receiver.is_finished() {
+            self.advance_close(now, congestion);
+        }
+    }
+
+    /// The next segment that leaves now.
+    pub fn poll_transmit(
+        &mut self,
+        now: Timestamp,
+        congestion: &mut Congestion,
+    ) -> Option<Segment> {
+        match self.state {
+            State::Listen => None,
+            State::SynSent | State::SynReceived => self.poll_handshake(now),
+            State::Closed => self.poll_reset(now),
+            _ => {
+                let data = self.sender.poll(now, congestion);
+                let mut segment = data.or_else(|| self.poll_ack())?;
+                self.receiver.fill(now, &mut segment);
+                Some(segment)
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_ack(&mut self) -> Option<Segment> {
+        if !self.receiver.is_ack_due() {
+            return None;
+        }
+        self.sender.stats.pure_acks_sent += 1;
+        Some(Segment::empty(self.sender.nxt(), Flags::ACK))
+    }
+
+    /// When [`Endpoint::on_timeout`] is wanted; [`Timestamp::MAX`] if never.
+    #[inline]
+    pub fn next_timeout(&self) -> Timestamp {
+        match self.state {
+            State::Closed | State::Listen => Timestamp::MAX,
+            State::SynSent | State::SynReceived => self.handshake.next_timeout(),
+            State::TimeWait => self.time_wait_until.min(self.receiver.next_timeout()),
+            _ => self.sender.next_timeout().min(self.receiver.next_timeout()),
+        }
+    }
+
+    /// The time that [`Endpoint::next_timeout`] named has come. Too early a call does nothing.
+    pub fn on_timeout(&mut self, now: Timestamp, congestion: &mut Congestion) {
+        match self.state {
+            State::Closed | State::Listen => {}
+            State::SynSent | State::SynReceived => self.on_handshake_timeout(now),
+            State::TimeWait if now >= self.time_wait_until => self.end(Report::Closed, congestion),
+            _ => {
+                self.sender.on_timeout(now, congestion);
+                self.receiver.on_timeout(now);
+                if self.sender.has_given_up() {
+                    self.end(Report::GaveUp, congestion);
+                }
+            }
+        }
+    }
+
+    /// The application writes `bytes` more, to be sent as a stream. Without effect after
+    /// [`Endpoint::close`].
+    pub fn write(&mut self, bytes: u64) {
+        if matches!(
+            self.state,
+            State::Listen
+                | State::SynSent
+                | State::SynReceived
+                | State::Established
+                | State::CloseWait
+        ) && !self.handshake.close_wanted
+        {
+            self.sender.write(bytes);
+        }
+    }
+
+    /// The application reads up to `bytes` of what is in order; returns how many it got. For
+    /// [`super::Reading::WhenTold`].
+    pub fn read(&mut self, now: Timestamp, bytes: u64) -> u64 {
+        self.receiver.read(now, bytes)
+    }
+
+    /// Whether one more full segment may leave now: window, pacing and the peer's window allow
+    /// it, and nothing waits before it.
+    pub fn can_send(&self, now: Timestamp, congestion: &Congestion) -> bool {
+        matches!(self.state, State::Established | State::CloseWait)
+            && self.sender.can_send(now, congestion)
+    }
+
+    /// Hands over one segment of `len` bytes, at most [`Endpoint::mss`], with a tag that stays
+    /// attached to it. It is the next new data that [`Endpoint::poll_transmit`] gives out, as soon
+    /// as the windows allow. Not to be mixed with [`Endpoint::write`].
+    pub fn send_new(&mut self, _now: Timestamp, len: u32, tag: u64) {
+        debug_assert!(len > 0 && len <= self.sender.mss(), "a segment of 1 to MSS bytes");
+        self.sender.send_tagged(len, tag);
+    }
+
+    /// What happened since, oldest first: of the connection, then of its segments sent, then of
+    /// those received.
+    pub fn poll_report(&mut self) -> Option<Report> {
+        self.reports
+            .pop_front()
+            .or_else(|| self.sender.reports.pop_front())
+            .or_else(|| self.receiver.reports.pop_front())
+    }
+
+    /// The state of the connection.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The number of its subflow.
+    pub const fn path(&self) -> PathId {
+        self.path
+    }
+
+    /// Its parameters.
+    pub const fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
+    /// Largest payload of a segment, options subtracted; settled by the handshake.
+    pub const fn mss(&self) -> u32 {
+        self.sender.mss()
+    }
+
+    /// Payload bytes in flight: what `Congestion::bytes_in_flight` counts.
+    pub const fn bytes_in_flight(&self) -> u64 {
+        self.sender.bytes_in_flight()
+    }
+
+    /// Payload bytes written and never sent yet.
+    pub const fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
+    /// The lowest sequence number that the peer has not acknowledged.
+    pub const fn unacknowledged(&self) -> u64 {
+        self.sender.una()
+    }
+
+    /// The sequence number of the next new byte.
+    pub const fn next_seq(&self) -> u64 {
+        self.sender.nxt()
+    }
+
+    /// Payload bytes received in order.
+    pub fn delivered(&self) -> u64 {
+        self.receiver.bytes_in_order()
+    }
+
+    /// Payload bytes that the application has read.
+    pub const fn read_bytes(&self) -> u64 {
+        self.receiver.read_bytes()
+    }
+
+    /// Payload bytes in order that the application has not read.
+    pub fn unread(&self) -> u64 {
+        self.receiver.unread()
+    }
+
+    /// Whether the peer has finished and all its data is in order.
+    pub const fn peer_finished(&self) -> bool {
+        self.receiver.is_finished()
+    }
+
+    /// What was counted since the handshake.
+    pub const fn stats(&self) -> &TcpStats {
+        &self.sender.stats
+    }
+
+    /// The events since the handshake, with [`TcpConfig::log`].
+    pub fn log(&self) -> &[(Timestamp, TcpEvent)] {
+        self.sender.log.events()
+    }
+}

@@ -1,0 +1,273 @@
+//! An acknowledgement arrives.
+
+use super::{Phase, Sender};
+use crate::tcp::log::TcpEvent;
+use crate::tcp::prr::Delivery;
+use crate::tcp::rack::Rack;
+use crate::tcp::report::Report;
+use crate::tcp::scoreboard::{Entry, Whereabouts};
+use crate::tcp::segment::{Flags, Segment};
+use polypath_core::congestion::Congestion;
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+
+/// What one acknowledgement told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    /// Payload bytes newly delivered, cumulatively or selectively.
+    pub(super) delivered: u64,
+    /// Payload bytes newly acknowledged cumulatively.
+    pub(super) acked: u64,
+    /// Whether the cumulative acknowledgement advanced.
+    pub(super) advanced: bool,
+    /// Whether something was newly SACKed.
+    pub(super) sacked: bool,
+    /// Whether data that was never sent again, of before the present episode, was delivered.
+    pub(super) original: bool,
+    /// Whether something that had been sent again was delivered.
+    pub(super) retransmitted: bool,
+    /// Whether a later segment had been delivered before.
+    reordered: bool,
+    /// Whether it reports a duplicate.
+    pub(super) dsack: bool,
+    /// Whether it is a duplicate ACK (RFC 5681 section 2).
+    pub(super) duplicate: bool,
+    /// Whether segments were declared lost on it.
+    pub(super) lost: bool,
+    /// When the newest segment delivered was sent.
+    newest_sent_at: Timestamp,
+    /// The timestamp echoed.
+    pub(super) echo: Option<u32>,
+}
+
+/// What takes note of a delivery, beside the scoreboard.
+struct Delivering<'a> {
+    now: Timestamp,
+    path: PathId,
+    congestion: &'a mut Congestion,
+    rack: &'a mut Rack,
+    news: &'a mut News,
+    lost_in_error: &'a mut u64,
+    fack: u64,
+    episode_end: u64,
+    min_rtt: Duration,
+    tick: u64,
+}
+
+impl Delivering<'_> {
+    #[inline]
+    fn deliver(&mut self, entry: &Entry) {
+        if entry.whereabouts == Whereabouts::Sacked {
+            return;
+        }
+        let mut packet = entry.packet;
+        if entry.whereabouts == Whereabouts::Lost {
+            *self.lost_in_error += 1;
+            self.congestion.on_loss_reverted(self.path, &packet);
+        }
+        let (sent_at, retransmitted) = (packet.sent_at, entry.is_retransmitted());
+        packet.ambiguous = retransmitted && !self.answers(sent_at);
+        self.congestion.on_packet_acked(self.path, self.now, &packet);
+        let spurious = retransmitted
+            && (packet.ambiguous && self.news.echo.is_some() || self.now - sent_at < self.min_rtt);
+        self.rack.on_delivered(self.now, sent_at, entry.end(), spurious);
+        let news = &mut *self.news;
+        news.delivered += u64::from(entry.len);
+        news.retransmitted |= retransmitted;
+        news.original |= !retransmitted && entry.end() <= self.episode_end;
+        news.reordered |= !retransmitted && entry.end() <= self.fack;
+        news.newest_sent_at = news.newest_sent_at.max(sent_at);
+    }
+
+    /// Whether the ACK answers the transmission at `sent_at` and no earlier one.
+    fn answers(&self, sent_at: Timestamp) -> bool {
+        self.news.echo.is_some_and(|echo| u64::from(echo) > sent_at.as_nanos() / self.tick)
+    }
+}
+
+impl Sender {
+    /// A segment with a valid acknowledgement arrived. `false` if it acknowledges what was never
+    /// sent.
+    pub(in crate::tcp) fn on_ack(
+        &mut self,
+        now: Timestamp,
+        segment: &Segment,
+        congestion: &mut Congestion,
+    ) -> bool {
+        if segment.ack > self.nxt {
+            return false;
+        }
+        let mut news = self.first_look(segment);
+        self.take_deliveries(now, segment, &mut news, congestion);
+        self.take_window(segment, &mut news);
+        if news.advanced {
+            (self.timeouts, self.window_probes) = (0, 0);
+        }
+        if self.is_eventful(segment, &news) {
+            self.on_eventful_ack(now, segment, &mut news, congestion);
+        }
+        if news.delivered > 0 || news.advanced {
+            congestion.on_ack_end(self.path, now);
+            self.after_delivery(now, &news, congestion);
+        }
+        true
+    }
+
+    fn first_look(&self, segment: &Segment) -> News {
+        News {
+            delivered: 0,
+            acked: 0,
+            advanced: segment.ack > self.una,
+            sacked: false,
+            original: false,
+            retransmitted: false,
+            reordered: false,
+            dsack: segment.sack.has_dsack(),
+            duplicate: segment.ack == self.una && segment.is_pure_ack() && !self.board.is_empty(),
+            lost: false,
+            newest_sent_at: Timestamp::ZERO,
+            echo: segment.timestamps.filter(|_| self.timestamps).map(|t| t.echo),
+        }
+    }
+
+    fn take_deliveries(
+        &mut self,
+        now: Timestamp,
+        segment: &Segment,
+        news: &mut News,
+        congestion: &mut Congestion,
+    ) {
+        let min_rtt = congestion.subflow(self.path).and_then(|s| s.min_rtt).unwrap_or_default();
+        let mut delivering = Delivering {
+            now,
+            path: self.path,
+            congestion,
+            rack: &mut self.rack,
+            news,
+            lost_in_error: &mut self.stats.lost_in_error,
+            fack: self.fack,
+            episode_end: self.until,
+            min_rtt,
+            tick: (self.config.timestamp_tick.as_nanos() as u64).max(1),
+        };
+        let reports = self.config.segment_reports;
+        while let Some(entry) = self.board.pop_acked(segment.ack) {
+            delivering.news.acked += u64::from(entry.len);
+            delivering.deliver(&entry);
+            if reports && entry.whereabouts != Whereabouts::Sacked {
+                self.reports.push_back(acked(&entry));
+            }
+        }
+        if segment.ack > self.una {
+            self.una = segment.ack;
+            self.board.forget_sacks_below(segment.ack);
+        }
+        if !segment.sack.is_empty() && self.sack {
+            let before = delivering.news.delivered;
+            for (start, end) in segment.sack_blocks().skip(usize::from(segment.sack.has_dsack())) {
+                if start < self.una.max(1) || end > self.nxt || start >= end {
+                    continue;
+                }
+                self.board.sack(start, end, |entry| {
+                    delivering.deliver(entry);
+                    if reports {
+                        self.reports.push_back(acked(entry));
+                    }
+                });
+            }
+            news.sacked = news.delivered > before;
+            self.fack = self.fack.max(self.board.sacked().end().unwrap_or(0));
+        }
+        self.fack = self.fack.max(self.una);
+        self.stats.bytes_acked += news.delivered;
+        if news.reordered {
+            self.rack.on_reordering();
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4: the window of the newest segment counts.
+    fn take_window(&mut self, segment: &Segment, news: &mut News) {
+        let (seq, ack) = self.window_from;
+        if news.advanced || segment.seq > seq || (segment.seq == seq && segment.ack >= ack) {
+            let edge = segment.ack + u64::from(segment.window);
+            news.duplicate &= edge == self.edge;
+            self.edge = edge;
+            self.window_from = (segment.seq, segment.ack);
+            self.max_window = self.max_window.max(segment.window);
+            if segment.window > 0 {
+                self.window_probes = 0;
+            }
+        }
+    }
+
+    /// Whether there is more to it than new data acknowledged in order.
+    fn is_eventful(&self, segment: &Segment, news: &News) -> bool {
+        self.phase != Phase::Open
+            || !segment.sack.is_empty()
+            || self.tail_probe.is_some()
+            || news.duplicate
+            || self.duplicate_acks > 0
+            || segment.flags.contains(Flags::ECE)
+    }
+
+    fn on_eventful_ack(
+        &mut self,
+        now: Timestamp,
+        segment: &Segment,
+        news: &mut News,
+        congestion: &mut Congestion,
+    ) {
+        if news.dsack {
+            self.on_dsack(segment);
+        }
+        self.settle_tail_probe(now, news, congestion);
+        if self.ecn && segment.flags.contains(Flags::ECE) {
+            self.on_ecn_echo(now, congestion);
+        }
+        if self.sack {
+            self.advance_phase(now, news, congestion);
+        } else {
+            self.advance_new_reno(now, news, congestion);
+        }
+        if let Some(prr) = &mut self.prr
+            && news.delivered > 0
+        {
+            prr.on_ack(Delivery {
+                bytes: news.delivered,
+                in_flight: self.board.bytes_in_flight(),
+                safe: news.advanced && !news.lost,
+            });
+        }
+    }
+
+    fn on_dsack(&mut self, segment: &Segment) {
+        self.stats.dsacks += 1;
+        let Some((start, end)) = segment.sack_blocks().next() else { return };
+        let segments = (end - start).div_ceil(u64::from(self.mss)) as u32;
+        self.undo.on_dsack(end, segments);
+        let of_probe = self.tail_probe.is_some_and(|p| p.retransmission && end == p.until);
+        if !of_probe {
+            self.rack.on_dsack(self.una, self.nxt);
+        }
+    }
+
+    /// Restarts the timer; a SACK does so only if it answers something sent after the first
+    /// unacknowledged segment was, or the timer would never expire.
+    fn after_delivery(&mut self, now: Timestamp, news: &News, congestion: &Congestion) {
+        let head_sent_at = self.board.front().map(|entry| entry.packet.sent_at);
+        if news.advanced || head_sent_at.is_some_and(|sent_at| news.newest_sent_at > sent_at) {
+            self.on_progress(now, news, congestion);
+        }
+        let path = self.path;
+        let (ack, in_flight) = (self.una, self.board.bytes_in_flight());
+        let delivered = news.delivered;
+        self.log.record(now, || {
+            let window = congestion.window(path);
+            TcpEvent::Acked { ack, delivered, window, in_flight }
+        });
+    }
+}
+
+const fn acked(entry: &Entry) -> Report {
+    Report::Acked { seq: entry.seq, len: entry.len, tag: entry.tag }
+}
