@@ -1,5 +1,7 @@
 //! The multipath option of a segment (RFC 8684), to be filled by MPTCP.
 
+use core::num::NonZeroU16;
+
 /// A mapping of subflow bytes to the data sequence (RFC 8684 section 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -7,8 +9,8 @@ pub struct Mapping {
     pub dsn: u64,
     /// Subflow sequence number of the first byte, relative to the subflow's beginning.
     pub ssn: u32,
-    /// Bytes mapped.
-    pub len: u16,
+    /// Bytes mapped; a DATA_FIN counts as one.
+    pub len: NonZeroU16,
 }
 
 /// Data sequence signal (RFC 8684 section 3.3).
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_data_sequence_signal_has_at_most_28_bytes() {
-        let mapping = Some(Mapping { dsn: 0, ssn: 0, len: 0 });
+        let mapping = Some(Mapping { dsn: 0, ssn: 0, len: NonZeroU16::MIN });
         let bytes = |data_ack, mapping| Dss { data_ack, mapping, data_fin: false }.bytes();
         assert_eq!(bytes(Some(0), mapping), 28);
         assert_eq!(bytes(None, mapping), 20);

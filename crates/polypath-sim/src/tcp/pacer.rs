@@ -73,13 +73,13 @@ impl Pacer {
             Pacing::Controller => congestion.controller_rate(path),
         };
         self.rate = rate.map_or(0.0, Bandwidth::bytes_per_sec);
+        if self.rate == 0.0 {
+            self.next = Timestamp::ZERO;
+            return;
+        }
         let burst = (self.rate * self.quantum.as_secs_f64()) as u64;
         self.left = burst.max(self.min_burst).min(self.max_burst);
-        let length = self.left as f64 / self.rate.max(1.0);
-        let credit = Duration::from_secs_f64((length / 2.0).min(1.0));
-        self.next = self.next.max(now - credit);
-        if self.rate == 0.0 {
-            self.left = 0;
-        }
+        let credit = (self.left as f64 / self.rate / 2.0).min(1.0);
+        self.next = self.next.max(now - Duration::from_secs_f64(credit));
     }
 }

@@ -187,6 +187,7 @@ impl Segment {
 mod tests {
     use super::super::mptcp_option::{Dss, Mapping};
     use super::*;
+    use core::num::NonZeroU16;
 
     fn data(len: u32) -> Segment {
         Segment { len, ..Segment::empty(1, Flags::ACK) }
@@ -215,7 +216,7 @@ mod tests {
         let timestamps = Some(Timestamps { value: 1, echo: 0 });
         let mut ack = Segment { timestamps, ..data(0) };
         ack.sack = SackBlocks::new(0, None, [(50, 60), (30, 40), (10, 20)]);
-        let mapping = Some(Mapping { dsn: 1, ssn: 1, len: 1_400 });
+        let mapping = Some(Mapping { dsn: 1, ssn: 1, len: NonZeroU16::MIN });
         ack.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping, data_fin: false }));
         assert_eq!(ack.option_bytes(), 40, "12 of timestamps and 28 of DSS");
         assert_eq!(ack.sack.len(), 0);

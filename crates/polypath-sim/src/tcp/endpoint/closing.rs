@@ -6,11 +6,12 @@ use polypath_core::congestion::Congestion;
 use polypath_units::Timestamp;
 
 impl Endpoint {
-    /// The application writes no more: a FIN follows the last byte.
+    /// The application writes no more: a FIN follows the last byte, after the handshake.
     pub fn close(&mut self) {
         match self.state {
-            State::Listen => self.state = State::Closed,
-            State::SynSent | State::SynReceived => self.handshake.close_wanted = true,
+            State::Listen | State::SynSent | State::SynReceived => {
+                self.handshake.close_wanted = true;
+            }
             State::Established => {
                 self.sender.close();
                 self.state = State::FinWait1;

@@ -59,7 +59,8 @@ impl Endpoint {
             }
         } else if segment.flags.contains(Flags::SYN) {
             if self.state == State::Listen && !segment.flags.contains(Flags::ACK) {
-                self.handshake = Handshake { peer: Some(*segment), ..Handshake::due() };
+                self.handshake.peer = Some(*segment);
+                self.handshake.due = true;
                 self.state = State::SynReceived;
             } else if self.state == State::SynSent && answers {
                 self.establish(now, segment, segment.window, congestion);

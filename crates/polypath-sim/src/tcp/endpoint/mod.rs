@@ -216,6 +216,12 @@ impl Endpoint {
             && self.sender.can_send(now, congestion)
     }
 
+    /// When pacing lets the next segment leave: what a layer above waits for that has data while
+    /// [`Endpoint::can_send`] says no. In the past if pacing holds nothing back.
+    pub const fn next_departure(&self) -> Timestamp {
+        self.sender.next_departure()
+    }
+
     /// Hands over one segment of `len` bytes, at most [`Endpoint::mss`], with a tag that stays
     /// attached to it. It is the next new data that [`Endpoint::poll_transmit`] gives out, as soon
     /// as the windows allow. Not to be mixed with [`Endpoint::write`].

@@ -114,6 +114,8 @@ pub(super) struct Sender {
     forced: Option<Forced>,
     timer: Timer,
     pacer: Pacer,
+    /// The last poll ended because the next departure lies ahead.
+    held_by_pacing: bool,
     cwr_flag: bool,
     /// Written bytes that were not sent yet.
     unsent: u64,
@@ -164,6 +166,7 @@ impl Sender {
             forced: None,
             timer: Timer::OFF,
             pacer: Pacer::new(config, mss),
+            held_by_pacing: false,
             cwr_flag: false,
             unsent: 0,
             tagged: VecDeque::new(),

@@ -34,12 +34,12 @@ impl Sender {
     /// When the sender wants [`Sender::on_timeout`]: the timer or a departure held back by pacing.
     #[inline]
     pub(in crate::tcp) fn next_timeout(&self) -> Timestamp {
-        let departure = self.pacer.ready_at();
-        if departure > Timestamp::ZERO && self.wants_to_send() {
-            self.timer.at.min(departure)
-        } else {
-            self.timer.at
-        }
+        if self.held_by_pacing { self.timer.at.min(self.pacer.ready_at()) } else { self.timer.at }
+    }
+
+    /// When pacing lets the next segment leave.
+    pub(in crate::tcp) const fn next_departure(&self) -> Timestamp {
+        self.pacer.ready_at()
     }
 
     pub(super) fn rto(&self, congestion: &Congestion) -> Duration {

@@ -28,10 +28,12 @@ impl Sender {
             return Some(segment);
         }
         if !self.wants_to_send() {
+            self.held_by_pacing = false;
             self.note_idle(congestion);
             return None;
         }
-        if now < self.pacer.ready_at() {
+        self.held_by_pacing = now < self.pacer.ready_at();
+        if self.held_by_pacing {
             return None;
         }
         let room = self.room(congestion);
