@@ -76,13 +76,20 @@ fn run(segments: u64, window: u64) -> (u64, Timestamp) {
     }
 }
 
+/// CPU time of this process in seconds, as Linux counts it; elsewhere the time since `began`.
+fn cpu_seconds(began: Instant) -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|field| field.parse::<f64>().ok());
+    nanos.map_or_else(|| began.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
     let segments: u64 = arguments.next().unwrap_or(5_000_000);
     let window: u64 = arguments.next().unwrap_or(10_000);
     let began = Instant::now();
     let (delivered, ended_at) = run(segments, window);
-    let took = began.elapsed().as_secs_f64();
+    let took = cpu_seconds(began);
     let count = delivered / 1_448;
     println!(
         "{count} segments in {took:.3} s: {:.2} million/s, {:.0} ns each ({ended_at} simulated)",

@@ -106,7 +106,7 @@ fn flight_agrees(world: &World) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
     #[test]
     fn everything_arrives_once_and_in_order(
@@ -116,7 +116,13 @@ proptest! {
         sizes in [0..400_000_u64, 0..60_000_u64],
         delay in 1..80_u64,
     ) {
-        let config = TcpConfig { max_timeouts: 1_000, max_syn_retries: 1_000, ..config };
+        let config = TcpConfig {
+            max_timeouts: 1_000,
+            max_syn_retries: 1_000,
+            // Some 40 of the longest timeouts: the last FIN finds somebody to acknowledge it.
+            time_wait: Duration::from_secs(5_000),
+            ..config
+        };
         let delay = Duration::from_millis(delay);
         let mut world = World::new([config; 2], reno(), delay, judge(seed, rates));
         for side in [CLIENT, SERVER] {

@@ -42,7 +42,8 @@ impl Endpoint {
 
     pub(super) fn on_reset(&mut self, segment: &Segment, congestion: &mut Congestion) {
         if self.receiver.is_acceptable(segment) {
-            self.end(Report::Reset, congestion);
+            let over = self.state == State::TimeWait;
+            self.end(if over { Report::Closed } else { Report::Reset }, congestion);
         }
     }
 

@@ -97,7 +97,8 @@ impl Endpoint {
         congestion: &mut Congestion,
     ) {
         match self.state {
-            State::Closed => {}
+            // RFC 9293 section 3.10.7.1.
+            State::Closed => self.reset_due |= !segment.flags.contains(Flags::RST),
             State::Listen | State::SynSent => self.on_first_segment(now, segment, congestion),
             State::SynReceived => {
                 if self.completes_handshake(now, segment, congestion) {

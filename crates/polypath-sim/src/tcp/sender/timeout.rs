@@ -19,6 +19,8 @@ impl Sender {
         match kind {
             Kind::Off => {}
             Kind::Retransmission => self.on_retransmission_timeout(now, congestion),
+            // What was SACKed since tells enough.
+            Kind::TailProbe if !self.may_probe() => self.rearm(now, congestion),
             Kind::TailProbe => {
                 self.forced = Some(Forced::TailProbe);
                 self.restart_timer(now, congestion);

@@ -75,7 +75,9 @@ impl Sender {
     ) {
         if self.may_probe() && (first || self.timer.kind == Kind::TailProbe) {
             let head = self.board.front().map_or(now, |entry| entry.packet.sent_at);
-            let at = (now + self.probe_timeout(congestion)).min(head + self.rto(congestion));
+            let (probe, timeout) =
+                (now + self.probe_timeout(congestion), head + self.rto(congestion));
+            let at = if timeout > now { probe.min(timeout) } else { probe };
             self.timer = Timer { kind: Kind::TailProbe, at };
         } else if first || matches!(self.timer.kind, Kind::Off | Kind::Persist) {
             self.restart_timer(now, congestion);
@@ -120,7 +122,7 @@ impl Sender {
     }
 
     /// Whether a tail loss probe may be planned (RFC 8985 section 7.2).
-    fn may_probe(&self) -> bool {
+    pub(super) fn may_probe(&self) -> bool {
         self.config.tail_loss_probe
             && matches!(self.phase, Phase::Open | Phase::Cwr)
             && self.tail_probe.is_none()

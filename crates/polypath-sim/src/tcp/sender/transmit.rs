@@ -160,7 +160,7 @@ impl Sender {
         id: u64,
         congestion: &mut Congestion,
     ) -> Option<Segment> {
-        let before = *self.board.get(id)?;
+        let before = *self.board.get(id).filter(|e| e.whereabouts != Whereabouts::Sacked)?;
         if before.whereabouts == Whereabouts::InFlight {
             congestion.on_packet_discarded(self.path, &before.packet);
         }
