@@ -283,7 +283,11 @@ impl Congestion {
     }
 
     /// The subflow that sent `packet`, if it still exists.
-    pub(super) fn sender_of(&mut self, id: PathId, packet: &SentPacket) -> Option<(&mut Flow, &mut Subflow)> {
+    pub(super) fn sender_of(
+        &mut self,
+        id: PathId,
+        packet: &SentPacket,
+    ) -> Option<(&mut Flow, &mut Subflow)> {
         let (flow, group) = self.parts(id)?;
         if flow.sent(packet) { Some((flow, group.subflows.get_mut(id)?)) } else { None }
     }

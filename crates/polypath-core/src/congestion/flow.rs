@@ -42,6 +42,7 @@ struct Acked {
     prior_in_flight: u64,
     ecn_ce_bytes: u64,
     explicit_rate: Option<Bandwidth>,
+    growth_held: bool,
 }
 
 /// Losses since the last ACK event, and those of the batch under way.
@@ -198,6 +199,10 @@ impl Flow {
         self.acked.ecn_ce_bytes = self.acked.ecn_ce_bytes.saturating_add(bytes);
     }
 
+    pub(super) fn hold_growth(&mut self) {
+        self.acked.growth_held = true;
+    }
+
     pub(super) fn on_explicit_rate(&mut self, rate: Bandwidth) {
         self.acked.explicit_rate = Some(rate);
     }
@@ -217,7 +222,7 @@ impl Flow {
             rate,
             delivered: self.delivery.delivered(),
             prior_delivered: newest.delivered(),
-            cwnd_limited: self.usage.cwnd_limited(subflow),
+            cwnd_limited: !acked.growth_held && self.usage.cwnd_limited(subflow),
             round_start: self.delivery.end_round(&newest),
             ecn_ce_bytes: acked.ecn_ce_bytes,
             lost_bytes: core::mem::take(&mut self.lost.since_ack),

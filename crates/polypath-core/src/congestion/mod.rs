@@ -16,9 +16,9 @@ mod new_reno;
 mod recovery;
 mod reno;
 mod subflow;
-mod transport;
 #[cfg(test)]
 pub(crate) mod testing;
+mod transport;
 
 pub use bbr::{Bbr, BbrParameters};
 pub use control::{Congestion, CongestionConfig};

@@ -46,6 +46,14 @@ impl Congestion {
         }
     }
 
+    /// The ACK event under way must not grow the window: it reports data that arrived out of order
+    /// (RFC 5681 section 3.2; RFC 3042).
+    pub fn hold_growth(&mut self, id: PathId) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.hold_growth();
+        }
+    }
+
     /// `packet` was declared lost but is in flight, and may now be acknowledged or lost like any
     /// other. What the loss did to the window stays: see [`Congestion::on_spurious_loss`].
     pub fn on_loss_reverted(&mut self, id: PathId, packet: &SentPacket) {
@@ -130,6 +138,17 @@ mod tests {
         assert_eq!(congestion.bytes_in_flight(path), 1_000);
         ack(&mut congestion, path, ms(20), &packet);
         assert_eq!(congestion.bytes_in_flight(path), 0);
+    }
+
+    #[test]
+    fn an_ack_whose_growth_is_held_leaves_the_window() {
+        let (mut congestion, path) = reno();
+        let packets = [0, 1].map(|at| congestion.on_sent(path, ms(at), 5_000));
+        congestion.hold_growth(path);
+        ack(&mut congestion, path, ms(10), &packets[0]);
+        assert_eq!(congestion.window(path), 10_000);
+        ack(&mut congestion, path, ms(11), &packets[1]);
+        assert_eq!(congestion.window(path), 15_000, "the next one is free");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::endpoint::Endpoint;
+use super::report::Report;
 use super::segment::Segment;
 use polypath_core::congestion::Congestion;
 use polypath_core::congestion::CongestionConfig;
@@ -69,6 +70,11 @@ impl TcpConnection {
     /// Ends the connection with a reset.
     pub fn abort(&mut self) {
         self.endpoint.abort(&mut self.congestion);
+    }
+
+    /// What happened since: see [`Endpoint::poll_report`].
+    pub fn poll_report(&mut self) -> Option<Report> {
+        self.endpoint.poll_report()
     }
 
     /// The endpoint: state, counters, log.

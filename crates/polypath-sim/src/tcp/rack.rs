@@ -12,7 +12,7 @@ const PERSISTENCE: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
     sent_at: Timestamp,
-    end: u64,
+    order: u32,
     rtt: Duration,
     reordering_seen: bool,
     steps: u32,
@@ -34,7 +34,7 @@ impl Rack {
     pub(super) const fn new() -> Self {
         Self {
             sent_at: Timestamp::ZERO,
-            end: 0,
+            order: 0,
             rtt: Duration::ZERO,
             reordering_seen: false,
             steps: 1,
@@ -50,15 +50,15 @@ impl Rack {
         &mut self,
         now: Timestamp,
         sent_at: Timestamp,
-        end: u64,
+        order: u32,
         spurious: bool,
     ) {
         if spurious {
             return;
         }
         self.rtt = now - sent_at;
-        if (sent_at, end) > (self.sent_at, self.end) {
-            (self.sent_at, self.end) = (sent_at, end);
+        if self.is_before(sent_at, order) {
+            (self.sent_at, self.order) = (sent_at, order);
         }
     }
 
@@ -94,10 +94,16 @@ impl Rack {
         (context.min_rtt / 4 * self.steps).min(context.srtt)
     }
 
-    /// Whether the newest segment delivered was sent after one sent at `sent_at` with end `end`.
+    /// Whether the newest segment delivered was sent after the `order`th transmission, which was at
+    /// `sent_at`. The order decides among those of one burst: RFC 8985 goes by sequence number
+    /// there, which is wrong for a retransmission after new data in the same instant.
     #[inline]
-    pub(super) fn is_after(&self, sent_at: Timestamp, end: u64) -> bool {
-        (self.sent_at, self.end) > (sent_at, end)
+    pub(super) fn is_after(&self, sent_at: Timestamp, order: u32) -> bool {
+        self.sent_at > sent_at || (self.sent_at == sent_at && self.order > order)
+    }
+
+    fn is_before(&self, sent_at: Timestamp, order: u32) -> bool {
+        self.sent_at < sent_at || (self.sent_at == sent_at && self.order < order)
     }
 
     /// When a segment sent at `sent_at` is lost, with reordering window `window`.
@@ -154,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_by_time_then_by_number_counts() {
+    fn the_newest_by_time_then_by_order_counts() {
         let mut rack = Rack::new();
         rack.on_delivered(ms(50), ms(10), 2_000, false);
         rack.on_delivered(ms(51), ms(5), 9_000, false);

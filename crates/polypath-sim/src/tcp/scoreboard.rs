@@ -30,6 +30,8 @@ pub(super) struct Entry {
     /// The last transmission.
     pub(super) packet: SentPacket,
     pub(super) len: u32,
+    /// Which transmission of the connection the last one was; wraps.
+    pub(super) order: u32,
     pub(super) whereabouts: Whereabouts,
     pub(super) fin: bool,
     pub(super) retransmissions: u8,
@@ -247,11 +249,16 @@ impl Scoreboard {
     }
 
     /// A segment is sent again; `packet` is the new transmission. Returns it as it is now.
-    pub(super) fn mark_retransmitted(&mut self, id: u64, packet: SentPacket) -> Option<Entry> {
+    pub(super) fn mark_retransmitted(
+        &mut self,
+        id: u64,
+        packet: SentPacket,
+        order: u32,
+    ) -> Option<Entry> {
         let entry = self.get_mut(id)?;
         let before = entry.whereabouts;
         entry.whereabouts = Whereabouts::InFlight;
-        entry.packet = packet;
+        (entry.packet, entry.order) = (packet, order);
         entry.retransmissions = entry.retransmissions.saturating_add(1);
         let after = *entry;
         if before == Whereabouts::Lost {

@@ -70,7 +70,7 @@ impl Delivering<'_> {
         self.congestion.on_packet_acked(self.path, self.now, &packet);
         let spurious = retransmitted
             && (packet.ambiguous && self.news.echo.is_some() || self.now - sent_at < self.min_rtt);
-        self.rack.on_delivered(self.now, sent_at, entry.end(), spurious);
+        self.rack.on_delivered(self.now, sent_at, entry.order, spurious);
         let news = &mut *self.news;
         news.delivered += u64::from(entry.len);
         news.retransmitted |= retransmitted;
@@ -107,6 +107,9 @@ impl Sender {
             self.on_eventful_ack(now, segment, &mut news, congestion);
         }
         if news.delivered > 0 || news.advanced {
+            if !news.advanced {
+                congestion.hold_growth(self.path);
+            }
             congestion.on_ack_end(self.path, now);
             self.after_delivery(now, &news, congestion);
         }
@@ -123,7 +126,10 @@ impl Sender {
             retransmitted: false,
             reordered: false,
             dsack: segment.sack.has_dsack(),
-            duplicate: segment.ack == self.una && segment.is_pure_ack() && !self.board.is_empty(),
+            duplicate: segment.ack == self.una
+                && segment.is_pure_ack()
+                && !segment.sack.has_dsack()
+                && !self.board.is_empty(),
             lost: false,
             newest_sent_at: Timestamp::ZERO,
             echo: segment.timestamps.filter(|_| self.timestamps).map(|t| t.echo),

@@ -35,8 +35,8 @@ impl Sender {
         for kind in 0..2 {
             while let Some(id) = self.board.earliest_in_flight()[kind] {
                 let Some(entry) = self.board.get(id) else { break };
-                let (sent_at, end) = (entry.packet.sent_at, entry.end());
-                if !self.rack.is_after(sent_at, end) {
+                let (sent_at, order) = (entry.packet.sent_at, entry.order);
+                if !self.rack.is_after(sent_at, order) {
                     break;
                 }
                 if self.rack.lost_at(sent_at, window) > now {

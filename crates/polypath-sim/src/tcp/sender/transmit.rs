@@ -165,7 +165,7 @@ impl Sender {
             congestion.on_packet_discarded(self.path, &before.packet);
         }
         let packet = congestion.on_sent(self.path, now, u64::from(before.len));
-        let entry = self.board.mark_retransmitted(id, packet)?;
+        let entry = self.board.mark_retransmitted(id, packet, self.stats.segments_sent as u32)?;
         self.undo.on_retransmission(now);
         self.stats.retransmissions += 1;
         self.on_sent_again(now, id, congestion);
@@ -233,6 +233,7 @@ impl Sender {
             tag: chunk.tag,
             packet,
             len: chunk.len,
+            order: self.stats.segments_sent as u32,
             whereabouts: Whereabouts::InFlight,
             fin: chunk.fin,
             retransmissions: 0,
