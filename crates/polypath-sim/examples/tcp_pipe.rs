@@ -43,7 +43,7 @@ fn run(segments: u64, window: u64) -> (u64, Timestamp) {
         coupled: true,
         seed: 1,
     };
-    let receive_buffer = ReceiveBuffer::Fixed(window * 1_448);
+    let receive_buffer = ReceiveBuffer::Auto { initial: 65_536, max: window * 1_448 };
     let config = TcpConfig { receive_buffer, ..TcpConfig::LINUX };
     let mut ends =
         [TcpConnection::connect(config, congestion), TcpConnection::listen(config, congestion)];

@@ -65,12 +65,18 @@ impl Default for RtoBounds {
     }
 }
 
+/// In nanoseconds, which are faster to calculate with than [`Duration`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Smoothed {
-    latest: Duration,
-    min: Duration,
-    srtt: Duration,
-    rttvar: Duration,
+    latest: u64,
+    min: u64,
+    srtt: u64,
+    rttvar: u64,
+}
+
+/// Nanoseconds of `duration`; what is longer than 36 years counts as that, so that sums fit.
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).min(u64::MAX / 16)
 }
 
 impl Default for RttEstimator {
@@ -100,7 +106,7 @@ impl RttEstimator {
 
     /// Takes a sample: the time from sending a packet to its acknowledgement.
     pub fn on_sample(&mut self, sample: Duration) {
-        let latest = sample.max(SHORTEST);
+        let latest = nanos(sample.max(SHORTEST));
         self.smoothed = Some(match self.smoothed {
             None => Smoothed { latest, min: latest, srtt: latest, rttvar: latest / 2 },
             Some(old) => Smoothed {
@@ -129,30 +135,30 @@ impl RttEstimator {
 
     /// The newest sample.
     pub fn latest(&self) -> Option<Duration> {
-        self.smoothed.map(|s| s.latest)
+        self.smoothed.map(|s| Duration::from_nanos(s.latest))
     }
 
     /// The smallest sample.
     pub fn min(&self) -> Option<Duration> {
-        self.smoothed.map(|s| s.min)
+        self.smoothed.map(|s| Duration::from_nanos(s.min))
     }
 
     /// The smoothed RTT.
     pub fn srtt(&self) -> Option<Duration> {
-        self.smoothed.map(|s| s.srtt)
+        self.smoothed.map(|s| Duration::from_nanos(s.srtt))
     }
 
     /// The RTT variation; zero before the first sample.
     pub fn rttvar(&self) -> Duration {
-        self.smoothed.map_or(Duration::ZERO, |s| s.rttvar)
+        self.smoothed.map_or(Duration::ZERO, |s| Duration::from_nanos(s.rttvar))
     }
 
     /// The retransmission timeout without back-off.
     pub fn base_rto(&self) -> Duration {
         let RtoBounds { min, variation_min, initial, max } = self.bounds;
         self.smoothed.map_or(initial, |s| {
-            let variation = GRANULARITY.max(variation_min).max(s.rttvar * 4);
-            (s.srtt + variation).clamp(min.min(max), max)
+            let variation = GRANULARITY.max(variation_min).max(Duration::from_nanos(s.rttvar * 4));
+            (Duration::from_nanos(s.srtt) + variation).clamp(min.min(max), max)
         })
     }
 

@@ -29,6 +29,7 @@
 //! what it SACKed, so that senders do not look for it. The delayed-ACK timer does not adapt, and
 //! ACKs of reordered data are not compressed. A simultaneous open is not supported.
 
+mod clock;
 mod config;
 mod connection;
 mod endpoint;

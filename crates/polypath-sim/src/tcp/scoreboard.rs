@@ -287,10 +287,4 @@ impl Scoreboard {
             }
         }
     }
-
-    /// All segments, the first unacknowledged first.
-    #[cfg(test)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter()
-    }
 }

@@ -1,9 +1,10 @@
 //! Opening a connection (RFC 9293 section 3.5) and settling its options.
 
 use super::{Endpoint, Report, State};
+use crate::tcp::clock::TimestampClock;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{Flags, Segment, SynOptions, Timestamps};
-use crate::tcp::sender::{Negotiated, Sender, ticks};
+use crate::tcp::sender::{Negotiated, Sender};
 use polypath_core::congestion::Congestion;
 use polypath_units::Timestamp;
 
@@ -110,6 +111,7 @@ impl Endpoint {
         self.receiver.take_timestamp(peer);
         self.state = State::Established;
         self.start_congestion_control(now, negotiated, congestion);
+        self.sender.refresh_timing(congestion);
         self.reports.push_back(Report::Established);
         if self.handshake.close_wanted {
             self.close();
@@ -182,9 +184,10 @@ impl Endpoint {
             ack: u64::from(peer.is_some()),
             window: Receiver::syn_window(&self.config),
             syn: Some(options),
-            timestamps: timestamps
-                .filter(|_| self.config.timestamps)
-                .map(|echo| Timestamps { value: ticks(&self.config, now), echo }),
+            timestamps: timestamps.filter(|_| self.config.timestamps).map(|echo| Timestamps {
+                value: TimestampClock::new(&self.config).value_at(now),
+                echo,
+            }),
             ..Segment::empty(0, flags)
         }
     }

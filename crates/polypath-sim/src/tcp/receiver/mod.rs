@@ -4,11 +4,12 @@ mod acks;
 mod reassembly;
 mod window;
 
+use super::clock::TimestampClock;
 use super::config::TcpConfig;
 use super::report::Report;
 use super::sack_blocks::SackBlocks;
 use super::segment::{Flags, Segment, Timestamps};
-use super::sender::{Negotiated, ticks};
+use super::sender::Negotiated;
 use super::stats::TcpStats;
 use acks::AckPolicy;
 use polypath_units::Timestamp;
@@ -18,8 +19,8 @@ use window::ReceiveWindow;
 
 #[derive(Debug)]
 pub(super) struct Receiver {
-    config: TcpConfig,
     negotiated: Negotiated,
+    clock: TimestampClock,
     data: Reassembly,
     acks: AckPolicy,
     window: ReceiveWindow,
@@ -36,8 +37,8 @@ impl Receiver {
     /// A receiver that got the peer's SYN, number 0, and offered `offered` bytes of window.
     pub(super) fn new(config: &TcpConfig, negotiated: Negotiated, offered: u32) -> Self {
         Self {
-            config: *config,
             negotiated,
+            clock: TimestampClock::new(config),
             data: Reassembly::new(config.segment_reports),
             acks: AckPolicy::new(config, negotiated.mss),
             window: ReceiveWindow::new(config, negotiated.mss, 1 + u64::from(offered)),
@@ -153,9 +154,8 @@ impl Receiver {
             self.reports.push_back(Report::PeerFinished);
         }
         let echo = segment.timestamps.map(|timestamps| timestamps.echo).filter(|&echo| echo > 0);
-        let measured = echo.map(|echo| {
-            self.config.timestamp_tick * ticks(&self.config, now).saturating_sub(echo).max(1)
-        });
+        let value = self.clock.value_at(now);
+        let measured = echo.map(|echo| self.clock.time_of(value.saturating_sub(echo).max(1)));
         self.window.on_data(now, self.data.nxt(), measured);
         self.read_what_is_due(now);
     }
@@ -215,7 +215,7 @@ impl Receiver {
         segment.flags = segment.flags.with_if(Flags::ECE, self.echo_congestion);
         if self.negotiated.timestamps {
             segment.timestamps =
-                Some(Timestamps { value: ticks(&self.config, now), echo: self.recent_timestamp });
+                Some(Timestamps { value: self.clock.value_at(now), echo: self.recent_timestamp });
         }
         if self.negotiated.sack && self.data.has_sacks() {
             segment.sack = SackBlocks::new(ack, self.data.take_dsack(), self.data.sack_blocks());

@@ -1,6 +1,7 @@
 //! An acknowledgement arrives.
 
 use super::{Phase, Sender};
+use crate::tcp::clock::TimestampClock;
 use crate::tcp::log::TcpEvent;
 use crate::tcp::prr::Delivery;
 use crate::tcp::rack::Rack;
@@ -8,8 +9,8 @@ use crate::tcp::report::Report;
 use crate::tcp::scoreboard::{Entry, Whereabouts};
 use crate::tcp::segment::{Flags, Segment};
 use polypath_core::congestion::Congestion;
+use polypath_core::estimator::SentPacket;
 use polypath_units::{PathId, Timestamp};
-use std::time::Duration;
 
 /// What one acknowledgement told.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +51,7 @@ struct Delivering<'a> {
     lost_in_error: &'a mut u64,
     fack: u64,
     episode_end: u64,
-    min_rtt: Duration,
-    tick: u64,
+    clock: &'a mut TimestampClock,
 }
 
 impl Delivering<'_> {
@@ -66,10 +66,8 @@ impl Delivering<'_> {
             self.congestion.on_loss_reverted(self.path, &packet);
         }
         let (sent_at, retransmitted) = (packet.sent_at, entry.is_retransmitted());
-        packet.ambiguous = retransmitted && !self.answers(sent_at);
+        let spurious = retransmitted && self.mark_ambiguous(&mut packet);
         self.congestion.on_packet_acked(self.path, self.now, &packet);
-        let spurious = retransmitted
-            && (packet.ambiguous && self.news.echo.is_some() || self.now - sent_at < self.min_rtt);
         self.rack.on_delivered(self.now, sent_at, entry.order, spurious);
         let news = &mut *self.news;
         news.delivered += u64::from(entry.len);
@@ -79,9 +77,15 @@ impl Delivering<'_> {
         news.newest_sent_at = news.newest_sent_at.max(sent_at);
     }
 
-    /// Whether the ACK answers the transmission at `sent_at` and no earlier one.
-    fn answers(&self, sent_at: Timestamp) -> bool {
-        self.news.echo.is_some_and(|echo| u64::from(echo) > sent_at.as_nanos() / self.tick)
+    /// Tells whether the ACK of a segment that was sent again may answer an earlier transmission
+    /// (Karn's rule), and whether RACK must not count it (RFC 8985 section 6.2, step 2).
+    #[cold]
+    fn mark_ambiguous(&mut self, packet: &mut SentPacket) -> bool {
+        let sent = self.clock.value_at(packet.sent_at);
+        packet.ambiguous = self.news.echo.is_none_or(|echo| echo < sent);
+        let subflow = self.congestion.subflow(self.path);
+        let min_rtt = subflow.and_then(|subflow| subflow.min_rtt).unwrap_or_default();
+        (packet.ambiguous && self.news.echo.is_some()) || self.now - packet.sent_at < min_rtt
     }
 }
 
@@ -111,6 +115,7 @@ impl Sender {
                 congestion.hold_growth(self.path);
             }
             congestion.on_ack_end(self.path, now);
+            self.refresh_timing(congestion);
             self.after_delivery(now, &news, congestion);
         }
         true
@@ -143,7 +148,6 @@ impl Sender {
         news: &mut News,
         congestion: &mut Congestion,
     ) {
-        let min_rtt = congestion.subflow(self.path).and_then(|s| s.min_rtt).unwrap_or_default();
         let mut delivering = Delivering {
             now,
             path: self.path,
@@ -153,8 +157,7 @@ impl Sender {
             lost_in_error: &mut self.stats.lost_in_error,
             fack: self.fack,
             episode_end: self.until,
-            min_rtt,
-            tick: (self.config.timestamp_tick.as_nanos() as u64).max(1),
+            clock: &mut self.clock,
         };
         let reports = self.config.segment_reports;
         while let Some(entry) = self.board.pop_acked(segment.ack) {
@@ -262,7 +265,7 @@ impl Sender {
     fn after_delivery(&mut self, now: Timestamp, news: &News, congestion: &Congestion) {
         let head_sent_at = self.board.front().map(|entry| entry.packet.sent_at);
         if news.advanced || head_sent_at.is_some_and(|sent_at| news.newest_sent_at > sent_at) {
-            self.on_progress(now, news, congestion);
+            self.on_progress(now, news);
         }
         let path = self.path;
         let (ack, in_flight) = (self.una, self.board.bytes_in_flight());

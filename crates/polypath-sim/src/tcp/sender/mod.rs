@@ -11,6 +11,7 @@ mod timeout;
 mod timers;
 mod transmit;
 
+use super::clock::TimestampClock;
 use super::config::{LossDetection, TcpConfig};
 use super::log::{Log, TcpEvent};
 use super::pacer::Pacer;
@@ -24,6 +25,7 @@ use polypath_core::congestion::Congestion;
 use polypath_core::congestion::NewRenoRecovery;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
+use std::time::Duration;
 use timers::Timer;
 
 /// What the handshake settled.
@@ -99,6 +101,10 @@ pub(super) struct Sender {
     /// The highest number acknowledged in any way.
     fack: u64,
     rack: Rack,
+    clock: TimestampClock,
+    /// The retransmission timeout and twice the smoothed RTT, as of the last event.
+    rto: Duration,
+    double_rtt: Option<Duration>,
     phase: Phase,
     /// The present episode lasts until this is acknowledged.
     until: u64,
@@ -152,6 +158,9 @@ impl Sender {
             board: Scoreboard::default(),
             fack: 1,
             rack: Rack::new(),
+            clock: TimestampClock::new(config),
+            rto: config.rto.initial,
+            double_rtt: None,
             phase: Phase::Open,
             until: 0,
             prr: None,
@@ -238,11 +247,6 @@ impl Sender {
         }
     }
 
-    /// The timestamp clock.
-    pub(super) fn ticks(&self, at: Timestamp) -> u32 {
-        ticks(&self.config, at)
-    }
-
     fn record(&mut self, now: Timestamp, event: impl FnOnce() -> TcpEvent) {
         self.log.record(now, event);
     }
@@ -252,10 +256,4 @@ impl Sender {
             self.reports.push_back(report);
         }
     }
-}
-
-/// The timestamp clock at `at`; never 0, which means that there is nothing to echo.
-pub(super) fn ticks(config: &TcpConfig, at: Timestamp) -> u32 {
-    let tick = (config.timestamp_tick.as_nanos() as u64).max(1);
-    (at.as_nanos() / tick) as u32 + 1
 }

@@ -121,13 +121,12 @@ impl Sender {
     }
 
     /// Which evidence there is that the present episode was needless.
-    fn evidence(&self, news: &News) -> Option<UndoReason> {
+    fn evidence(&mut self, news: &News) -> Option<UndoReason> {
         if !self.config.undo {
             return None;
         }
-        let began = self.undo.first_retransmission();
-        let delayed = news.advanced
-            && news.echo.zip(began).is_some_and(|(echo, began)| echo < self.ticks(began));
+        let began = self.undo.first_retransmission().map(|at| self.clock.value_at(at));
+        let delayed = news.advanced && news.echo.zip(began).is_some_and(|(echo, at)| echo < at);
         if delayed {
             return Some(UndoReason::Timestamps);
         }

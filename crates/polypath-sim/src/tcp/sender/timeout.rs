@@ -20,16 +20,16 @@ impl Sender {
             Kind::Off => {}
             Kind::Retransmission => self.on_retransmission_timeout(now, congestion),
             // What was SACKed since tells enough.
-            Kind::TailProbe if !self.may_probe() => self.rearm(now, congestion),
+            Kind::TailProbe if !self.may_probe() => self.rearm(now),
             Kind::TailProbe => {
                 self.forced = Some(Forced::TailProbe);
-                self.restart_timer(now, congestion);
+                self.restart_timer(now);
             }
             Kind::Reordering => self.on_reordering_timeout(now, congestion),
             Kind::Persist => {
                 self.window_probes += 1;
                 self.forced = Some(Forced::WindowProbe);
-                self.persist(now, congestion);
+                self.persist(now);
             }
         }
     }
@@ -51,7 +51,7 @@ impl Sender {
             }
         }
         if self.timer.kind != Kind::Reordering {
-            self.rearm(now, congestion);
+            self.rearm(now);
         }
     }
 
@@ -66,21 +66,22 @@ impl Sender {
         self.timeouts += 1;
         self.lose_outstanding(now, congestion);
         congestion.on_timeout(self.path, now);
+        self.refresh_timing(congestion);
         if new_episode {
             self.undo.begin(self.una);
         }
         let spurious_possible = self.config.frto && (first_of_episode || self.timeouts > 1);
         self.frto = if spurious_possible { Frto::Await } else { Frto::Off };
-        self.enter_loss(now, congestion);
+        self.enter_loss(now);
     }
 
-    fn enter_loss(&mut self, now: Timestamp, congestion: &Congestion) {
+    fn enter_loss(&mut self, now: Timestamp) {
         self.phase = Phase::Loss;
         self.until = self.nxt;
         (self.prr, self.new_reno, self.tail_probe) = (None, None, None);
         self.duplicate_acks = 0;
         self.forced = Some(Forced::Again(self.board.first_id()));
-        self.restart_timer(now, congestion);
+        self.restart_timer(now);
         let count = self.timeouts;
         self.report(Report::TimedOut { count });
         self.record(now, || TcpEvent::Timeout { count });

@@ -42,13 +42,18 @@ impl Sender {
         self.pacer.ready_at()
     }
 
-    pub(super) fn rto(&self, congestion: &Congestion) -> Duration {
-        congestion.rtt(self.path).map_or(self.config.rto.initial, |rtt| rtt.rto())
+    /// Takes over what the estimator says: after each ACK and timeout.
+    #[inline]
+    pub(in crate::tcp) fn refresh_timing(&mut self, congestion: &Congestion) {
+        if let Some(rtt) = congestion.rtt(self.path) {
+            self.rto = rtt.rto();
+            self.double_rtt = rtt.srtt().map(|srtt| srtt * 2);
+        }
     }
 
     /// Something sent after the first unacknowledged segment was acknowledged: the timer starts
     /// anew.
-    pub(super) fn on_progress(&mut self, now: Timestamp, news: &News, congestion: &Congestion) {
+    pub(super) fn on_progress(&mut self, now: Timestamp, news: &News) {
         if self.board.is_empty() {
             self.timer = Timer::OFF;
             return;
@@ -56,38 +61,31 @@ impl Sender {
         if self.timer.kind == Kind::Reordering || (news.advanced && !self.restarts_timer()) {
             return;
         }
-        let rto = self.rto(congestion);
         self.timer = if self.may_probe() {
-            let at = now + self.probe_timeout(congestion).min(rto);
+            let at = now + self.probe_timeout().min(self.rto);
             Timer { kind: Kind::TailProbe, at }
         } else {
-            Timer { kind: Kind::Retransmission, at: now + rto }
+            Timer { kind: Kind::Retransmission, at: now + self.rto }
         };
     }
 
     /// New data was sent; `first` if nothing was outstanding before.
     #[inline]
-    pub(super) fn on_new_data_sent(
-        &mut self,
-        now: Timestamp,
-        first: bool,
-        congestion: &Congestion,
-    ) {
+    pub(super) fn on_new_data_sent(&mut self, now: Timestamp, first: bool) {
         if self.may_probe() && (first || self.timer.kind == Kind::TailProbe) {
             let head = self.board.front().map_or(now, |entry| entry.packet.sent_at);
-            let (probe, timeout) =
-                (now + self.probe_timeout(congestion), head + self.rto(congestion));
+            let (probe, timeout) = (now + self.probe_timeout(), head + self.rto);
             let at = if timeout > now { probe.min(timeout) } else { probe };
             self.timer = Timer { kind: Kind::TailProbe, at };
         } else if first || matches!(self.timer.kind, Kind::Off | Kind::Persist) {
-            self.restart_timer(now, congestion);
+            self.restart_timer(now);
         }
     }
 
     /// A segment was sent again. If it is the first unacknowledged one the timer starts anew.
-    pub(super) fn on_sent_again(&mut self, now: Timestamp, id: u64, congestion: &Congestion) {
+    pub(super) fn on_sent_again(&mut self, now: Timestamp, id: u64) {
         if id == self.board.first_id() && self.timer.kind != Kind::Reordering {
-            self.restart_timer(now, congestion);
+            self.restart_timer(now);
         }
     }
 
@@ -97,26 +95,26 @@ impl Sender {
     }
 
     /// The retransmission timer starts anew.
-    pub(super) fn restart_timer(&mut self, now: Timestamp, congestion: &Congestion) {
-        self.timer = Timer { kind: Kind::Retransmission, at: now + self.rto(congestion) };
+    pub(super) fn restart_timer(&mut self, now: Timestamp) {
+        self.timer = Timer { kind: Kind::Retransmission, at: now + self.rto };
     }
 
     /// Back to the retransmission timer, which runs since the first segment was last sent.
-    pub(super) fn rearm(&mut self, now: Timestamp, congestion: &Congestion) {
+    pub(super) fn rearm(&mut self, now: Timestamp) {
         self.timer = match self.board.front() {
             None => Timer::OFF,
             Some(head) => {
-                let at = (head.packet.sent_at + self.rto(congestion)).max(now);
+                let at = (head.packet.sent_at + self.rto).max(now);
                 Timer { kind: Kind::Retransmission, at }
             }
         };
     }
 
     /// The window is closed and nothing is in flight: probes it later.
-    pub(super) fn persist(&mut self, now: Timestamp, congestion: &Congestion) {
+    pub(super) fn persist(&mut self, now: Timestamp) {
         if self.timer.kind == Kind::Off {
             let factor = 1u32.checked_shl(self.window_probes).unwrap_or(u32::MAX);
-            let wait = self.rto(congestion).saturating_mul(factor).min(self.config.rto.max);
+            let wait = self.rto.saturating_mul(factor).min(self.config.rto.max);
             self.timer = Timer { kind: Kind::Persist, at: now + wait };
         }
     }
@@ -131,11 +129,10 @@ impl Sender {
     }
 
     /// PTO of RFC 8985 section 7.2.
-    fn probe_timeout(&self, congestion: &Congestion) -> Duration {
-        let srtt = congestion.subflow(self.path).and_then(|subflow| subflow.srtt);
-        let Some(srtt) = srtt else { return self.config.rto.initial };
+    fn probe_timeout(&self) -> Duration {
+        let Some(double_rtt) = self.double_rtt else { return self.config.rto.initial };
         let single = self.board.len() == 1;
         let extra = if single { self.config.probe_delayed_ack } else { self.config.probe_slack };
-        srtt * 2 + extra
+        double_rtt + extra
     }
 }

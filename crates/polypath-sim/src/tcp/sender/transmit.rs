@@ -122,7 +122,7 @@ impl Sender {
         let segment = new.or_else(|| self.send_again(now, last, congestion))?;
         self.stats.tail_loss_probes += 1;
         self.tail_probe = Some(TailProbe { until: self.nxt, retransmission });
-        self.restart_timer(now, congestion);
+        self.restart_timer(now);
         self.record(now, || TcpEvent::TailLossProbe);
         Some(segment)
     }
@@ -168,7 +168,7 @@ impl Sender {
         let entry = self.board.mark_retransmitted(id, packet, self.stats.segments_sent as u32)?;
         self.undo.on_retransmission(now);
         self.stats.retransmissions += 1;
-        self.on_sent_again(now, id, congestion);
+        self.on_sent_again(now, id);
         Some(self.emit(now, &entry, congestion))
     }
 
@@ -182,7 +182,7 @@ impl Sender {
         let usable = self.edge.saturating_sub(self.nxt);
         let Some(chunk) = self.fit(chunk, usable) else {
             if self.board.is_empty() {
-                self.persist(now, congestion);
+                self.persist(now);
             }
             return None;
         };
@@ -244,7 +244,7 @@ impl Sender {
             self.small_end = self.nxt;
         }
         self.board.push(entry);
-        self.on_new_data_sent(now, first, congestion);
+        self.on_new_data_sent(now, first);
         self.emit(now, &entry, congestion)
     }
 
