@@ -1,7 +1,8 @@
 //! How fast two TCP endpoints are: segments delivered for each second of CPU, over a pipe of
-//! constant delay without loss.
+//! constant delay that loses nothing, or every so many data segments one.
 //!
-//! `cargo run --release -p polypath-sim --example tcp_pipe [segments] [window in segments]`
+//! `cargo run --release -p polypath-sim --example tcp_pipe [segments] [window] [lose every]
+//! [congestion control]`
 #![allow(clippy::print_stdout, reason = "it prints its result")]
 #![allow(clippy::disallowed_methods, reason = "it measures the time that it takes")]
 
@@ -22,12 +23,18 @@ const SPACING: Duration = Duration::from_nanos(1_200);
 struct Pipe {
     under_way: VecDeque<(Timestamp, Segment)>,
     free_at: Timestamp,
+    data_sent: u64,
+    lose_every: u64,
 }
 
 impl Pipe {
     fn send(&mut self, now: Timestamp, segment: Segment) {
-        let spacing = if segment.len > 0 { SPACING } else { Duration::ZERO };
-        self.free_at = self.free_at.max(now) + spacing;
+        let is_data = segment.len > 0;
+        self.free_at = self.free_at.max(now) + if is_data { SPACING } else { Duration::ZERO };
+        self.data_sent += u64::from(is_data);
+        if is_data && self.lose_every > 0 && self.data_sent.is_multiple_of(self.lose_every) {
+            return;
+        }
         self.under_way.push_back((self.free_at + DELAY, segment));
     }
 
@@ -36,9 +43,9 @@ impl Pipe {
     }
 }
 
-fn run(segments: u64, window: u64) -> (u64, Timestamp) {
+fn run(segments: u64, window: u64, lose_every: u64, avoidance: CongestionKind) -> (u64, Timestamp) {
     let congestion = CongestionConfig {
-        avoidance: CongestionKind::Cubic,
+        avoidance,
         slow_start: SlowStartKind::HystartPp,
         coupled: true,
         seed: 1,
@@ -47,7 +54,7 @@ fn run(segments: u64, window: u64) -> (u64, Timestamp) {
     let config = TcpConfig { receive_buffer, ..TcpConfig::LINUX };
     let mut ends =
         [TcpConnection::connect(config, congestion), TcpConnection::listen(config, congestion)];
-    let mut pipes = [Pipe::default(), Pipe::default()];
+    let mut pipes = [Pipe { lose_every, ..Pipe::default() }, Pipe::default()];
     let mut now = Timestamp::ZERO;
     ends[0].write(segments * 1_448);
     ends[0].close();
@@ -84,11 +91,15 @@ fn cpu_seconds(began: Instant) -> f64 {
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
+    let mut arguments =
+        std::env::args().skip(1).take(3).filter_map(|argument| argument.parse().ok());
+    let avoidance = std::env::args().nth(4).map_or(Ok(CongestionKind::Cubic), |name| name.parse());
     let segments: u64 = arguments.next().unwrap_or(5_000_000);
     let window: u64 = arguments.next().unwrap_or(10_000);
+    let lose_every: u64 = arguments.next().unwrap_or(0);
+    let avoidance = avoidance.expect("the name of a congestion control");
     let began = Instant::now();
-    let (delivered, ended_at) = run(segments, window);
+    let (delivered, ended_at) = run(segments, window, lose_every, avoidance);
     let took = cpu_seconds(began);
     let count = delivered / 1_448;
     println!(

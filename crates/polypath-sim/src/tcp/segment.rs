@@ -116,6 +116,23 @@ pub struct Segment {
     pub mptcp: Option<MptcpOption>,
 }
 
+/// The sender's part of a segment; small, so that a segment is written once, where it leaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    pub(super) seq: u64,
+    pub(super) tag: u64,
+    pub(super) len: u32,
+    pub(super) flags: Flags,
+    pub(super) ect: bool,
+}
+
+impl Outgoing {
+    /// A segment without data.
+    pub(super) const fn empty(seq: u64, flags: Flags) -> Self {
+        Self { seq, tag: 0, len: 0, flags, ect: false }
+    }
+}
+
 impl Segment {
     /// A segment of nothing at `seq`.
     pub(super) const fn empty(seq: u64, flags: Flags) -> Self {

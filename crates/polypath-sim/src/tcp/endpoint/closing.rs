@@ -1,7 +1,7 @@
 //! Closing a connection (RFC 9293 section 3.6).
 
 use super::{Endpoint, Report, State};
-use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::segment::{Flags, Outgoing, Segment};
 use polypath_core::congestion::Congestion;
 use polypath_units::Timestamp;
 
@@ -35,9 +35,8 @@ impl Endpoint {
         if !core::mem::take(&mut self.reset_due) {
             return None;
         }
-        let mut reset = Segment::empty(self.sender.nxt(), Flags::RST.with(Flags::ACK));
-        self.receiver.fill(now, &mut reset);
-        Some(reset)
+        let reset = Outgoing::empty(self.sender.nxt(), Flags::RST.with(Flags::ACK));
+        Some(self.receiver.complete(now, reset))
     }
 
     pub(super) fn on_reset(&mut self, segment: &Segment, congestion: &mut Congestion) {

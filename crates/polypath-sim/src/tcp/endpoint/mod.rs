@@ -7,7 +7,7 @@ use super::config::TcpConfig;
 use super::log::TcpEvent;
 use super::receiver::Receiver;
 use super::report::Report;
-use super::segment::{Flags, Segment};
+use super::segment::{Flags, Outgoing, Segment};
 use super::sender::{Negotiated, Sender};
 use super::stats::TcpStats;
 use handshake::Handshake;
@@ -145,20 +145,19 @@ impl Endpoint {
             State::Closed => self.poll_reset(now),
             _ => {
                 let data = self.sender.poll(now, congestion);
-                let mut segment = data.or_else(|| self.poll_ack())?;
-                self.receiver.fill(now, &mut segment);
-                Some(segment)
+                let outgoing = data.or_else(|| self.poll_ack())?;
+                Some(self.receiver.complete(now, outgoing))
             }
         }
     }
 
     #[inline]
-    fn poll_ack(&mut self) -> Option<Segment> {
+    fn poll_ack(&mut self) -> Option<Outgoing> {
         if !self.receiver.is_ack_due() {
             return None;
         }
         self.sender.stats.pure_acks_sent += 1;
-        Some(Segment::empty(self.sender.nxt(), Flags::ACK))
+        Some(Outgoing::empty(self.sender.nxt(), Flags::ACK))
     }
 
     /// When [`Endpoint::on_timeout`] is wanted; [`Timestamp::MAX`] if never.

@@ -8,7 +8,7 @@ use super::clock::TimestampClock;
 use super::config::TcpConfig;
 use super::report::Report;
 use super::sack_blocks::SackBlocks;
-use super::segment::{Flags, Segment, Timestamps};
+use super::segment::{Flags, Outgoing, Segment, Timestamps};
 use super::sender::Negotiated;
 use super::stats::TcpStats;
 use acks::AckPolicy;
@@ -206,22 +206,40 @@ impl Receiver {
         self.read_what_is_due(now);
     }
 
-    /// Puts the acknowledgement into a segment that leaves now.
+    /// Makes the segment that leaves now: the sender's part and the acknowledgement.
     #[inline]
-    pub(super) fn fill(&mut self, now: Timestamp, segment: &mut Segment) {
+    pub(super) fn complete(&mut self, now: Timestamp, outgoing: Outgoing) -> Segment {
+        let Outgoing { seq, tag, len, flags, ect } = outgoing;
         let ack = self.nxt();
-        segment.ack = ack;
-        segment.window = self.window.offer(ack);
-        segment.flags = segment.flags.with_if(Flags::ECE, self.echo_congestion);
-        if self.negotiated.timestamps {
-            segment.timestamps =
-                Some(Timestamps { value: self.clock.value_at(now), echo: self.recent_timestamp });
-        }
-        if self.negotiated.sack && self.data.has_sacks() {
-            segment.sack = SackBlocks::new(ack, self.data.take_dsack(), self.data.sack_blocks());
-            segment.sack.truncate(if self.negotiated.timestamps { 3 } else { 4 });
-        }
         self.last_ack_sent = ack;
         self.acks.on_ack_sent(ack);
+        let timestamps = self.negotiated.timestamps;
+        Segment {
+            seq,
+            ack,
+            tag,
+            len,
+            window: self.window.offer(ack),
+            flags: flags.with_if(Flags::ECE, self.echo_congestion),
+            ect,
+            syn: None,
+            sack: if self.data.has_sacks() { self.take_sacks(ack) } else { SackBlocks::NONE },
+            timestamps: timestamps.then(|| Timestamps {
+                value: self.clock.value_at(now),
+                echo: self.recent_timestamp,
+            }),
+            mptcp: None,
+        }
+    }
+
+    #[cold]
+    fn take_sacks(&mut self, ack: u64) -> SackBlocks {
+        let dsack = self.data.take_dsack();
+        if !self.negotiated.sack {
+            return SackBlocks::NONE;
+        }
+        let mut sack = SackBlocks::new(ack, dsack, self.data.sack_blocks());
+        sack.truncate(if self.negotiated.timestamps { 3 } else { 4 });
+        sack
     }
 }

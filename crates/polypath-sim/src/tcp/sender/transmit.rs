@@ -3,7 +3,7 @@
 use super::{Fin, Forced, Frto, Phase, Sender, TailProbe};
 use crate::tcp::log::TcpEvent;
 use crate::tcp::scoreboard::{Entry, Whereabouts};
-use crate::tcp::segment::{Flags, Segment};
+use crate::tcp::segment::{Flags, Outgoing};
 use polypath_core::congestion::Congestion;
 use polypath_units::Timestamp;
 
@@ -17,11 +17,12 @@ struct Chunk {
 
 impl Sender {
     /// The next segment, without what the receiving half puts into it.
+    #[inline]
     pub(in crate::tcp) fn poll(
         &mut self,
         now: Timestamp,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         if let Some(forced) = self.forced.take()
             && let Some(segment) = self.send_forced(now, forced, congestion)
         {
@@ -102,7 +103,7 @@ impl Sender {
         now: Timestamp,
         forced: Forced,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         match forced {
             Forced::Again(id) => {
                 let lost = self.board.get(id).is_some_and(|e| e.whereabouts == Whereabouts::Lost);
@@ -114,7 +115,7 @@ impl Sender {
     }
 
     /// New data if there is some, else the last segment again (RFC 8985 section 7.3).
-    fn send_tail_probe(&mut self, now: Timestamp, congestion: &mut Congestion) -> Option<Segment> {
+    fn send_tail_probe(&mut self, now: Timestamp, congestion: &mut Congestion) -> Option<Outgoing> {
         let last = self.board.next_id().checked_sub(1)?;
         self.board.get(last)?;
         let new = self.send_new_data(now, u64::from(self.mss), congestion);
@@ -132,7 +133,7 @@ impl Sender {
         &mut self,
         now: Timestamp,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         self.stats.window_probes += 1;
         self.record(now, || TcpEvent::WindowProbe);
         let usable = self.edge.saturating_sub(self.nxt);
@@ -140,7 +141,7 @@ impl Sender {
             let len = self.unsent.min(u64::from(self.mss)).min(usable) as u32;
             return Some(self.send_chunk(now, Chunk { len, tag: 0, fin: false }, congestion));
         }
-        Some(Segment::empty(self.una - 1, Flags::ACK))
+        Some(Outgoing::empty(self.una - 1, Flags::ACK))
     }
 
     fn send_lost(
@@ -148,7 +149,7 @@ impl Sender {
         now: Timestamp,
         room: u64,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         let id = self.board.next_lost()?;
         let len = self.board.get(id)?.len;
         if u64::from(len) > room { None } else { self.send_again(now, id, congestion) }
@@ -159,7 +160,7 @@ impl Sender {
         now: Timestamp,
         id: u64,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         let before = *self.board.get(id).filter(|e| e.whereabouts != Whereabouts::Sacked)?;
         if before.whereabouts == Whereabouts::InFlight {
             congestion.on_packet_discarded(self.path, &before.packet);
@@ -177,7 +178,7 @@ impl Sender {
         now: Timestamp,
         room: u64,
         congestion: &mut Congestion,
-    ) -> Option<Segment> {
+    ) -> Option<Outgoing> {
         let chunk = self.next_chunk()?;
         let usable = self.edge.saturating_sub(self.nxt);
         let Some(chunk) = self.fit(chunk, usable) else {
@@ -225,7 +226,12 @@ impl Sender {
     }
 
     #[inline]
-    fn send_chunk(&mut self, now: Timestamp, chunk: Chunk, congestion: &mut Congestion) -> Segment {
+    fn send_chunk(
+        &mut self,
+        now: Timestamp,
+        chunk: Chunk,
+        congestion: &mut Congestion,
+    ) -> Outgoing {
         let first = self.board.is_empty();
         let packet = congestion.on_sent(self.path, now, u64::from(chunk.len));
         let entry = Entry {
@@ -259,7 +265,7 @@ impl Sender {
 
     /// The segment of an entry, on its way.
     #[inline]
-    fn emit(&mut self, now: Timestamp, entry: &Entry, congestion: &Congestion) -> Segment {
+    fn emit(&mut self, now: Timestamp, entry: &Entry, congestion: &Congestion) -> Outgoing {
         let retransmission = entry.is_retransmitted();
         self.stats.segments_sent += 1;
         self.stats.bytes_sent += u64::from(entry.len);
@@ -276,6 +282,6 @@ impl Sender {
             .with_if(Flags::PSH, push)
             .with_if(Flags::CWR, cwr);
         let ect = self.ecn && !retransmission && len > 0;
-        Segment { len, tag: entry.tag, ect, ..Segment::empty(seq, flags) }
+        Outgoing { seq, tag: entry.tag, len, flags, ect }
     }
 }
