@@ -168,7 +168,11 @@ impl Congestion {
         let loss = flow.end_loss(now, false, subflow);
         let repeated = flow.rtt.back_off_count() > 0;
         flow.rtt.back_off();
-        flow.recovery.begin(now, subflow);
+        if repeated {
+            flow.recovery.begin_again(now);
+        } else {
+            flow.recovery.begin(now, subflow);
+        }
         group.on_timeout(id, &loss, repeated);
     }
 

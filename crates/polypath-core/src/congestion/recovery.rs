@@ -66,6 +66,13 @@ impl Recovery {
         self.undo = Some(Undo { cwnd: subflow.cwnd, ssthresh: subflow.ssthresh });
     }
 
+    /// The timer expired again before anything was acknowledged: what there is to give back is still
+    /// what was before the first time.
+    pub(super) fn begin_again(&mut self, now: Timestamp) {
+        self.began_at = Some(now);
+        self.end = End::NewPacketAcked;
+    }
+
     /// The last episode was spurious: gives back window and threshold, once for each episode.
     pub(super) fn undo(&mut self, subflow: &mut Subflow) {
         if let Some(undo) = self.undo.take() {

@@ -141,6 +141,18 @@ mod tests {
     }
 
     #[test]
+    fn the_undo_of_repeated_timeouts_gives_back_what_was_before_the_first() {
+        let (mut congestion, path) = reno();
+        let packet = congestion.on_sent(path, ms(0), 8_000);
+        congestion.on_packet_lost(path, ms(1_000), &packet);
+        congestion.on_timeout(path, ms(1_000));
+        congestion.on_timeout(path, ms(3_000));
+        assert_eq!(congestion.window(path), 1_000);
+        congestion.on_spurious_loss(path);
+        assert_eq!(congestion.window(path), 10_000);
+    }
+
+    #[test]
     fn an_ack_whose_growth_is_held_leaves_the_window() {
         let (mut congestion, path) = reno();
         let packets = [0, 1].map(|at| congestion.on_sent(path, ms(at), 5_000));

@@ -194,7 +194,7 @@ impl Segment {
     /// Sets the multipath option; SACK blocks that no longer fit are left out, the oldest first.
     pub fn set_mptcp(&mut self, option: MptcpOption) {
         self.mptcp = Some(option);
-        while self.option_bytes() > OPTION_SPACE && self.sack.len() > 0 {
+        while self.option_bytes() > OPTION_SPACE && !self.sack.is_empty() {
             self.sack.pop();
         }
     }

@@ -101,6 +101,8 @@ impl Sender {
         if segment.ack > self.nxt {
             return false;
         }
+        self.awaits_reordering = false;
+        self.unanswered_probes = 0;
         let mut news = self.first_look(segment);
         self.take_deliveries(now, segment, &mut news, congestion);
         self.take_window(segment, &mut news);

@@ -116,9 +116,13 @@ pub(super) struct Sender {
     tail_probe: Option<TailProbe>,
     duplicate_acks: u32,
     timeouts: u32,
+    /// Probes since the window closed, and since the peer last sent anything.
     window_probes: u32,
+    unanswered_probes: u32,
     forced: Option<Forced>,
     timer: Timer,
+    /// The ACK under way left segments that may yet arrive: the timer waits for them.
+    awaits_reordering: bool,
     pacer: Pacer,
     /// The last poll ended because the next departure lies ahead.
     held_by_pacing: bool,
@@ -172,8 +176,10 @@ impl Sender {
             duplicate_acks: 0,
             timeouts: 0,
             window_probes: 0,
+            unanswered_probes: 0,
             forced: None,
             timer: Timer::OFF,
+            awaits_reordering: false,
             pacer: Pacer::new(config, mss),
             held_by_pacing: false,
             cwr_flag: false,
@@ -231,7 +237,8 @@ impl Sender {
 
     /// Whether the connection is to be given up: too many timeouts in a row.
     pub(super) const fn has_given_up(&self) -> bool {
-        self.timeouts > self.config.max_timeouts || self.window_probes > self.config.max_timeouts
+        self.timeouts > self.config.max_timeouts
+            || self.unanswered_probes > self.config.max_timeouts
     }
 
     const fn uses_rack(&self) -> bool {

@@ -28,6 +28,7 @@ impl Sender {
             Kind::Reordering => self.on_reordering_timeout(now, congestion),
             Kind::Persist => {
                 self.window_probes += 1;
+                self.unanswered_probes += 1;
                 self.forced = Some(Forced::WindowProbe);
                 self.persist(now);
             }

@@ -58,7 +58,7 @@ impl Sender {
             self.timer = Timer::OFF;
             return;
         }
-        if self.timer.kind == Kind::Reordering || (news.advanced && !self.restarts_timer()) {
+        if self.awaits_reordering || (news.advanced && !self.restarts_timer()) {
             return;
         }
         self.timer = if self.may_probe() {
@@ -91,6 +91,7 @@ impl Sender {
 
     /// The reordering window ends at `at`.
     pub(super) fn await_reordering(&mut self, at: Timestamp) {
+        self.awaits_reordering = true;
         self.timer = Timer { kind: Kind::Reordering, at };
     }
 

@@ -187,7 +187,11 @@ impl Sender {
             }
             return None;
         };
-        if u64::from(chunk.len) > room || self.nagle_holds(chunk) {
+        if self.nagle_holds(chunk) {
+            self.note_idle(congestion);
+            return None;
+        }
+        if u64::from(chunk.len) > room {
             return None;
         }
         Some(self.send_chunk(now, chunk, congestion))
