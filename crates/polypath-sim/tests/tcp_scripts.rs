@@ -289,3 +289,68 @@ fn given_up() {
     }
     assert_eq!(last, Some(Report::GaveUp));
 }
+
+#[test]
+fn pacing() {
+    let world = run("pacing");
+    // The RTT is 100 ms. The first burst of two leaves at the first ACK, at a window of 11: it takes
+    // 2 / (2 * 11 / 100 ms) = 9.09 ms, of which half a burst is made up for. The next bursts leave at
+    // a window of 20: 5 ms each.
+    let expected = [200.0, 200.0, 204.545, 204.545, 209.545, 209.545];
+    for (n, expected) in (10..).zip(expected) {
+        let sent = world.times_of(n * 1_000 + 1)[0];
+        assert!((sent - expected).abs() < 0.001, "segment {n}: {sent}");
+    }
+    assert_eq!(delivered(&world), 40_000);
+}
+
+#[test]
+fn gro() {
+    let world = run("gro");
+    // Ten segments arrive at 150 ms and are handed on 100 us later, as one.
+    assert_eq!(acks(&world, SERVER)[0], (150.1, 10_001));
+    assert_eq!(delivered(&world), 20_000);
+}
+
+#[test]
+fn bbr() {
+    let world = run("bbr");
+    assert_eq!((losses(&world).len(), stats(&world).retransmissions), (1, 1));
+    // Segments of the third flight leave at distinct times.
+    let mut times: Vec<_> = (30..50).flat_map(|n| world.times_of(n * 1_000 + 1)).collect();
+    times.dedup();
+    assert!(times.len() > 5, "{times:?}");
+    assert_eq!(delivered(&world), 60_000);
+}
+
+#[test]
+fn loss_of_a_fin() {
+    let world = run("loss_of_a_fin");
+    assert_eq!((world.times_of(2_001).len(), stats(&world).timeouts), (2, 0));
+    assert_eq!(world.states(), [State::Closed; 2]);
+    assert_eq!(delivered(&world), 3_000);
+}
+
+#[test]
+fn loss_after_ecn() {
+    let world = run("loss_after_ecn");
+    assert_eq!((stats(&world).ecn_reductions, stats(&world).recoveries), (1, 1));
+    let target = |event: &TcpEvent| match *event {
+        TcpEvent::EcnReduction { target, .. } | TcpEvent::RecoveryEntered { target, .. } => target,
+        _ => 0,
+    };
+    let reductions = world.events_of(CLIENT, |e| {
+        matches!(e, TcpEvent::EcnReduction { .. } | TcpEvent::RecoveryEntered { .. })
+    });
+    let targets: Vec<_> = reductions.iter().map(|(_, event)| target(event)).collect();
+    assert_eq!(targets.len(), 2);
+    assert_eq!(targets[0], targets[1], "one reduction for both");
+    assert_eq!(delivered(&world), 40_000);
+}
+
+#[test]
+fn lost_ack_of_a_flight() {
+    let world = run("lost_ack_of_a_flight");
+    assert_eq!((stats(&world).segments_sent, stats(&world).retransmissions), (10, 0));
+    assert_eq!(delivered(&world), 10_000);
+}

@@ -74,17 +74,27 @@ impl Hosts {
         }
     }
 
-    fn transmit(&mut self) {
-        for path in 0..2 {
+    /// Hands the next segment to each path that can take it, in turn.
+    fn stripe(&mut self) {
+        let mut idle = 0;
+        for path in [0, 1].into_iter().cycle() {
             let (end, congestion) = (&mut self.ends[0][path], &mut self.congestion[0]);
-            while self.next_tag < SEGMENTS && end.can_send(self.now, congestion) {
+            idle += 1;
+            if self.next_tag < SEGMENTS && end.can_send(self.now, congestion) {
+                idle = 0;
                 end.send_new(self.now, end.mss(), self.next_tag);
                 self.next_tag += 1;
                 let segment = end.poll_transmit(self.now, congestion).expect("it can send");
                 self.events_push(0, path, segment);
-                return self.transmit();
+            }
+            if idle == 2 {
+                return;
             }
         }
+    }
+
+    fn transmit(&mut self) {
+        self.stripe();
         for host in 0..2 {
             for path in 0..2 {
                 while let Some(segment) =
@@ -101,7 +111,8 @@ impl Hosts {
 
     fn events_push(&mut self, host: usize, path: usize, segment: Segment) {
         self.sent += u64::from(segment.len > 0);
-        let lost = self.lose_every > 0 && segment.len > 0 && self.sent % self.lose_every == 0;
+        let unlucky = self.lose_every > 0 && self.sent.is_multiple_of(self.lose_every);
+        let lost = unlucky && segment.len > 0;
         if !lost {
             self.events.push(self.now + DELAYS[path], (1 - host, path, segment));
         }

@@ -10,12 +10,12 @@ use polypath_sim::tcp::{Flags, Segment, State, TcpConfig, TcpConnection, TcpEven
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-pub const CLIENT: usize = 0;
-pub const SERVER: usize = 1;
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
 
 /// What a fault applies to: transmissions of a kind, counted from 1 for each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     Syn,
     /// With payload or FIN.
     Data,
@@ -23,7 +23,7 @@ pub enum Class {
 }
 
 impl Class {
-    pub fn of(segment: &Segment) -> Self {
+    pub(crate) fn of(segment: &Segment) -> Self {
         if segment.flags.contains(Flags::SYN) {
             Self::Syn
         } else if segment.is_pure_ack() {
@@ -36,7 +36,7 @@ impl Class {
 
 /// What the pipe does to a segment beside delaying it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     Drop,
     Mark,
     Delay(Duration),
@@ -45,7 +45,7 @@ pub enum Fault {
 
 /// What an application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     Write(u64),
     Read(u64),
     Close,
@@ -60,20 +60,20 @@ enum Event {
 
 /// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    pub at: Timestamp,
-    pub side: usize,
-    pub segment: Segment,
-    pub fault: Option<Fault>,
+pub(crate) struct Sent {
+    pub(crate) at: Timestamp,
+    pub(crate) side: usize,
+    pub(crate) segment: Segment,
+    pub(crate) fault: Option<Fault>,
 }
 
 type Judge = Box<dyn FnMut(usize, Class, u64, &Segment) -> Option<Fault>>;
 
-pub struct World {
-    pub now: Timestamp,
-    pub ends: [TcpConnection; 2],
-    pub sent: Vec<Sent>,
-    pub trace: String,
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    pub(crate) ends: [TcpConnection; 2],
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) trace: String,
     events: EventQueue<Event>,
     delay: Duration,
     counts: [[u64; 3]; 2],
@@ -82,7 +82,7 @@ pub struct World {
 }
 
 /// Reno with standard slow start: the easiest to follow by hand.
-pub fn reno() -> CongestionConfig {
+pub(crate) fn reno() -> CongestionConfig {
     CongestionConfig {
         avoidance: CongestionKind::Reno,
         slow_start: SlowStartKind::Standard,
@@ -92,7 +92,7 @@ pub fn reno() -> CongestionConfig {
 }
 
 impl World {
-    pub fn new(
+    pub(crate) fn new(
         configs: [TcpConfig; 2],
         congestion: CongestionConfig,
         delay: Duration,
@@ -114,13 +114,13 @@ impl World {
         }
     }
 
-    pub fn plan(&mut self, at: Timestamp, side: usize, action: Action) {
+    pub(crate) fn plan(&mut self, at: Timestamp, side: usize, action: Action) {
         self.events.push(at, Event::Application { side, action });
     }
 
     /// Runs until `limit`, or until nothing is planned; `check` looks at the world after every
     /// event.
-    pub fn run(&mut self, limit: Timestamp, mut check: impl FnMut(&Self)) {
+    pub(crate) fn run(&mut self, limit: Timestamp, mut check: impl FnMut(&Self)) {
         self.transmit();
         while self.step(limit) {
             self.transmit();
@@ -222,19 +222,23 @@ impl World {
     }
 
     /// When data with number `seq` was sent by the client.
-    pub fn times_of(&self, seq: u64) -> Vec<f64> {
+    pub(crate) fn times_of(&self, seq: u64) -> Vec<f64> {
         let data = |sent: &&Sent| sent.side == CLIENT && Class::of(&sent.segment) == Class::Data;
         let sent = self.sent.iter().filter(data).filter(|sent| sent.segment.seq == seq);
         sent.map(|sent| sent.at.as_millis_f64()).collect()
     }
 
     /// The events of a side that `wanted` picks, with their times in ms.
-    pub fn events_of(&self, side: usize, wanted: fn(&TcpEvent) -> bool) -> Vec<(f64, TcpEvent)> {
+    pub(crate) fn events_of(
+        &self,
+        side: usize,
+        wanted: fn(&TcpEvent) -> bool,
+    ) -> Vec<(f64, TcpEvent)> {
         let log = self.ends[side].endpoint().log().iter();
         log.filter(|(_, e)| wanted(e)).map(|(at, e)| (at.as_millis_f64(), *e)).collect()
     }
 
-    pub fn states(&self) -> [State; 2] {
+    pub(crate) fn states(&self) -> [State; 2] {
         [0, 1].map(|side| self.ends[side].endpoint().state())
     }
 }

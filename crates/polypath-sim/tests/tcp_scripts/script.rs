@@ -39,7 +39,7 @@ fn plain() -> TcpConfig {
 }
 
 /// Runs a script to its end.
-pub fn run(text: &str) -> World {
+pub(crate) fn run(text: &str) -> World {
     let script = parse(text);
     let faults = script.faults;
     let judge = move |side, class, count, _: &_| {
@@ -82,7 +82,7 @@ impl Script {
             ["delay", time] => self.delay = duration(time)?,
             ["until", time] => self.until = Timestamp::ZERO + duration(time)?,
             ["congestion", name] => {
-                self.congestion.avoidance = name.parse::<CongestionKind>().ok()?
+                self.congestion.avoidance = name.parse::<CongestionKind>().ok()?;
             }
             ["at", time, who, ref action @ ..] => {
                 let at = Timestamp::ZERO + duration(time)?;
