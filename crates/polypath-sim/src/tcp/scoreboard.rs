@@ -288,3 +288,104 @@ impl Scoreboard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_core::estimator::DeliveryTracker;
+    use proptest::prelude::*;
+
+    fn packet(millis: u64) -> SentPacket {
+        DeliveryTracker::default().on_sent(Timestamp::from_millis(millis), 10, 0)
+    }
+
+    fn entry(n: u64, millis: u64) -> Entry {
+        Entry {
+            seq: 1 + n * 10,
+            tag: n,
+            packet: packet(millis),
+            len: 10,
+            order: 0,
+            whereabouts: Whereabouts::InFlight,
+            fin: false,
+            retransmissions: 0,
+        }
+    }
+
+    fn count(board: &Scoreboard, whereabouts: Whereabouts) -> u64 {
+        board.entries.iter().filter(|entry| entry.whereabouts == whereabouts).count() as u64
+    }
+
+    /// The counters and views against a walk over everything.
+    fn check(board: &mut Scoreboard) {
+        assert_eq!(board.bytes_in_flight(), 10 * count(board, Whereabouts::InFlight));
+        assert_eq!(board.sacked_segments(), count(board, Whereabouts::Sacked));
+        assert_eq!(board.lost_segments(), count(board, Whereabouts::Lost));
+        let first_lost = board.entries.iter().find(|e| e.whereabouts == Whereabouts::Lost);
+        let first_lost = first_lost.map(|entry| entry.tag);
+        assert_eq!(board.next_lost(), first_lost);
+        for (again, found) in board.earliest_in_flight().into_iter().enumerate() {
+            let under_way = |entry: &&Entry| {
+                entry.whereabouts == Whereabouts::InFlight
+                    && entry.is_retransmitted() == (again == 1)
+            };
+            let earliest = board.entries.iter().filter(under_way);
+            let earliest = earliest.map(|entry| entry.packet.sent_at).min();
+            let found = found.and_then(|id| board.get(id)).map(|entry| entry.packet.sent_at);
+            assert_eq!(found, earliest, "sent again: {again}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn its_views_are_what_a_walk_would_find(
+            steps in prop::collection::vec((0..6_u8, 0..40_u64, 1..5_u64), 0..120)
+        ) {
+            let mut board = Scoreboard::default();
+            let (mut sent, mut acked) = (0, 0);
+            for (now, (step, at, size)) in (0..).zip(steps) {
+                let id = acked + at % (sent - acked).max(1);
+                match step {
+                    0 | 1 => {
+                        board.push(entry(sent, now));
+                        sent += 1;
+                    }
+                    2 => {
+                        let ack = (acked + size).min(sent);
+                        while board.pop_acked(1 + ack * 10).is_some() {}
+                        board.forget_sacks_below(1 + ack * 10);
+                        acked = ack;
+                    }
+                    3 if id > acked && id < sent => {
+                        let end = (id + size).min(sent);
+                        let known = count(&board, Whereabouts::Sacked);
+                        let mut new = 0;
+                        board.sack(1 + id * 10, 1 + end * 10, |_| new += 1);
+                        prop_assert_eq!(count(&board, Whereabouts::Sacked), known + new);
+                    }
+                    4 => drop(board.mark_lost(id)),
+                    5 if size == 4 => board.revert_losses(|_| {}),
+                    _ => {
+                        if let Some(id) = board.next_lost() {
+                            board.mark_retransmitted(id, packet(now), 0);
+                        }
+                    }
+                }
+                check(&mut board);
+            }
+        }
+    }
+
+    #[test]
+    fn a_segment_is_found_by_its_number_also_among_unequal_ones() {
+        let mut board = Scoreboard::default();
+        let mut seq = 1;
+        for len in [10, 3, 10, 10, 7, 10] {
+            board.push(Entry { seq, len, ..entry(0, 0) });
+            seq += u64::from(len);
+        }
+        let found = [1, 11, 14, 24, 34, 41, 51].map(|seq| board.id_at_or_after(seq));
+        assert_eq!(found, [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(board.id_at_or_after(12), 2);
+    }
+}
