@@ -86,6 +86,11 @@ pub enum TcpEvent {
     },
     /// A tail loss probe leaves.
     TailLossProbe,
+    /// A tail loss probe repaired a loss: the window falls.
+    TailLossRepaired {
+        /// The window after it.
+        window: u64,
+    },
     /// A zero window is probed.
     WindowProbe,
     /// A reduction was undone.

@@ -15,7 +15,10 @@ impl Sender {
         news: &mut News,
         congestion: &mut Congestion,
     ) {
-        self.leave_when_done(now, news, congestion);
+        if self.leave_when_done(now, news, congestion) {
+            // Losses of after its beginning joined the episode: they begin the next one.
+            news.lost |= self.has_losses();
+        }
         match self.phase {
             Phase::Loss => self.in_loss(now, news, congestion),
             Phase::Recovery => {
@@ -36,26 +39,32 @@ impl Sender {
     }
 
     /// Ends an episode whose last segment is acknowledged. That of ECN ends above it, so that
-    /// the CWR flag has arrived.
+    /// the CWR flag has arrived. Whether it has ended.
     pub(super) fn leave_when_done(
         &mut self,
         now: Timestamp,
         news: &News,
         congestion: &mut Congestion,
-    ) {
+    ) -> bool {
         let done = match self.phase {
             Phase::Open | Phase::Disorder | Phase::Loss => false,
             Phase::Cwr => self.una > self.until,
             Phase::Recovery => self.una >= self.until,
         };
         if !done {
-            return;
+            return false;
         }
         if self.phase == Phase::Recovery {
             self.rack.on_recovery_exit();
             self.undo_if_spurious(now, news, congestion);
         }
         self.leave(now, congestion);
+        true
+    }
+
+    /// Whether something is lost, or was and is on its way again.
+    fn has_losses(&mut self) -> bool {
+        self.board.lost_segments() > 0 || self.board.earliest_in_flight()[1].is_some()
     }
 
     fn leave(&mut self, now: Timestamp, congestion: &mut Congestion) {
@@ -168,6 +177,7 @@ impl Sender {
         }
         if self.phase == Phase::Loss && recovered {
             self.leave(now, congestion);
+            news.lost |= self.has_losses();
         }
         if self.phase != Phase::Loss || self.frto == Frto::Off {
             self.detect_losses(now, news, congestion);
@@ -219,6 +229,8 @@ impl Sender {
             self.tail_probe = None;
             congestion.on_loss(self.path, now, Timestamp::MAX);
             congestion.end_recovery(self.path);
+            let window = congestion.window(self.path);
+            self.record(now, || TcpEvent::TailLossRepaired { window });
         } else if news.duplicate && !news.sacked {
             self.tail_probe = None;
         }
