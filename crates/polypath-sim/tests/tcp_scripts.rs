@@ -369,7 +369,7 @@ fn nagle() {
 #[test]
 fn long_recovery() {
     let world = run("long_recovery");
-    assert_eq!((world.times_of(2_001).len(), stats(&world).recoveries), (4, 1));
+    assert_eq!((world.times_of(7_001).len(), stats(&world).recoveries), (3, 1));
     let episode = world.events_of(CLIENT, |e| {
         matches!(e, TcpEvent::RecoveryEntered { .. } | TcpEvent::RecoveryLeft { .. })
     });
