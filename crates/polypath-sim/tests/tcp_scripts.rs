@@ -265,6 +265,17 @@ fn new_reno_partial_ack() {
     ];
     assert_eq!(losses(&world), expected);
     assert_eq!((stats(&world).recoveries, stats(&world).timeouts), (1, 0));
+    // RFC 5681 section 3.2: half of 10 segments; the two of limited transmit do not count. At the
+    // end 17001 to 20001 is in flight; that and one more segment are the window (RFC 6582).
+    let windows = world.events_of(CLIENT, |e| {
+        matches!(e, TcpEvent::RecoveryEntered { .. } | TcpEvent::RecoveryLeft { .. })
+    });
+    let [(_, TcpEvent::RecoveryEntered { target, .. }), (_, TcpEvent::RecoveryLeft { window })] =
+        windows[..]
+    else {
+        panic!("{windows:?}")
+    };
+    assert_eq!((target, window), (5_000, 4_000));
     assert_eq!(delivered(&world), 20_000);
 }
 

@@ -51,6 +51,8 @@ struct Lost {
     since_ack: u64,
     batch: u64,
     prior_in_flight: u64,
+    /// Bytes in flight that do not count.
+    excluded: u64,
 }
 
 /// The last ACK event: a loss declared at the same time was revealed by it.
@@ -264,16 +266,22 @@ impl Flow {
         }
     }
 
+    pub(super) fn exclude_from_flight(&mut self, bytes: u64) {
+        self.lost.excluded = bytes;
+    }
+
     /// A batch of losses (or a mark, or a timeout) is complete: what to tell the controller.
     pub(super) fn end_loss(&mut self, now: Timestamp, ecn: bool, subflow: &Subflow) -> Loss {
         let lost = core::mem::take(&mut self.lost.batch);
         let before = if lost > 0 { self.lost.prior_in_flight } else { subflow.in_flight };
         let revealed_by = self.last_ack.filter(|ack| ack.at == now).map(|ack| ack.prior_in_flight);
         let pending = self.acked.newest.map(|_| self.acked.prior_in_flight);
+        let in_flight = before.max(revealed_by.unwrap_or(0)).max(pending.unwrap_or(0));
+        let excluded = core::mem::take(&mut self.lost.excluded);
         Loss {
             now,
             lost_bytes: if ecn { 0 } else { lost },
-            bytes_in_flight: before.max(revealed_by.unwrap_or(0)).max(pending.unwrap_or(0)),
+            bytes_in_flight: in_flight.saturating_sub(excluded),
             ecn,
             mss: subflow.mss,
         }

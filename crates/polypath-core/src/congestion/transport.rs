@@ -62,6 +62,14 @@ impl Congestion {
         }
     }
 
+    /// So many bytes in flight do not count for the batch of losses under way: without SACK those
+    /// that limited transmit sent (RFC 5681 section 3.2, step 2).
+    pub fn exclude_from_flight(&mut self, id: PathId, bytes: u64) {
+        if let Some((flow, _)) = self.parts(id) {
+            flow.exclude_from_flight(bytes);
+        }
+    }
+
     /// Lowers the window to `bytes` if it is larger, at least to one segment: the end of a
     /// recovery without SACK (RFC 6582 section 3.2), or a handshake that was lost (RFC 5681
     /// section 3.1).
@@ -138,6 +146,19 @@ mod tests {
         assert_eq!(congestion.bytes_in_flight(path), 1_000);
         ack(&mut congestion, path, ms(20), &packet);
         assert_eq!(congestion.bytes_in_flight(path), 0);
+    }
+
+    #[test]
+    fn what_is_excluded_from_the_flight_does_not_count_once() {
+        let (mut congestion, path) = reno();
+        let packets = [0, 20].map(|at| congestion.on_sent(path, ms(at), 6_000));
+        congestion.on_packet_lost(path, ms(10), &packets[0]);
+        congestion.exclude_from_flight(path, 2_000);
+        congestion.on_loss(path, ms(10), ms(0));
+        assert_eq!(congestion.window(path), 5_000, "half of 10000 of 12000");
+        congestion.on_packet_lost(path, ms(30), &packets[1]);
+        congestion.on_loss(path, ms(30), ms(20));
+        assert_eq!(congestion.window(path), 3_000, "half of 6000");
     }
 
     #[test]

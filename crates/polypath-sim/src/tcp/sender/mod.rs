@@ -115,6 +115,8 @@ pub(super) struct Sender {
     frto: Frto,
     tail_probe: Option<TailProbe>,
     duplicate_acks: u32,
+    /// What was sent before the first duplicate ACK ends here; limited transmit sent the rest.
+    regular_end: u64,
     timeouts: u32,
     /// Probes since the window closed, and since the peer last sent anything.
     window_probes: u32,
@@ -174,6 +176,7 @@ impl Sender {
             frto: Frto::Off,
             tail_probe: None,
             duplicate_acks: 0,
+            regular_end: 0,
             timeouts: 0,
             window_probes: 0,
             unanswered_probes: 0,

@@ -22,6 +22,9 @@ impl Sender {
             self.on_new_ack(now, news, congestion);
         } else if news.duplicate {
             self.duplicate_acks += 1;
+            if self.duplicate_acks == 1 {
+                self.regular_end = self.nxt;
+            }
             self.on_duplicate_ack(now, news, congestion);
         }
     }
@@ -80,6 +83,7 @@ impl Sender {
     fn enter_new_reno(&mut self, now: Timestamp, congestion: &mut Congestion) {
         self.lose_first(now, LossReason::DuplicateAcks, congestion);
         self.partial_acks = 0;
+        congestion.exclude_from_flight(self.path, self.nxt - self.regular_end);
         self.enter_recovery(now, 0, congestion);
         self.prr = None;
         let ssthresh = congestion.window(self.path) as f64;
