@@ -6,15 +6,19 @@ use crate::tcp::log::TcpEvent;
 use crate::tcp::prr::Delivery;
 use crate::tcp::rack::Rack;
 use crate::tcp::report::Report;
-use crate::tcp::scoreboard::{Entry, Whereabouts};
+use crate::tcp::scoreboard::{Entry, Scoreboard, Whereabouts};
 use crate::tcp::segment::{Flags, Segment};
+use core::ops::Range;
 use polypath_core::congestion::Congestion;
 use polypath_core::estimator::SentPacket;
 use polypath_units::{PathId, Timestamp};
+use std::collections::VecDeque;
 
 /// What one acknowledgement told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
+    /// Segments newly delivered; a FIN alone is one without payload.
+    segments: u64,
     /// Payload bytes newly delivered, cumulatively or selectively.
     pub(super) delivered: u64,
     /// Payload bytes newly acknowledged cumulatively.
@@ -49,6 +53,8 @@ struct Delivering<'a> {
     rack: &'a mut Rack,
     news: &'a mut News,
     lost_in_error: &'a mut u64,
+    /// Where single segments are reported, if they are.
+    reports: Option<&'a mut VecDeque<Report>>,
     fack: u64,
     episode_end: u64,
     clock: &'a mut TimestampClock,
@@ -60,6 +66,9 @@ impl Delivering<'_> {
         if entry.whereabouts == Whereabouts::Sacked {
             return;
         }
+        if let Some(reports) = &mut self.reports {
+            reports.push_back(Report::Acked { seq: entry.seq, len: entry.len, tag: entry.tag });
+        }
         let mut packet = entry.packet;
         if entry.whereabouts == Whereabouts::Lost {
             *self.lost_in_error += 1;
@@ -70,11 +79,28 @@ impl Delivering<'_> {
         self.congestion.on_packet_acked(self.path, self.now, &packet);
         self.rack.on_delivered(self.now, sent_at, entry.order, spurious);
         let news = &mut *self.news;
+        news.segments += 1;
         news.delivered += u64::from(entry.len);
         news.retransmitted |= retransmitted;
         news.original |= !retransmitted && entry.end() <= self.episode_end;
         news.reordered |= !retransmitted && entry.end() <= self.fack;
         news.newest_sent_at = news.newest_sent_at.max(sent_at);
+    }
+
+    /// Delivers what the blocks report that lies in `outstanding`; a DSACK reports nothing new.
+    fn deliver_sacked(
+        &mut self,
+        board: &mut Scoreboard,
+        segment: &Segment,
+        outstanding: Range<u64>,
+    ) {
+        let before = self.news.segments;
+        for (start, end) in segment.sack_blocks().skip(usize::from(segment.sack.has_dsack())) {
+            if start >= outstanding.start && end <= outstanding.end && start < end {
+                board.sack(start, end, |entry| self.deliver(entry));
+            }
+        }
+        self.news.sacked = self.news.segments > before;
     }
 
     /// Tells whether the ACK of a segment that was sent again may answer an earlier transmission
@@ -112,7 +138,7 @@ impl Sender {
         if self.is_eventful(segment, &news) {
             self.on_eventful_ack(now, segment, &mut news, congestion);
         }
-        if news.delivered > 0 || news.advanced {
+        if news.segments > 0 || news.advanced {
             if !news.advanced {
                 congestion.hold_growth(self.path);
             }
@@ -125,6 +151,7 @@ impl Sender {
 
     fn first_look(&self, segment: &Segment) -> News {
         News {
+            segments: 0,
             delivered: 0,
             acked: 0,
             advanced: segment.ack > self.una,
@@ -157,39 +184,30 @@ impl Sender {
             rack: &mut self.rack,
             news,
             lost_in_error: &mut self.stats.lost_in_error,
+            reports: self.config.segment_reports.then_some(&mut self.reports),
             fack: self.fack,
             episode_end: self.until,
             clock: &mut self.clock,
         };
-        let reports = self.config.segment_reports;
         while let Some(entry) = self.board.pop_acked(segment.ack) {
             delivering.news.acked += u64::from(entry.len);
             delivering.deliver(&entry);
-            if reports && entry.whereabouts != Whereabouts::Sacked {
-                self.reports.push_back(acked(&entry));
-            }
         }
         if segment.ack > self.una {
             self.una = segment.ack;
             self.board.forget_sacks_below(segment.ack);
         }
-        if !segment.sack.is_empty() && self.sack {
-            let before = delivering.news.delivered;
-            for (start, end) in segment.sack_blocks().skip(usize::from(segment.sack.has_dsack())) {
-                if start < self.una.max(1) || end > self.nxt || start >= end {
-                    continue;
-                }
-                self.board.sack(start, end, |entry| {
-                    delivering.deliver(entry);
-                    if reports {
-                        self.reports.push_back(acked(entry));
-                    }
-                });
-            }
-            news.sacked = news.delivered > before;
+        if self.sack && !segment.sack.is_empty() {
+            delivering.deliver_sacked(&mut self.board, segment, self.una..self.nxt);
+        }
+        self.take_note_of(news);
+    }
+
+    fn take_note_of(&mut self, news: &News) {
+        self.fack = self.fack.max(self.una);
+        if news.sacked {
             self.fack = self.fack.max(self.board.sacked().end().unwrap_or(0));
         }
-        self.fack = self.fack.max(self.una);
         self.stats.bytes_acked += news.delivered;
         if news.reordered {
             self.rack.on_reordering();
@@ -277,8 +295,4 @@ impl Sender {
             TcpEvent::Acked { ack, delivered, window, in_flight }
         });
     }
-}
-
-const fn acked(entry: &Entry) -> Report {
-    Report::Acked { seq: entry.seq, len: entry.len, tag: entry.tag }
 }
