@@ -1,0 +1,17 @@
+//! What results are summed up in (algorithms section 8).
+//!
+//! Pure functions over samples; the worlds decide what to sample and when.
+
+mod benefit;
+mod convergence;
+mod delivery;
+mod fairness;
+mod reordering;
+mod spread;
+
+pub use benefit::aggregation_benefit;
+pub use convergence::{Convergence, ConvergenceRule, convergence};
+pub use delivery::interruption;
+pub use fairness::jain_index;
+pub use reordering::ReorderDensity;
+pub use spread::{coefficient_of_variation, estimate_error, mean, quantile};
