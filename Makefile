@@ -34,8 +34,9 @@ fuzz:
 	@scripts/ensure fuzz
 	fuzz/run $(SECONDS)
 
-# make bench       a bond over loopback against the QUIC library's own stream; the marks in virtual time
+# make bench       a link's cost of a packet; a bond over loopback against the QUIC library's own stream; the marks in virtual time
 bench:
 	@scripts/ensure build
+	@cargo bench -q -p polypath-link --bench link
 	@cargo bench -q -p polypath-net --bench loopback
 	@cargo run --release -p polypath-sim --example defaults -- marks bbr hystart_pp edpf

@@ -22,6 +22,8 @@ pub(crate) struct Outages {
     /// Disjoint, ascending.
     windows: Vec<Blackout>,
     passed: usize,
+    /// The edge after those: every call of a link looks at it.
+    next: Option<Edge>,
 }
 
 /// A moment at which the link goes down or comes back.
@@ -42,19 +44,22 @@ impl Outages {
                 _ => windows.push(window),
             }
         }
-        Self { windows, passed: 0 }
+        let next = windows.first().map(|first| Edge { at: first.from, down: true });
+        Self { windows, passed: 0, next }
     }
 
     /// The next edge, if there is one.
     pub(crate) fn next(&self) -> Option<Edge> {
-        let window = self.windows.get(self.passed / 2)?;
-        let down = self.passed.is_multiple_of(2);
-        Some(Edge { at: if down { window.from } else { window.to }, down })
+        self.next
     }
 
     /// Takes the next edge.
     pub(crate) fn pass(&mut self) {
         self.passed += 1;
+        let down = self.passed.is_multiple_of(2);
+        let edge =
+            |window: &Blackout| Edge { at: if down { window.from } else { window.to }, down };
+        self.next = self.windows.get(self.passed / 2).map(edge);
     }
 
     /// Whether a window is open.

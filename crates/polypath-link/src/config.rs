@@ -2,6 +2,7 @@
 
 use crate::blackout::Blackout;
 use crate::loss::Loss;
+use crate::queue::{QueueConfig, QueueLimit};
 use crate::rate::Rate;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -19,8 +20,8 @@ pub struct LinkConfig {
     /// Whether jitter may reorder packets. If not, a packet is delivered no earlier than the one
     /// before it, which raises the mean delay when packets are closer than the jitter.
     pub reorder: bool,
-    /// The drop-tail queue.
-    pub queue: QueueLimit,
+    /// The queue discipline.
+    pub queue: QueueConfig,
     /// Random loss.
     pub loss: Loss,
     /// Larger packets are dropped; `None` takes every size.
@@ -30,14 +31,14 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// A link with a queue of one BDP, without jitter, loss, MTU and outages.
+    /// A link with a drop-tail queue of one BDP, without jitter, loss, MTU and outages.
     pub fn new(rate: impl Into<Rate>, delay: Duration) -> Self {
         Self {
             rate: rate.into(),
             delay,
             jitter: Duration::ZERO,
             reorder: false,
-            queue: QueueLimit::Bdp { multiple: 1.0, rtt: None },
+            queue: QueueLimit::Bdp { multiple: 1.0, rtt: None }.into(),
             loss: Loss::None,
             mtu: None,
             blackouts: Vec::new(),
@@ -50,11 +51,7 @@ impl LinkConfig {
     /// The first setting that is wrong, and what is allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.loss.check()?;
-        if let QueueLimit::Bdp { multiple, .. } = self.queue
-            && !(multiple.is_finite() && multiple >= 0.0)
-        {
-            return Err(ConfigError::QueueMultiple { given: multiple });
-        }
+        self.queue.check()?;
         if let Some(&Blackout { from, to }) = self.blackouts.iter().find(|b| b.from >= b.to) {
             return Err(ConfigError::Blackout { from, to });
         }
@@ -69,7 +66,7 @@ impl LinkConfig {
 }
 
 /// A setting of a link that cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A probability outside 0 to 1.
@@ -86,6 +83,18 @@ pub enum ConfigError {
         /// What was given.
         given: f64,
     },
+    /// A parameter of a queue discipline.
+    #[error("{queue} queue: {parameter} is {given}; {allowed}")]
+    Queue {
+        /// The discipline.
+        queue: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What was given.
+        given: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
     /// An outage that ends before it begins.
     #[error("a blackout from {from} to {to}; it must end after it begins")]
     Blackout {
@@ -100,48 +109,4 @@ pub enum ConfigError {
         /// The step.
         at: Timestamp,
     },
-}
-
-/// How much may wait behind the packet in service.
-///
-/// A packet that finds the queue empty is always taken, so that no limit makes a link useless.
-/// Every other one is taken if it fits with those that wait behind the packet in service.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueLimit {
-    /// This many bytes.
-    Bytes(u64),
-    /// This many packets of any size.
-    Packets(u64),
-    /// A multiple of the bandwidth-delay product: [`Rate::reference`] (the highest rate of a
-    /// schedule, the mean rate of a trace) times a round-trip time.
-    Bdp {
-        /// How many BDPs.
-        multiple: f64,
-        /// The round-trip time; twice the delay if not given.
-        rtt: Option<Duration>,
-    },
-}
-
-/// The longest time that a [`Timestamp`] can tell, 584 years.
-const LONGEST: Duration = Duration::from_nanos(u64::MAX);
-
-/// A limit in both units, of which one is infinite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    pub(crate) bytes: u64,
-    pub(crate) packets: u64,
-}
-
-impl Room {
-    pub(crate) fn of(config: &LinkConfig) -> Self {
-        match config.queue {
-            QueueLimit::Bytes(bytes) => Self { bytes, packets: u64::MAX },
-            QueueLimit::Packets(packets) => Self { bytes: u64::MAX, packets },
-            QueueLimit::Bdp { multiple, rtt } => {
-                let rtt = rtt.unwrap_or(config.delay.saturating_mul(2));
-                let bdp = config.rate.reference().bytes_in(rtt.min(LONGEST));
-                Self { bytes: (bdp as f64 * multiple).round() as u64, packets: u64::MAX }
-            }
-        }
-    }
 }

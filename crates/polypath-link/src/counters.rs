@@ -33,13 +33,15 @@ impl Add for Tally {
 /// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// The queue had no room.
+    /// The queue had no room, for this packet or for one that came later.
     QueueFull,
+    /// Active queue management took it, on its way into the queue or out of it.
+    Aqm,
     /// The loss model took it.
     Loss,
     /// The link was or went down.
     Blackout,
-    /// It was larger than the MTU.
+    /// It was larger than the MTU, or than the burst of a token bucket.
     Mtu,
 }
 
@@ -48,11 +50,13 @@ pub enum DropReason {
 pub struct Drops {
     /// The queue had no room.
     pub queue_full: Tally,
+    /// Active queue management took them.
+    pub aqm: Tally,
     /// The loss model took them.
     pub loss: Tally,
     /// The link was or went down.
     pub blackout: Tally,
-    /// They were larger than the MTU.
+    /// They were larger than the MTU, or than the burst of a token bucket.
     pub mtu: Tally,
 }
 
@@ -60,6 +64,7 @@ impl Drops {
     pub(crate) fn add(&mut self, reason: DropReason, bytes: u32) {
         match reason {
             DropReason::QueueFull => self.queue_full.put(bytes),
+            DropReason::Aqm => self.aqm.put(bytes),
             DropReason::Loss => self.loss.put(bytes),
             DropReason::Blackout => self.blackout.put(bytes),
             DropReason::Mtu => self.mtu.put(bytes),
@@ -68,7 +73,7 @@ impl Drops {
 
     /// All of them.
     pub fn total(&self) -> Tally {
-        self.queue_full + self.loss + self.blackout + self.mtu
+        self.queue_full + self.aqm + self.loss + self.blackout + self.mtu
     }
 }
 
@@ -83,6 +88,9 @@ pub struct Counters {
     pub delivered: Tally,
     /// Packets dropped.
     pub dropped: Drops,
+    /// Packets that queue management marked with Congestion Experienced instead of dropping
+    /// them. What became of them then is in the other books.
+    pub marked: Tally,
     /// Packets in the queue, with the one in service.
     pub waiting: Tally,
     /// Packets that have left the queue and were not taken yet.

@@ -7,7 +7,7 @@
 //! # The model
 //!
 //! ```text
-//! send -> [down?] -> [MTU] -> drop-tail queue -> server (rate) -> [loss] -> delay, jitter -> poll
+//! send -> [down?] -> [MTU] -> queue discipline -> server (rate) -> [loss] -> delay, jitter -> poll
 //! ```
 //!
 //! * A lost packet has used its share of the rate, as a frame lost on the air has.
@@ -15,28 +15,39 @@
 //!   (see [`Blackout`] for the exact rule).
 //! * All schedules, traces and outages count from [`Timestamp::ZERO`](polypath_units::Timestamp).
 //!
+//! * The packet in service has left the queue: disciplines choose when the server is free.
+//!
 //! # Not modelled
 //!
-//! Active queue management and ECN marking, duplication, corruption, retransmission on the radio
+//! Duplication, corruption, retransmission on the radio
 //! layer (use a rate schedule or a trace, which show its effect).
 #![forbid(unsafe_code)]
 
 mod blackout;
+mod books;
 mod config;
 mod counters;
 mod link;
 mod loss;
+mod pace;
+mod packet;
 mod propagation;
+mod queue;
 mod rate;
 mod rng;
 mod seed;
 mod trace;
 
 pub use blackout::Blackout;
-pub use config::{ConfigError, LinkConfig, QueueLimit};
+pub use config::{ConfigError, LinkConfig};
 pub use counters::{Counters, DropReason, Drops, Tally};
 pub use link::{Link, SendOutcome};
 pub use loss::Loss;
+pub use packet::Packet;
+pub use queue::{
+    CoDelConfig, FqCoDelConfig, HtbClass, HtbConfig, HtbContent, LeafQueue, PeakRate,
+    PriorityConfig, QueueConfig, QueueLimit, RedConfig, RedThresholds, TokenBucketConfig,
+};
 pub use rate::{Rate, RateStep};
 pub use seed::RunSeed;
 pub use trace::{OPPORTUNITY_BYTES, Trace, TraceError};

@@ -1,16 +1,21 @@
 //! The link itself.
 
 use crate::blackout::{Edge, Outages};
-use crate::config::{ConfigError, LinkConfig, Room};
+use crate::books::Books;
+use crate::config::{ConfigError, LinkConfig};
 use crate::counters::{Counters, DropReason};
 use crate::loss::LossProcess;
+use crate::pace::{Pace, exact_completion};
+use crate::packet::Packet;
 use crate::propagation::Propagation;
+use crate::queue::{Item, Queue};
 use crate::rate::{Completion, Rate, Work, work_of};
 use crate::rng::Random;
+use core::mem;
 use polypath_units::Timestamp;
-use std::collections::VecDeque;
 
-/// What became of a packet on entry. Random loss and outages can still take a queued one.
+/// What became of a packet on entry. Random loss, outages and queue management can still take a
+/// queued one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
     /// It is in the queue.
@@ -22,63 +27,69 @@ pub enum SendOutcome {
 /// One direction of one link, carrying packets of type `P`.
 ///
 /// Time must not go backwards between calls; a time before the latest one counts as the latest.
-/// Each operation costs O(1) amortised, O(log n) with a trace, a schedule or reordering jitter.
+/// Each operation costs O(1) amortised, O(log n) with a trace, a schedule or reordering jitter;
+/// HTB costs O(classes), FQ-CoDel O(flow queues) when it overflows.
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     config: LinkConfig,
-    room: Room,
     now: Timestamp,
     /// Switched off with [`Link::set_down`].
     switched_off: bool,
     outages: Outages,
-    queue: VecDeque<(u32, P)>,
-    /// The service of the head of the queue; `None` exactly when the queue is empty.
-    service: Option<Service>,
+    queue: Queue<P>,
+    /// The packet that the server works on.
+    in_service: Option<Item<P>>,
+    service: Service,
+    /// When the server has something to do: the packet in service is served, or, without one,
+    /// the queue lets the next packet go.
+    due: Option<Timestamp>,
+    pace: Pace,
     line: Propagation<P>,
     loss: LossProcess,
     jitter: Random,
-    counters: Counters,
+    /// For queues that draw random numbers.
+    random: Random,
+    books: Books<P>,
 }
 
-/// The packet in service.
-#[derive(Clone, Copy, Debug)]
+/// The progress of the packet in service.
+#[derive(Clone, Copy, Debug, Default)]
 struct Service {
     start: Timestamp,
     work: Work,
-    /// `None` when the rate never lets it finish.
-    completion: Option<Completion>,
+    /// What is left when it is done, see [`Completion`].
+    surplus: Work,
 }
 
-impl Service {
-    /// Serves `work` from `start` on; `surplus` of it is already done.
-    fn begin(rate: &Rate, start: Timestamp, work: Work, surplus: Work) -> Self {
-        let completion = match surplus.checked_sub(work) {
-            Some(surplus) => Some(Completion { at: start, surplus }),
-            None => rate.completion(start, work - surplus),
-        };
-        Self { start, work: work.saturating_sub(surplus), completion }
-    }
+/// What happens next inside the link.
+enum Event {
+    /// [`Link::due`].
+    Server(Timestamp),
+    Outage(Edge),
 }
 
-impl<P> Link<P> {
+impl<P: Packet> Link<P> {
     /// A link that is empty and starts at time zero; equal seeds give equal losses and jitter.
     ///
     /// # Errors
     /// What [`LinkConfig::check`] finds.
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
-        let [loss, jitter] = Random::streams(seed);
+        let [loss, jitter, mut random] = Random::streams(seed);
         Ok(Self {
-            room: Room::of(&config),
             now: Timestamp::ZERO,
             switched_off: false,
             outages: Outages::new(&config.blackouts),
-            queue: VecDeque::new(),
-            service: None,
+            queue: Queue::new(&config, Timestamp::ZERO, &mut random),
+            in_service: None,
+            service: Service::default(),
+            due: None,
+            pace: Pace::default(),
             line: Propagation::new(),
             loss: LossProcess::new(loss),
             jitter,
-            counters: Counters::default(),
+            random,
+            books: Books::new(),
             config,
         })
     }
@@ -86,25 +97,30 @@ impl<P> Link<P> {
     /// Gives the link a packet of `bytes` bytes.
     pub fn send(&mut self, now: Timestamp, bytes: u32, packet: P) -> SendOutcome {
         self.advance(now);
-        self.counters.entered.put(bytes);
+        self.books.entered.put(bytes);
         if let Some(reason) = self.refusal(bytes) {
-            self.counters.dropped.add(reason, bytes);
-            return SendOutcome::Dropped(reason);
+            return SendOutcome::Dropped(self.books.drop(reason, bytes, packet));
         }
-        self.counters.waiting.put(bytes);
-        self.queue.push_back((bytes, packet));
-        if self.service.is_none() {
-            self.serve_head(self.now, 0);
+        self.books.waiting.put(bytes);
+        let idle = self.in_service.is_none();
+        let item = Item { entered: self.now, bytes, packet };
+        if idle && self.queue.is_transparent() {
+            self.serve_item(self.now, 0, item);
+            return SendOutcome::Queued;
         }
-        SendOutcome::Queued
+        let outcome = self.queue.enqueue(item, idle, &mut self.books);
+        if idle {
+            self.serve_next(self.now, 0);
+        }
+        outcome.map_or_else(SendOutcome::Dropped, |()| SendOutcome::Queued)
     }
 
     /// Takes the next packet that has arrived by `now`; call until `None`.
     pub fn poll(&mut self, now: Timestamp) -> Option<P> {
         self.advance(now);
         let (bytes, packet) = self.line.pop(self.now)?;
-        self.counters.propagating.take(bytes);
-        self.counters.delivered.put(bytes);
+        self.books.propagating.take(bytes);
+        self.books.delivered.put(bytes);
         Some(packet)
     }
 
@@ -116,8 +132,18 @@ impl<P> Link<P> {
             return due;
         }
         let least = self.config.delay.saturating_sub(self.config.jitter);
-        let head = self.service.and_then(|service| service.completion);
-        due.into_iter().chain(head.map(|done| done.at + least)).min()
+        due.into_iter().chain(self.due.map(|at| at + least)).min()
+    }
+
+    /// Keeps dropped packets from now on: [`take_dropped`](Self::take_dropped) gives them back.
+    pub fn keep_dropped(&mut self) {
+        self.books.keep_dropped();
+    }
+
+    /// The next packet that was dropped, in order, if they are kept. Every call that passes the
+    /// time can drop some.
+    pub fn take_dropped(&mut self) -> Option<(P, DropReason)> {
+        self.books.take_dropped()
     }
 
     /// Switches the link off, silently as in a [`Blackout`](crate::Blackout) that starts now, or
@@ -140,24 +166,28 @@ impl<P> Link<P> {
     }
 
     /// Changes any setting from `now` on. Packets in the queue stay, even beyond a smaller limit
-    /// or MTU; packets on the line keep their arrival times; new ones never overtake them unless
-    /// reordering is allowed.
+    /// or MTU; another queue discipline, or the same with other parameters, takes them over in the
+    /// order of their arrival and starts afresh otherwise; packets on the line keep their arrival
+    /// times; new ones never overtake them unless reordering is allowed.
     ///
     /// # Errors
     /// What [`LinkConfig::check`] finds; the link is then unchanged.
     pub fn set_config(&mut self, now: Timestamp, config: LinkConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.advance(now);
-        let remaining = self.service.map(|service| {
-            service.work.saturating_sub(self.config.rate.service_between(service.start, self.now))
-        });
-        if config.blackouts != self.config.blackouts {
-            self.replace_outages(Outages::new(&config.blackouts));
+        let old = mem::replace(&mut self.config, config);
+        if self.config.blackouts != old.blackouts {
+            self.replace_outages(Outages::new(&self.config.blackouts));
         }
-        self.room = Room::of(&config);
-        self.config = config;
-        if let (Some(work), Some(_)) = (remaining, self.service) {
-            self.service = Some(Service::begin(&self.config.rate, self.now, work, 0));
+        if self.in_service.is_some() {
+            let Service { start, work, .. } = self.service;
+            let work = work.saturating_sub(old.rate.service_between(start, self.now));
+            let completion = exact_completion(&self.config.rate, self.now, work, 0);
+            self.begin(self.now, work, completion);
+        }
+        match self.config.queue == old.queue {
+            true => self.queue.fit(&self.config),
+            false => self.replace_queue(),
         }
         Ok(())
     }
@@ -174,7 +204,7 @@ impl<P> Link<P> {
 
     /// The books, as of the last call that passed the link the time.
     pub fn counters(&self) -> Counters {
-        self.counters
+        *self.books
     }
 
     /// Why a packet may not enter, if so.
@@ -185,61 +215,100 @@ impl<P> Link<P> {
         if self.config.mtu.is_some_and(|mtu| bytes > mtu) {
             return Some(DropReason::Mtu);
         }
-        let &(in_service, _) = self.queue.front()?;
-        let waiting = self.counters.waiting;
-        let full = waiting.bytes - u64::from(in_service) + u64::from(bytes) > self.room.bytes
-            || waiting.packets > self.room.packets;
-        full.then_some(DropReason::QueueFull)
+        None
     }
 
     /// Lets happen what happens until `now`, in order of time.
     fn advance(&mut self, now: Timestamp) {
         let now = now.max(self.now);
-        loop {
-            let done = self.service.and_then(|s| s.completion).filter(|done| done.at <= now);
-            let edge = self.outages.next().filter(|edge| edge.at <= now);
-            match (done, edge) {
-                (Some(done), edge) if edge.is_none_or(|edge| done.at < edge.at) => {
-                    self.depart(done);
-                }
-                (_, Some(edge)) => self.pass_edge(edge),
-                _ => break,
+        while let Some(event) = self.event_by(now) {
+            match event {
+                Event::Server(at) => self.serve(at),
+                Event::Outage(edge) => self.pass_edge(edge),
             }
         }
         self.now = now;
     }
 
-    /// The head of the queue has been served.
-    fn depart(&mut self, done: Completion) {
-        if let Some((bytes, packet)) = self.queue.pop_front() {
-            self.counters.waiting.take(bytes);
-            if self.loss.lose(&self.config.loss) {
-                self.counters.dropped.add(DropReason::Loss, bytes);
-            } else {
-                let due = self.arrival(done.at);
-                self.counters.propagating.put(bytes);
-                self.line.push(due, bytes, packet);
-            }
+    /// The next event by `now`. Of events at one time, the edge of an outage is the first.
+    fn event_by(&self, now: Timestamp) -> Option<Event> {
+        let edge = self.outages.next().filter(|edge| edge.at <= now);
+        let before = |at: &Timestamp| *at <= now && edge.is_none_or(|edge| *at < edge.at);
+        match self.due.filter(before) {
+            Some(at) => Some(Event::Server(at)),
+            None => edge.map(Event::Outage),
         }
-        self.serve_head(done.at, done.surplus);
+    }
+
+    /// The server has done its work, or the queue lets a packet go.
+    fn serve(&mut self, at: Timestamp) {
+        let surplus = match self.in_service.take() {
+            Some(item) => {
+                self.depart(at, item);
+                self.service.surplus
+            }
+            None => 0,
+        };
+        self.serve_next(at, surplus);
+    }
+
+    /// A packet has been served.
+    fn depart(&mut self, at: Timestamp, item: Item<P>) {
+        let bytes = item.bytes;
+        self.books.waiting.take(bytes);
+        if self.loss.lose(&self.config.loss) {
+            self.books.drop(DropReason::Loss, bytes, item.packet);
+        } else {
+            let due = self.arrival(at);
+            self.books.propagating.put(bytes);
+            self.line.push(due, bytes, item.packet);
+        }
     }
 
     /// When a packet that departs at `departure` arrives.
     fn arrival(&mut self, departure: Timestamp) -> Timestamp {
         let LinkConfig { delay, jitter, reorder, .. } = self.config;
-        let least = delay.saturating_sub(jitter);
         let due = match jitter.is_zero() {
             true => departure + delay,
-            false => departure + least + self.jitter.up_to(delay.saturating_add(jitter) - least),
+            false => {
+                let least = delay.saturating_sub(jitter);
+                departure + least + self.jitter.up_to(delay.saturating_add(jitter) - least)
+            }
         };
         if reorder { due } else { self.line.latest().map_or(due, |latest| due.max(latest)) }
     }
 
-    fn serve_head(&mut self, start: Timestamp, surplus: Work) {
-        self.service = self
-            .queue
-            .front()
-            .map(|&(bytes, _)| Service::begin(&self.config.rate, start, work_of(bytes), surplus));
+    /// The server is free at `start` with `surplus` service that belongs to that time.
+    fn serve_next(&mut self, start: Timestamp, surplus: Work) {
+        match self.queue.dequeue(start, &mut self.books) {
+            Some(item) => self.serve_item(start, surplus, item),
+            None => self.due = self.queue.release(),
+        }
+    }
+
+    fn serve_item(&mut self, start: Timestamp, surplus: Work, item: Item<P>) {
+        let completion = self.pace.completion(&self.config.rate, start, item.bytes, surplus);
+        let work = work_of(item.bytes).saturating_sub(surplus);
+        self.in_service = Some(item);
+        self.begin(start, work, completion);
+    }
+
+    fn begin(&mut self, start: Timestamp, work: Work, completion: Option<Completion>) {
+        let surplus = completion.map_or(0, |done| done.surplus);
+        self.service = Service { start, work, surplus };
+        self.due = completion.map(|done| done.at);
+    }
+
+    /// Moves what waits to a queue as the settings say.
+    fn replace_queue(&mut self) {
+        let mut items = Vec::new();
+        self.queue.drain(&mut |item| items.push(item));
+        items.sort_by_key(|item| item.entered);
+        self.queue = Queue::new(&self.config, self.now, &mut self.random);
+        items.into_iter().for_each(|item| self.queue.adopt(item));
+        if self.in_service.is_none() {
+            self.serve_next(self.now, 0);
+        }
     }
 
     fn pass_edge(&mut self, edge: Edge) {
@@ -263,15 +332,18 @@ impl<P> Link<P> {
 
     /// Drops the queue, and what would arrive at `from` or later.
     fn lose_everything(&mut self, from: Timestamp) {
-        let Counters { dropped, waiting, propagating, .. } = &mut self.counters;
-        for (bytes, _) in self.queue.drain(..) {
-            waiting.take(bytes);
-            dropped.add(DropReason::Blackout, bytes);
+        let books = &mut self.books;
+        if let Some(item) = self.in_service.take() {
+            books.drop_waiting(DropReason::Blackout, item);
         }
-        self.line.cut(from, |bytes| {
-            propagating.take(bytes);
-            dropped.add(DropReason::Blackout, bytes);
+        self.queue.drain(&mut |item| {
+            books.drop_waiting(DropReason::Blackout, item);
         });
-        self.service = None;
+        for (bytes, packet) in self.line.cut(from) {
+            books.propagating.take(bytes);
+            books.drop(DropReason::Blackout, bytes, packet);
+        }
+        // The queue learns that it is empty.
+        self.serve_next(from, 0);
     }
 }

@@ -89,16 +89,15 @@ impl<P> Propagation<P> {
         taken.map(|flying| (flying.bytes, flying.packet))
     }
 
-    /// Loses all packets that would arrive at `from` or later.
-    pub(crate) fn cut(&mut self, from: Timestamp, mut lost: impl FnMut(u32)) {
+    /// Takes all packets that would arrive at `from` or later off the line, in order of departure.
+    pub(crate) fn cut(&mut self, from: Timestamp) -> Vec<(u32, P)> {
         let stay = self.in_order.partition_point(|flying| flying.due < from);
-        self.in_order.drain(stay..).for_each(|flying| lost(flying.bytes));
-        self.overtaking.retain(|Reverse(flying)| {
-            let stays = flying.due < from;
-            if !stays {
-                lost(flying.bytes);
-            }
-            stays
-        });
+        let mut cut: Vec<_> = self.in_order.drain(stay..).collect();
+        let (stay, lost): (Vec<_>, Vec<_>) =
+            self.overtaking.drain().partition(|Reverse(flying)| flying.due < from);
+        self.overtaking.extend(stay);
+        cut.extend(lost.into_iter().map(|Reverse(flying)| flying));
+        cut.sort_by_key(|flying| flying.sequence);
+        cut.into_iter().map(|flying| (flying.bytes, flying.packet)).collect()
     }
 }

@@ -16,6 +16,16 @@ impl Random {
         core::array::from_fn(|_| Self(Pcg64Mcg::from_rng(&mut parent)))
     }
 
+    /// A stream that does not depend on what this one gives from now on.
+    pub(crate) fn fork(&mut self) -> Self {
+        Self(Pcg64Mcg::from_rng(&mut self.0))
+    }
+
+    /// Any number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// True with this probability; never at 0, always at 1.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;

@@ -20,7 +20,7 @@ fn us(micros: u64) -> Timestamp {
 
 /// 12 Mbit/s: a packet of 1500 bytes takes 1 ms.
 fn config(delay: Duration) -> LinkConfig {
-    let queue = QueueLimit::Packets(1000);
+    let queue = QueueLimit::Packets(1000).into();
     LinkConfig { queue, ..LinkConfig::new(Bandwidth::from_mbit_per_sec(12.0), delay) }
 }
 
@@ -59,7 +59,7 @@ fn packets_leave_one_after_the_other_at_the_rate() {
 #[test]
 fn the_rate_is_exact_over_many_packets() {
     let rate = Bandwidth::from_mbit_per_sec(300.0);
-    let queue = QueueLimit::Packets(300_000);
+    let queue = QueueLimit::Packets(300_000).into();
     let mut link = link(LinkConfig { queue, ..LinkConfig::new(rate, Duration::ZERO) });
     for n in 0..300_000 {
         link.send(Timestamp::ZERO, 1400, n);
@@ -81,7 +81,7 @@ fn the_queue_drops_what_does_not_fit_behind_the_packet_in_service() {
         (QueueLimit::Bdp { multiple: 1.0, rtt: Some(Duration::from_millis(4)) }, 5),
     ];
     for (queue, taken) in limits {
-        let mut link = link(LinkConfig { queue, ..config(5 * MS) });
+        let mut link = link(LinkConfig { queue: queue.into(), ..config(5 * MS) });
         let outcomes: Vec<_> = (0..20).map(|n| link.send(ms(0), 1500, n)).collect();
         let full = SendOutcome::Dropped(DropReason::QueueFull);
         assert_eq!(outcomes.iter().position(|&outcome| outcome == full), Some(taken), "{queue:?}");
@@ -313,7 +313,7 @@ fn settings_that_make_no_sense_are_refused_and_change_nothing() {
     let bad = [
         LinkConfig { loss: Loss::Bernoulli(1.5), ..good.clone() },
         LinkConfig { loss: Loss::Bernoulli(f64::NAN), ..good.clone() },
-        LinkConfig { queue: QueueLimit::Bdp { multiple: -1.0, rtt: None }, ..good.clone() },
+        LinkConfig { queue: QueueLimit::Bdp { multiple: -1.0, rtt: None }.into(), ..good.clone() },
         LinkConfig { blackouts: vec![Blackout { from: ms(2), to: ms(2) }], ..good.clone() },
         LinkConfig { rate: rate(&[2, 2]), ..good.clone() },
     ];
@@ -329,7 +329,7 @@ fn settings_that_make_no_sense_are_refused_and_change_nothing() {
 #[test]
 fn the_largest_settings_do_not_overflow() {
     let rate = Bandwidth::from_bits_per_sec(u64::MAX);
-    let queue = QueueLimit::Bdp { multiple: f64::MAX, rtt: None };
+    let queue = QueueLimit::Bdp { multiple: f64::MAX, rtt: None }.into();
     let config =
         LinkConfig { queue, jitter: Duration::MAX, ..LinkConfig::new(rate, Duration::MAX) };
     let mut link = link(config);

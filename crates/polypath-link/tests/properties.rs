@@ -1,21 +1,27 @@
 //! What holds for every link and every sequence of operations.
 
+mod common;
+
+use common::Probe;
 use polypath_link::{
-    Blackout, Link, LinkConfig, Loss, OPPORTUNITY_BYTES, QueueLimit, Rate, RateStep, SendOutcome,
-    Tally, Trace,
+    Blackout, CoDelConfig, FqCoDelConfig, HtbClass, HtbConfig, HtbContent, LeafQueue, Link,
+    LinkConfig, Loss, OPPORTUNITY_BYTES, PeakRate, PriorityConfig, QueueConfig, QueueLimit, Rate,
+    RateStep, RedConfig, RedThresholds, SendOutcome, Tally, TokenBucketConfig, Trace,
 };
 use polypath_units::{Bandwidth, Timestamp};
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
 enum Op {
-    Send(u32),
+    /// A packet of this size, flow and class; whether it is ECN-capable.
+    Send(u32, u64, u8, bool),
     Poll,
     SetDown(bool),
     SetRate(Rate),
-    SetQueue(QueueLimit),
+    SetQueue(QueueConfig),
     SetDelay(Duration, Duration),
     SetBlackouts(Vec<Blackout>),
 }
@@ -49,12 +55,103 @@ fn rate() -> impl Strategy<Value = Rate> {
     prop_oneof![bandwidth().prop_map(Rate::Constant), schedule(), trace()]
 }
 
-fn queue() -> impl Strategy<Value = QueueLimit> {
+fn limit() -> impl Strategy<Value = QueueLimit> {
     let bdp = |multiple| QueueLimit::Bdp { multiple, rtt: None };
     prop_oneof![
         (0..20_u64).prop_map(QueueLimit::Packets),
         (0..20_000_u64).prop_map(QueueLimit::Bytes),
         (0.0..3.0).prop_map(bdp),
+    ]
+}
+
+/// Targets and intervals so short that the law acts within a few packets.
+fn codel() -> impl Strategy<Value = CoDelConfig> {
+    (micros(0..2_000), micros(2_000..8_000), limit(), any::<bool>())
+        .prop_map(|(target, interval, limit, ecn)| CoDelConfig { target, interval, limit, ecn })
+}
+
+fn fq_codel() -> impl Strategy<Value = FqCoDelConfig> {
+    (codel(), 1..6_u32, 1..4_000_u32).prop_map(|(codel, queues, quantum)| {
+        let CoDelConfig { target, interval, limit, ecn } = codel;
+        FqCoDelConfig { target, interval, limit, queues, quantum, ecn }
+    })
+}
+
+fn red() -> impl Strategy<Value = RedConfig> {
+    let thresholds = prop_oneof![
+        (0..4_u64, 1..6_u64)
+            .prop_map(|(min, more)| RedThresholds::Packets { min, max: min + more }),
+        (0..4_000_u64, 1..9_000_u64)
+            .prop_map(|(min, more)| RedThresholds::Bytes { min, max: min + more }),
+    ];
+    let law = (thresholds, 0.01..=1.0_f64, 0.01..=1.0_f64, any::<bool>(), any::<bool>());
+    (law, limit()).prop_map(|((thresholds, max_probability, weight, gentle, ecn), limit)| {
+        RedConfig { thresholds, max_probability, weight, gentle, ecn, mean_packet: 1000, limit }
+    })
+}
+
+fn leaf() -> impl Strategy<Value = LeafQueue> {
+    prop_oneof![
+        limit().prop_map(LeafQueue::from),
+        codel().prop_map(LeafQueue::from),
+        fq_codel().prop_map(LeafQueue::from),
+        red().prop_map(LeafQueue::from),
+    ]
+}
+
+fn some_rate() -> impl Strategy<Value = Bandwidth> {
+    (20_000..200_000_000_u64).prop_map(Bandwidth::from_bits_per_sec)
+}
+
+fn token_bucket() -> impl Strategy<Value = TokenBucketConfig> {
+    let peak = prop::option::of((some_rate(), 1..5_000_u32));
+    (some_rate(), 1..10_000_u32, peak, leaf()).prop_map(|(rate, burst, peak, queue)| {
+        let peak = peak.map(|(more, burst)| {
+            let bits = rate.bits_per_sec() + more.bits_per_sec();
+            PeakRate { rate: Bandwidth::from_bits_per_sec(bits), burst }
+        });
+        TokenBucketConfig { rate, burst, peak, queue }
+    })
+}
+
+fn htb_class(
+    name: &'static str,
+    content: impl Strategy<Value = HtbContent>,
+) -> impl Strategy<Value = HtbClass> {
+    let sizes = (1..5_000_u32, 1..5_000_u32, 1..5_000_u32, 0..3_u8);
+    let rates = (some_rate(), prop::option::of(some_rate()));
+    (rates, sizes, content).prop_map(move |((rate, more), sizes, content)| {
+        let ceil = rate.bits_per_sec() + more.map_or(0, Bandwidth::bits_per_sec);
+        let (burst, ceil_burst, quantum, priority) = sizes;
+        let class =
+            HtbClass::new(name, rate, content).with_ceil(Bandwidth::from_bits_per_sec(ceil));
+        HtbClass { burst, ceil_burst, quantum, priority, ..class }
+    })
+}
+
+fn htb_leaf(class: u8) -> impl Strategy<Value = HtbClass> {
+    let leaf = leaf().prop_map(move |queue| HtbContent::Leaf { serves: vec![class], queue });
+    htb_class("leaf", leaf)
+}
+
+/// Two leaves in a class in a class, and one beside it.
+fn htb() -> impl Strategy<Value = HtbConfig> {
+    let classes = |inner| HtbContent::Classes(inner);
+    let inner = (htb_leaf(0), htb_leaf(1)).prop_map(move |(a, b)| classes(vec![a, b]));
+    let outer =
+        (htb_class("inner", inner), htb_leaf(2)).prop_map(move |(a, b)| classes(vec![a, b]));
+    htb_class("outer", outer).prop_map(|class| HtbConfig { classes: vec![class], default: 1 })
+}
+
+/// Every discipline.
+fn queue() -> impl Strategy<Value = QueueConfig> {
+    let bands = prop::collection::vec(leaf(), 1..4);
+    prop_oneof![
+        2 => limit().prop_map(QueueConfig::from),
+        3 => leaf().prop_map(QueueConfig::Leaf),
+        1 => bands.prop_map(|bands| PriorityConfig { bands }.into()),
+        2 => token_bucket().prop_map(QueueConfig::from),
+        2 => htb().prop_map(QueueConfig::from),
     ]
 }
 
@@ -99,7 +196,8 @@ prop_compose! {
 
 fn ops() -> impl Strategy<Value = Vec<(Duration, Op)>> {
     let op = prop_oneof![
-        8 => (0..2_500_u32).prop_map(Op::Send),
+        12 => (0..2_500_u32, 0..4_u64, 0..4_u8, any::<bool>())
+            .prop_map(|(bytes, flow, class, ecn)| Op::Send(bytes, flow, class, ecn)),
         8 => Just(Op::Poll),
         1 => any::<bool>().prop_map(Op::SetDown),
         1 => rate().prop_map(Op::SetRate),
@@ -110,30 +208,31 @@ fn ops() -> impl Strategy<Value = Vec<(Duration, Op)>> {
     prop::collection::vec((micros(0..2_000), op), 1..150)
 }
 
-/// A packet: its number and size.
-type Packet = (u64, u32);
-
 /// A link, and books of our own.
 struct Audit {
-    link: Link<Packet>,
+    link: Link<Probe>,
     now: Timestamp,
     sent: Tally,
-    dropped_on_entry: u64,
-    taken: Vec<Packet>,
+    /// The numbers of those that the link refused.
+    refused: BTreeSet<u64>,
+    taken: Vec<Probe>,
 }
 
 impl Audit {
     fn new(config: LinkConfig, seed: u64) -> Self {
         let link = Link::new(config, seed).unwrap();
         let (now, sent) = (Timestamp::ZERO, Tally::default());
-        Self { link, now, sent, dropped_on_entry: 0, taken: Vec::new() }
+        Self { link, now, sent, refused: BTreeSet::new(), taken: Vec::new() }
     }
 
     fn apply(&mut self, after: Duration, op: &Op) {
         self.now += after;
         let config = self.link.config().clone();
         let change = match op.clone() {
-            Op::Send(bytes) => return self.send(bytes),
+            Op::Send(bytes, flow, class, ecn) => {
+                let probe = Probe::new(self.sent.packets, bytes);
+                return self.send(Probe { flow, class, ecn, ..probe });
+            }
             Op::Poll => return while self.poll(self.now) {},
             Op::SetDown(down) => return self.link.set_down(self.now, down),
             Op::SetRate(rate) => LinkConfig { rate, ..config },
@@ -144,11 +243,12 @@ impl Audit {
         self.link.set_config(self.now, change).unwrap();
     }
 
-    fn send(&mut self, bytes: u32) {
-        let outcome = self.link.send(self.now, bytes, (self.sent.packets, bytes));
-        self.dropped_on_entry += u64::from(outcome != SendOutcome::Queued);
+    fn send(&mut self, probe: Probe) {
+        if common::send(&mut self.link, self.now, probe) != SendOutcome::Queued {
+            self.refused.insert(probe.number);
+        }
         self.sent.packets += 1;
-        self.sent.bytes += u64::from(bytes);
+        self.sent.bytes += u64::from(probe.bytes);
     }
 
     fn poll(&mut self, at: Timestamp) -> bool {
@@ -159,16 +259,28 @@ impl Audit {
 
     fn check(&self) -> Result<(), TestCaseError> {
         let counters = self.link.counters();
-        let taken = self.taken.iter().fold(Tally::default(), |sum, &(_, bytes)| Tally {
+        let taken = self.taken.iter().fold(Tally::default(), |sum, probe| Tally {
             packets: sum.packets + 1,
-            bytes: sum.bytes + u64::from(bytes),
+            bytes: sum.bytes + u64::from(probe.bytes),
         });
         prop_assert_eq!(counters.entered, self.sent);
         prop_assert_eq!(counters.delivered, taken);
         let all = counters.delivered + counters.dropped.total() + counters.queued();
         prop_assert_eq!(counters.entered, all);
-        prop_assert!(counters.dropped.total().packets >= self.dropped_on_entry);
+        prop_assert!(counters.dropped.total().packets >= self.refused.len() as u64);
         prop_assert!(!self.link.is_down() || counters.waiting == Tally::default());
+        Ok(())
+    }
+
+    /// What was refused does not come out, nothing comes out twice, marks are counted and are on
+    /// capable packets only.
+    fn check_taken(&self) -> Result<(), TestCaseError> {
+        let numbers: BTreeSet<_> = self.taken.iter().map(|probe| probe.number).collect();
+        prop_assert_eq!(numbers.len(), self.taken.len());
+        prop_assert!(numbers.is_disjoint(&self.refused));
+        let marked = self.taken.iter().filter(|probe| probe.marked);
+        prop_assert!(marked.clone().all(|probe| probe.ecn));
+        prop_assert!(marked.count() as u64 <= self.link.counters().marked.packets);
         Ok(())
     }
 
@@ -199,18 +311,23 @@ proptest! {
             prop_assert!(audit.link.next_event().is_none_or(|next| next > at));
         }
         audit.check()?;
+        audit.check_taken()?;
         prop_assert_eq!(audit.link.poll(Timestamp::MAX), None);
         prop_assert_eq!(audit.link.counters().propagating, Tally::default());
     }
 
     #[test]
-    fn order_is_kept_unless_reordering_is_allowed(config in config(), seed: u64, ops in ops()) {
+    fn each_flow_keeps_its_order_unless_reordering_is_allowed(config in config(), seed: u64, ops in ops()) {
         let mut audit = Audit::new(LinkConfig { reorder: false, ..config }, seed);
         ops.iter().for_each(|(after, op)| audit.apply(*after, op));
         while let Some(at) = audit.link.next_event() {
             while audit.poll(at) {}
         }
-        prop_assert!(audit.taken.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let mut last = BTreeMap::new();
+        for probe in audit.taken {
+            let before = last.insert((probe.flow, probe.class), probe.number);
+            prop_assert!(before < Some(probe.number));
+        }
     }
 
     #[test]
@@ -232,7 +349,7 @@ proptest! {
         bits in 1..2_000_000_000_u64,
         sends in prop::collection::vec((micros(0..200), 1..2_000_u32), 2..100),
     ) {
-        let departures = departures(Bandwidth::from_bits_per_sec(bits), &sends);
+        let departures = departures(Bandwidth::from_bits_per_sec(bits), endless(), &sends);
         for (i, &(from, _)) in departures.iter().enumerate() {
             let mut served = 0_u128;
             for &(to, bytes) in &departures[i + 1..] {
@@ -251,7 +368,33 @@ proptest! {
     ) {
         let Rate::Trace { trace, repeat } = &rate else { unreachable!() };
         let expected = play(trace, *repeat, &sends);
-        prop_assert_eq!(departures(rate.clone(), &sends), expected);
+        prop_assert_eq!(departures(rate.clone(), endless(), &sends), expected);
+    }
+
+    /// What begins its service from packet i to packet j is at most the burst and what came in
+    /// between. The end of a service is seen, at the end of its nanosecond, and the bucket keeps a
+    /// nanosecond's worth more than the burst: two nanoseconds in all.
+    #[test]
+    fn a_token_bucket_is_never_exceeded_over_any_interval(
+        config in token_bucket(),
+        sends in prop::collection::vec((micros(0..2_000), 1..2_000_u32), 2..100),
+    ) {
+        let config = TokenBucketConfig { queue: QueueLimit::Packets(u64::MAX).into(), ..config };
+        let departures = departures(fastest(), config.clone().into(), &sends);
+        prop_assert!(within(&departures, config.rate, config.burst));
+        if let Some(peak) = config.peak {
+            prop_assert!(within(&departures, peak.rate, peak.burst));
+        }
+    }
+
+    /// A leaf may owe a packet.
+    #[test]
+    fn a_leaf_class_never_exceeds_its_ceiling_over_any_interval(
+        config in htb(),
+        sends in prop::collection::vec((micros(0..2_000), 1..2_000_u32), 2..100),
+    ) {
+        let departures = departures(fastest(), config.clone().into(), &sends);
+        prop_assert!(within_leaf(&departures, &config.classes[0]));
     }
 
     #[test]
@@ -262,9 +405,42 @@ proptest! {
     }
 }
 
-/// When packets leave an unlimited queue without delay, and their sizes.
-fn departures(rate: impl Into<Rate>, sends: &[(Duration, u32)]) -> Vec<(Timestamp, u32)> {
-    let queue = QueueLimit::Packets(u64::MAX);
+fn fastest() -> Rate {
+    Bandwidth::from_bits_per_sec(u64::MAX).into()
+}
+
+/// Whether in every interval at most `burst` and what the rate gives leaves.
+fn within(departures: &[(Timestamp, u32)], rate: Bandwidth, burst: u32) -> bool {
+    const PER_BYTE: u128 = 8_000_000_000;
+    (0..departures.len()).all(|i| {
+        let (from, mut served) = (departures[i].0, 0);
+        departures[i..].iter().all(|&(to, bytes)| {
+            served += u128::from(bytes) * PER_BYTE;
+            let nanos = to.since(from).as_nanos() + 2;
+            served <= u128::from(burst) * PER_BYTE + u128::from(rate.bits_per_sec()) * nanos
+        })
+    })
+}
+
+/// All packets are of class 0, which the first leaf serves.
+fn within_leaf(departures: &[(Timestamp, u32)], class: &HtbClass) -> bool {
+    match &class.content {
+        HtbContent::Classes(classes) => within_leaf(departures, &classes[0]),
+        HtbContent::Leaf { .. } => within(departures, class.ceil, class.ceil_burst + 2_000),
+    }
+}
+
+/// No limit.
+fn endless() -> QueueConfig {
+    QueueLimit::Packets(u64::MAX).into()
+}
+
+/// When packets leave a link without delay, and their sizes.
+fn departures(
+    rate: impl Into<Rate>,
+    queue: QueueConfig,
+    sends: &[(Duration, u32)],
+) -> Vec<(Timestamp, u32)> {
     let config = LinkConfig { queue, ..LinkConfig::new(rate, Duration::ZERO) };
     let mut link = Link::new(config, 0).unwrap();
     let (mut now, mut left) = (Timestamp::ZERO, Vec::new());

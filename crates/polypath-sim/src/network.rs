@@ -1,7 +1,7 @@
 //! Paths between two hosts, each of two links.
 
 use core::ops::Not;
-use polypath_link::{ConfigError, Counters, Link, LinkConfig, RunSeed, SendOutcome};
+use polypath_link::{ConfigError, Counters, Link, LinkConfig, Packet, RunSeed, SendOutcome};
 use polypath_units::Timestamp;
 
 /// A direction of a path.
@@ -62,7 +62,7 @@ pub struct Network<P> {
     links: Vec<Link<P>>,
 }
 
-impl<P> Network<P> {
+impl<P: Packet> Network<P> {
     /// A network of these paths.
     ///
     /// # Errors

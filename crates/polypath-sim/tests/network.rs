@@ -62,7 +62,7 @@ fn echo(seed: RunSeed) -> Vec<(Timestamp, usize, u64)> {
     let lossy = |mbit, delay| LinkConfig {
         loss: Loss::Bernoulli(0.05),
         jitter: Duration::from_millis(2),
-        queue: QueueLimit::Packets(20),
+        queue: QueueLimit::Packets(20).into(),
         ..link(mbit, delay)
     };
     let paths = [lossy(50.0, 10), lossy(20.0, 30)].map(PathLinks::symmetric);

@@ -1,9 +1,11 @@
 //! Scenario files.
 
-use polypath_link::{Blackout, Loss, QueueLimit, Rate, RateStep};
-use polypath_sim::scenario::{FlowKind, NameKind, Scenario, ScenarioError};
+use polypath_link::{Blackout, ConfigError, Loss, QueueLimit, Rate, RateStep};
+use polypath_sim::scenario::{
+    Bulk, FlowKind, NameKind, ReceiveBuffer, Scenario, ScenarioError, ScenarioPath, Transport,
+};
 use polypath_sim::{Direction, Network, RunSeed};
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::{Bandwidth, ByteCount, Timestamp};
 use proptest::prelude::*;
 use std::io;
 use std::path::Path;
@@ -17,6 +19,14 @@ fn parse(text: &str) -> Result<Scenario, ScenarioError> {
         let found = TRACES.iter().find(|(name, _)| path == Path::new(name));
         found.map(|(_, text)| (*text).to_owned()).ok_or(io::ErrorKind::NotFound.into())
     })
+}
+
+fn paths(scenario: &Scenario) -> Vec<ScenarioPath> {
+    scenario.network.paths().expect("a network of paths")
+}
+
+fn network(scenario: &Scenario) -> Result<Network<()>, ConfigError> {
+    Network::new(paths(scenario).into_iter().map(|path| path.links), RunSeed::default())
 }
 
 fn mbit(rate: f64) -> Bandwidth {
@@ -75,7 +85,8 @@ direction = "down"
 #[test]
 fn every_key_has_its_effect() {
     let scenario = parse(FULL).unwrap();
-    let [mmwave, lte] = &scenario.paths[..] else { panic!("{:?}", scenario.paths) };
+    let paths = paths(&scenario);
+    let [mmwave, lte] = &paths[..] else { panic!("{paths:?}") };
     let (up, down) = (&mmwave.links.up, &mmwave.links.down);
     let steps = [(3, 200.0), (7, 15.0), (9, 300.0)];
     let steps = steps.map(|(at, rate)| RateStep { at: secs(at), rate: mbit(rate) }).to_vec();
@@ -84,7 +95,7 @@ fn every_key_has_its_effect() {
     assert_eq!((up.delay, down.delay), (Duration::from_millis(7), Duration::from_millis(5)));
     for link in [up, down] {
         let rtt = Some(Duration::from_millis(12));
-        assert_eq!(link.queue, QueueLimit::Bdp { multiple: 2.0, rtt });
+        assert_eq!(link.queue, QueueLimit::Bdp { multiple: 2.0, rtt }.into());
         assert_eq!((link.jitter, link.reorder), (Duration::from_millis(1), true));
         assert_eq!(link.mtu, Some(1500));
         assert_eq!(link.blackouts, [Blackout { from: secs(10), to: secs(12) }]);
@@ -96,9 +107,10 @@ fn every_key_has_its_effect() {
     let (up, down) = (&lte.links.up, &lte.links.down);
     assert!(matches!(&up.rate, Rate::Trace { trace, repeat: true } if trace.opportunities() == 2));
     assert!(matches!(&down.rate, Rate::Trace { repeat: false, .. }));
-    assert_eq!((up.queue, down.queue), (QueueLimit::Packets(1500), QueueLimit::Bytes(1_000_000)));
+    assert_eq!(up.queue, QueueLimit::Packets(1500).into());
+    assert_eq!(down.queue, QueueLimit::Bytes(1_000_000).into());
 
-    let names: Vec<_> = scenario.connection.names().map(|(kind, n)| (kind, &*n.name)).collect();
+    let names: Vec<_> = scenario.connections[0].names().map(|(kind, n)| (kind, &*n.name)).collect();
     let expected = [
         (NameKind::Congestion, "balia"),
         (NameKind::SlowStart, "bess"),
@@ -106,10 +118,11 @@ fn every_key_has_its_effect() {
         (NameKind::Failure, "fpf"),
     ];
     assert_eq!(names, expected);
-    assert_eq!(scenario.connection.receive_buffer.unwrap().get(), 4_000_000);
-    let [flow] = scenario.flows[..] else { panic!("{:?}", scenario.flows) };
+    let Transport::Bond(bond) = &scenario.connections[0].transport else { panic!("no bond") };
+    assert_eq!(bond.receive, ReceiveBuffer::Fixed(ByteCount::new(4_000_000)));
+    let [flow] = &scenario.flows[..] else { panic!("{:?}", scenario.flows) };
     assert_eq!((flow.start, flow.direction), (secs(1), Direction::Down));
-    assert!(matches!(flow.kind, FlowKind::Bulk { bytes } if bytes.get() == 100_000_000));
+    assert_eq!(flow.kind, FlowKind::Bulk(Bulk { bytes: Some(ByteCount::new(100_000_000)) }));
 }
 
 #[test]
@@ -118,7 +131,7 @@ fn a_blockage_without_end_outlasts_the_schedule() {
     let steps = [(3, 200.0), (7, 15.0)];
     let steps = steps.map(|(at, rate)| RateStep { at: secs(at), rate: mbit(rate) }).to_vec();
     let expected = Rate::Schedule { initial: mbit(500.0), steps };
-    assert_eq!(scenario.paths[0].links.down.rate, expected);
+    assert_eq!(paths(&scenario)[0].links.down.rate, expected);
 }
 
 /// What the message must say for a change of one line of `FULL`; lines count from 1, and line 1
@@ -128,7 +141,12 @@ fn errors_name_file_line_key_and_what_is_allowed() {
     let cases = [
         ("rate = \"500 Mbit/s\"", "rate = \"500\"", "test.toml:4: rate: ", "Mbit/s"),
         ("rate = \"500 Mbit/s\"", "rate = 500", "test.toml:4: rate: ", "carry their unit"),
-        ("rate = \"500 Mbit/s\"", "rat = \"500 Mbit/s\"", "test.toml:5: rate_schedule", "`rate`"),
+        (
+            "rate = \"500 Mbit/s\"",
+            "rat = \"500 Mbit/s\"",
+            "test.toml:4: unknown key `rat`",
+            "rate, trace",
+        ),
         (
             "delay = \"5 ms\"",
             "delai = \"5 ms\"",
@@ -144,7 +162,12 @@ fn errors_name_file_line_key_and_what_is_allowed() {
         ("queue = \"2 bdp\"", "queue = \"-2 bdp\"", "test.toml:9: queue: ", "1 bdp"),
         ("queue = \"2 bdp\"", "queue = \"NaN bdp\"", "test.toml:9: queue: ", "1 bdp"),
         ("bad_to_good = 0.1", "bad_to_good = 1.1", "test.toml:10: bad_to_good: ", "0 to 1"),
-        (", bad_to_good = 0.1", "", "test.toml:10: gilbert_elliott needs", "`bad_to_good`"),
+        (
+            ", bad_to_good = 0.1",
+            "",
+            "test.toml:10: [path.loss.gilbert_elliott] needs",
+            "`bad_to_good`",
+        ),
         ("mtu = \"1500 B\"", "mtu = 1500", "test.toml:11: mtu: ", "carry their unit"),
         ("mtu = \"1500 B\"", "mtu = \"0 B\"", "test.toml:11: mtu: ", "from 1 B"),
         ("to = \"12 s\"", "to = \"9 s\"", "test.toml:12: to: ", "later than `from`"),
@@ -166,16 +189,21 @@ fn errors_name_file_line_key_and_what_is_allowed() {
             "test.toml:25: trace: ",
             "not both",
         ),
-        ("trace_loop = false\ntrace", "blockage = {}\ntrace", "28: blockage: ", "with `rate` only"),
+        (
+            "trace_loop = false\ntrace",
+            "blockage = { at = \"1 s\", rate = \"1 bit/s\" }\ntrace",
+            "28: blockage: ",
+            "with `rate` only",
+        ),
         (
             "[connection]",
             "[conection]",
             "test.toml:32: unknown key `conection`",
-            "path, connection",
+            "path, node, link",
         ),
         ("receive_buffer", "window", "test.toml:37: unknown key `window`", "receive_buffer"),
         ("kind = \"bulk\"", "kind = \"burst\"", "test.toml:40: kind: ", "\"bulk\""),
-        ("bytes = \"100 MB\"", "", "test.toml:39: [[flow]] needs", "`bytes`"),
+        ("bytes = \"100 MB\"", "", "test.toml:39: flow: has no end", "`duration`"),
         ("direction = \"down\"", "direction = \"left\"", "test.toml:43: direction: ", "\"up\""),
         ("loss = 0\n", "loss = \n", "test.toml:20: not valid TOML", ""),
         ("loss = 0\n", "delay = \"1 ms\"\n", "test.toml:20: not valid TOML", "duplicate key"),
@@ -193,7 +221,7 @@ fn errors_name_file_line_key_and_what_is_allowed() {
 
 #[test]
 fn a_scenario_needs_paths() {
-    for text in ["", "path = []", "path = 3", "[path]\nname = \"a\"", "[[flow]]"] {
+    for text in ["", "path = []", "path = 3", "[path]\nname = \"a\"", "[[flow]]\nkind = \"bulk\""] {
         let message = parse(text).unwrap_err().to_string();
         assert!(message.contains("[[path]]") || message.contains("1 to 64"), "{text}: {message}");
     }
@@ -229,31 +257,53 @@ fn shipped_scenarios_are_what_they_say() {
     for (name, rows) in cases {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let scenario = Scenario::load(&folder.join(format!("{name}.toml"))).unwrap();
-        assert_eq!(scenario.paths.len(), rows.len(), "{name}");
-        for (path, &(name, rate, delay, loss)) in scenario.paths.iter().zip(rows) {
+        let paths = paths(&scenario);
+        assert_eq!(paths.len(), rows.len(), "{name}");
+        for (path, &(name, rate, delay, loss)) in paths.iter().zip(rows) {
             let delay = Duration::from_millis(delay);
             assert_eq!((&*path.name, &path.links.up), (name, &path.links.down));
             assert_eq!(path.links.up.rate, Rate::Constant(mbit(rate)));
             assert_eq!((path.links.up.delay, path.links.up.loss.mean()), (delay, loss));
-            let queue = QueueLimit::Bdp { multiple: 1.0, rtt: Some(2 * delay) };
+            let queue = QueueLimit::Bdp { multiple: 1.0, rtt: Some(2 * delay) }.into();
             assert_eq!(path.links.up.queue, queue);
         }
-        let network = Network::<()>::new(scenario.links(), RunSeed::default()).unwrap();
+        let network = network(&scenario).unwrap();
         assert_eq!(network.paths(), rows.len());
     }
+}
+
+/// Everything that the page shows, in one file after the other.
+fn pages() -> Vec<String> {
+    let page = include_str!("../../../docs/scenario.md");
+    let examples = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    examples.map(str::to_owned).chain([FULL.to_owned()]).collect()
 }
 
 proptest! {
     /// Damaged text never panics, and what is wrong is told with the file's name.
     #[test]
     fn any_text_is_a_scenario_or_an_error(
-        cut in 0..FULL.len(), length in 0..30_usize, filling in "[ -~\n]{0,5}|[0-9]{15,25}|.",
+        page in 0..4_usize, cut in 0.0..1.0, length in 0..30_usize,
+        filling in "[ -~\n]{0,5}|[0-9]{15,25}|\"|.",
     ) {
-        let end = (cut + length).min(FULL.len());
-        let damaged = format!("{}{filling}{}", &FULL[..cut], &FULL[end..]);
+        let text = &pages()[page];
+        let cut = (text.len() as f64 * cut) as usize;
+        let end = (cut + length).min(text.len());
+        let damaged = format!("{}{filling}{}", &text[..cut], &text[end..]);
         match parse(&damaged) {
-            Ok(scenario) => prop_assert!(Network::<()>::new(scenario.links(), RunSeed::default()).is_ok()),
+            Ok(scenario) => prop_assert!(!scenario.network.graph().links.is_empty()),
             Err(error) => prop_assert!(error.to_string().starts_with("nets/test.toml:"), "{error}"),
+        }
+    }
+
+    /// No override panics, and what is wrong is told with the override or the file.
+    #[test]
+    fn any_override_is_taken_or_an_error(setting in r#"(path|flow|connection|x)?\.?(mmwave|0|up|"a\.b")?\.?(rate|delay|kind)?=?([0-9]{0,25}( ms)?|\[1|\{a=1\}|"x)"#) {
+        let overrides = [setting];
+        let read = Scenario::parse_with(FULL, &overrides, Path::new("nets/test.toml"), &mut |_| Ok("1\n".to_owned()));
+        if let Err(error) = read {
+            let error = error.to_string();
+            prop_assert!(error.starts_with("--set ") || error.starts_with("nets/test.toml:"), "{error}");
         }
     }
 }

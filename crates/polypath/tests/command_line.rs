@@ -137,3 +137,93 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
+
+const PATHS: &str = "[[path]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
+
+/// Runs `polypath scenario check` on a file of this text.
+fn check(text: &str, flags: &[&str]) -> Output {
+    let home = home();
+    let file = home.path().join("net.toml");
+    fs::write(&file, text).unwrap();
+    let args = ["scenario", "check", file.to_str().unwrap()];
+    polypath(home.path(), &[&args, flags].concat())
+}
+
+#[test]
+fn a_good_scenario_is_described() {
+    let output = check(PATHS, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let counts = "net.toml: 2 nodes, 1 links, 1 connections, 0 flows, 0 events\n";
+    assert!(stdout(&output).ends_with(counts), "{}", stdout(&output));
+
+    let flags = ["--json", "--set", "connection.count=3", "--set", "name=x"];
+    let output = check(PATHS, &flags);
+    let verdict: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((output.status.code(), &verdict["valid"]), (Some(0), &true.into()));
+    assert_eq!((&verdict["name"], &verdict["counts"]["connections"]), (&"x".into(), &3.into()));
+}
+
+#[test]
+fn a_bad_scenario_ends_with_2_and_its_line() {
+    let bad = PATHS.replace("delay", "deley");
+    let output = check(&bad, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("net.toml:4: unknown key `deley`"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+
+    let output = check(&bad, &["--json"]);
+    let verdict: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((output.status.code(), &verdict["valid"]), (Some(2), &false.into()));
+    assert_eq!(verdict["line"], 4);
+    assert!(verdict["error"].as_str().unwrap().contains("allowed are name, "), "{verdict}");
+}
+
+#[test]
+fn an_override_and_an_unknown_algorithm_are_checked() {
+    for (setting, expected) in [
+        ("path.b.delay=1ms", "--set path.b.delay=1ms: there is no [[path]] \"b\""),
+        ("connection.congestion=fast", "--set connection.congestion=fast: congestion: unknown"),
+    ] {
+        let output = check(PATHS, &["--set", setting]);
+        assert_eq!(output.status.code(), Some(2), "{setting}");
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_schema_is_the_shipped_one() {
+    let home = home();
+    let output = polypath(home.path(), &["scenario", "schema"]);
+    let printed: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+    let shipped = include_str!("../../../scenarios/polypath.schema.json");
+    assert_eq!(printed, serde_json::from_str::<serde_json::Value>(shipped).unwrap());
+}
+
+/// What only the simulator can do is not left out silently.
+#[test]
+fn what_cannot_be_emulated_is_refused() {
+    let home = home();
+    for (extra, expected) in [
+        (
+            "[[event]]\nat = \"1 s\"\npath = \"a\"\ndown = true\n",
+            "[[event]]s can only be simulated",
+        ),
+        ("[connection]\ntransport = \"tcp\"\n", "transport = \"bond\" is needed"),
+        ("[connection]\ncarrier = \"light\"\n", "can only be simulated"),
+        ("[connection]\nreceive_buffer_max = \"1 MB\"\n", "it does not grow"),
+    ] {
+        let file = home.path().join("net.toml");
+        fs::write(&file, format!("{PATHS}{extra}")).unwrap();
+        let output = polypath(home.path(), &["demo", "--scenario", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{extra}");
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+    let file = home.path().join("routers.toml");
+    let routers =
+        "[network]\npreset = \"chain\"\n[network.link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    fs::write(&file, routers).unwrap();
+    let args = ["emulate", file.to_str().unwrap(), "--hub", "127.0.0.1:1"];
+    let output = polypath(home.path(), &args);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("only [[path]]s"), "{}", stderr(&output));
+}

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use noq_udp::EcnCodepoint;
+use polypath_link::Packet;
 
 /// A datagram on its way through a path.
 #[derive(Clone, Debug)]
@@ -10,6 +11,19 @@ pub(super) struct Datagram {
     pub(super) client: u64,
     pub(super) ecn: Option<EcnCodepoint>,
     pub(super) payload: Bytes,
+}
+
+/// A client is a flow. Nothing tells classes apart: the type of service is not read.
+impl Packet for Datagram {
+    fn flow(&self) -> u64 {
+        self.client
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        let capable = self.ecn.is_some();
+        self.ecn = self.ecn.map(|_| EcnCodepoint::Ce);
+        capable
+    }
 }
 
 /// What the kernel takes at once in one segmented send, with room for headers.

@@ -10,7 +10,7 @@
 //!   [`IDLE_EXPIRY`].
 //! * A packet counts with its IP and UDP headers (28 bytes in IPv4, 48 in IPv6), so that rates
 //!   and MTUs mean what they mean on a real link.
-//! * ECN marks pass unchanged.
+//! * ECN marks pass; a queue with ECN sets Congestion Experienced. Each client is a flow.
 //! * Schedules, traces and outages of all paths count from [`Relay::start`].
 //!
 //! # Accuracy

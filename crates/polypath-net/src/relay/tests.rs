@@ -20,7 +20,7 @@ fn socket(address: SocketAddr) -> UdpSocket {
 }
 
 fn link(mbit: f64, delay: Duration) -> LinkConfig {
-    let queue = QueueLimit::Packets(10_000);
+    let queue = QueueLimit::Packets(10_000).into();
     LinkConfig { queue, ..LinkConfig::new(Bandwidth::from_mbit_per_sec(mbit), delay) }
 }
 
@@ -167,7 +167,7 @@ fn overload(client: &UdpSocket, mbit: f64, length: Duration) {
 #[test]
 fn an_overloaded_link_passes_its_rate() {
     let mbit = 20.0;
-    let queue = QueueLimit::Packets(1000);
+    let queue = QueueLimit::Packets(1000).into();
     let bench = Bench::new(LinkConfig { queue, ..link(mbit, Duration::from_millis(5)) });
     let client = bench.client.try_clone().unwrap();
     let (start, length) = (now(), Duration::from_millis(1300));

@@ -5,18 +5,30 @@ use polypath_link::TraceError;
 use std::io;
 use std::path::PathBuf;
 
-/// A line of a file.
+/// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file.
-    pub file: PathBuf,
-    /// The line, from 1.
-    pub line: usize,
+#[non_exhaustive]
+pub enum Place {
+    /// In a file.
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// In an override.
+    Override {
+        /// The override, as given.
+        setting: String,
+    },
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
+        match self {
+            Self::Line { file, line } => write!(f, "{}:{line}", file.display()),
+            Self::Override { setting } => write!(f, "--set {setting}"),
+        }
     }
 }
 
@@ -48,7 +60,7 @@ pub enum ScenarioError {
         /// The key.
         key: String,
         /// The table it stands in.
-        table: &'static str,
+        table: String,
         /// The keys of that table.
         allowed: Vec<&'static str>,
     },
@@ -58,9 +70,9 @@ pub enum ScenarioError {
         /// Where the table begins.
         place: Place,
         /// The table.
-        table: &'static str,
+        table: String,
         /// The key, or a choice of keys.
-        keys: &'static str,
+        keys: String,
     },
     /// A value that cannot be used.
     #[error("{place}: {key}: {problem}")]
@@ -69,6 +81,14 @@ pub enum ScenarioError {
         place: Place,
         /// The key.
         key: String,
+        /// What is wrong and what is allowed.
+        problem: String,
+    },
+    /// An override that fits nowhere.
+    #[error("--set {setting}: {problem}")]
+    Override {
+        /// The override, as given.
+        setting: String,
         /// What is wrong and what is allowed.
         problem: String,
     },
@@ -92,4 +112,19 @@ pub enum ScenarioError {
         /// What is wrong in it.
         source: TraceError,
     },
+}
+
+impl ScenarioError {
+    /// Where it stands, if that is known.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Syntax { place, .. }
+            | Self::UnknownKey { place, .. }
+            | Self::MissingKey { place, .. }
+            | Self::Value { place, .. }
+            | Self::TraceFile { place, .. }
+            | Self::Trace { place, .. } => Some(place),
+            Self::Read { .. } | Self::Override { .. } => None,
+        }
+    }
 }

@@ -1,134 +1,217 @@
-//! The keys that describe a link, for a path or for one of its directions.
+//! The keys that describe a link, for both of its directions or for one.
 
 use super::ScenarioError;
+use super::declare::{Located, Probability, Readable, Shape, keys};
+use super::queue::Bytes;
 use super::read::Reader;
-use super::table::{Table, Value};
-use polypath_link::{Blackout, LinkConfig, Loss, QueueLimit, Rate, RateStep};
-use polypath_units::{Bandwidth, ByteCount, Timestamp, parse_duration};
+use super::table::Value;
+use crate::network::PathLinks;
+use polypath_link::{Blackout, LinkConfig, Loss, QueueConfig, Rate, RateStep};
+use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
-/// What a table says about a link; what it does not say is `None`.
-#[derive(Clone, Default)]
-pub(super) struct LinkKeys {
-    rate: Option<Rate>,
-    delay: Option<Duration>,
-    jitter: Option<Duration>,
-    reorder: Option<bool>,
-    queue: Option<QueueLimit>,
-    loss: Option<Loss>,
-    mtu: Option<u32>,
-    blackouts: Option<Vec<Blackout>>,
+keys! {
+    /// A link in one direction; what is not said is as in the table around it.
+    #[derive(Clone, Default)]
+    pub(super) struct LinkKeys {
+        /// The rate. A link has a `rate` or a `trace`.
+        rate: Option<Located<Bandwidth>>;
+        /// A file of delivery opportunities in the format of Mahimahi, relative to this file.
+        trace: Option<Located<String>>;
+        /// Whether the trace starts over at its end (that is so if nothing is said).
+        trace_loop: Option<Located<bool>>;
+        /// Changes of the rate, in order of time.
+        rate_schedule: Option<Located<Vec<RateStepKeys>>>;
+        /// A rate from one time on, or until another; after it the schedule holds again.
+        blockage: Option<Located<BlockageKeys>>;
+        /// The propagation delay, one way. Required.
+        delay: Option<Duration> where "0 s" to "1 h";
+        /// Each packet's delay varies by up to this, plus or minus, uniformly.
+        jitter: Option<Duration> where "0 s" to "1 h";
+        /// Whether jitter may reorder packets.
+        reorder: Option<bool>;
+        /// The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of
+        /// the direction times the `queue_rtt`. If not given, `"1 bdp"`.
+        queue: Option<QueueConfig>;
+        /// The round-trip time that a queue in BDPs refers to; if not given, the delays of both
+        /// directions of this link.
+        queue_rtt: Option<Duration> where "0 s" to "1 h";
+        /// Random loss: a probability for each packet, or a model of bursts.
+        loss: Option<Loss>;
+        /// Larger packets are dropped.
+        mtu: Option<Bytes> where "1 B" to "4294967295 B";
+        /// Outages that nobody is told of.
+        blackout: Option<Vec<Located<BlackoutKeys>>>;
+    }
+}
+
+keys! {
+    /// A step of a rate schedule.
+    #[derive(Clone)]
+    pub(super) struct RateStepKeys {
+        /// When.
+        at: Timestamp;
+        /// The rate from then on.
+        rate: Bandwidth;
+    }
+}
+
+keys! {
+    /// A rate for some time.
+    #[derive(Clone)]
+    pub(super) struct BlockageKeys {
+        /// When it begins.
+        at: Timestamp;
+        /// The rate during it.
+        rate: Bandwidth;
+        /// When it ends; without it, never.
+        until: Option<Timestamp>;
+    }
+}
+
+keys! {
+    /// An outage.
+    #[derive(Clone)]
+    pub(super) struct BlackoutKeys {
+        /// The first moment without the link.
+        from: Timestamp;
+        /// The first moment with it again.
+        to: Located<Timestamp>;
+    }
+}
+
+keys! {
+    /// A model of loss in bursts.
+    struct LossKeys {
+        /// The two-state Markov chain of Gilbert and Elliott.
+        gilbert_elliott: GilbertElliottKeys;
+    }
+}
+
+keys! {
+    /// A chain of a good and a bad state, which may change before each packet.
+    struct GilbertElliottKeys {
+        /// The probability of going from good to bad.
+        good_to_bad: Probability;
+        /// The probability of going from bad to good.
+        bad_to_good: Probability;
+        /// The probability of loss in the good state.
+        loss_good: Probability = 0.0;
+        /// The probability of loss in the bad state.
+        loss_bad: Probability = 1.0;
+    }
+}
+
+keys! {
+    /// A pair of links, one for each direction.
+    #[derive(Clone)]
+    pub(super) struct PairKeys {
+        /// What is different in the direction up: from the client to the server, or from the
+        /// first to the second end.
+        up: Option<LinkKeys>;
+        /// What is different in the direction down.
+        down: Option<LinkKeys>;
+        ..both: LinkKeys;
+    }
+}
+
+impl PairKeys {
+    /// The links of these keys, which stand in the table `owner`.
+    pub(super) fn links<T>(
+        &self,
+        owner: &Located<T>,
+        reader: &mut Reader<'_>,
+    ) -> Result<PathLinks, ScenarioError> {
+        let common = self.both.rate(reader)?;
+        let mut config = |direction: &Option<LinkKeys>| {
+            let keys = direction.clone().unwrap_or_default();
+            let rate = keys.rate(reader)?.or_else(|| common.clone());
+            let rate = rate.ok_or_else(|| owner.missing("`rate` or `trace`"))?;
+            keys.over(&self.both).into_config(rate, owner)
+        };
+        let (mut up, mut down) = (config(&self.up)?, config(&self.down)?);
+        let both_ways = up.delay.saturating_add(down.delay);
+        for link in [&mut up, &mut down] {
+            link.queue.set_rtt(both_ways);
+            link.check().map_err(|problem| owner.wrong(problem))?;
+        }
+        Ok(PathLinks { up, down })
+    }
 }
 
 impl LinkKeys {
-    /// Reads the keys of a link from a table that may have others.
-    pub(super) fn read(
-        table: &mut Table<'_>,
-        reader: &mut Reader<'_>,
-    ) -> Result<Self, ScenarioError> {
-        Ok(Self {
-            rate: read_rate(table, reader)?,
-            delay: table.read("delay", |value| duration(&value))?,
-            jitter: table.read("jitter", |value| duration(&value))?,
-            reorder: table.read("reorder", |value| value.boolean())?,
-            queue: table.read("queue", |value| value.parse_with(parse_queue))?,
-            loss: table.read("loss", |value| read_loss(&value))?,
-            mtu: table.read("mtu", |value| read_mtu(&value))?,
-            blackouts: table.read("blackout", |value| value.tables("blackout", read_blackout))?,
-        })
-    }
-
-    /// These keys, and those of `base` where there are none.
-    pub(super) fn over(self, base: &Self) -> Self {
+    /// These keys, and those of `base` where there are none; the rate is no matter of this.
+    fn over(self, base: &Self) -> Self {
         let base = base.clone();
         Self {
-            rate: self.rate.or(base.rate),
             delay: self.delay.or(base.delay),
             jitter: self.jitter.or(base.jitter),
             reorder: self.reorder.or(base.reorder),
             queue: self.queue.or(base.queue),
+            queue_rtt: self.queue_rtt.or(base.queue_rtt),
             loss: self.loss.or(base.loss),
             mtu: self.mtu.or(base.mtu),
-            blackouts: self.blackouts.or(base.blackouts),
+            blackout: self.blackout.or(base.blackout),
+            ..self
         }
     }
 
-    /// The link; on failure the key that is missing.
-    pub(super) fn into_config(self) -> Result<LinkConfig, &'static str> {
-        let rate = self.rate.ok_or("`rate` or `trace`")?;
-        let default = LinkConfig::new(rate, self.delay.ok_or("`delay`")?);
+    fn into_config<T>(self, rate: Rate, owner: &Located<T>) -> Result<LinkConfig, ScenarioError> {
+        let delay = self.delay.ok_or_else(|| owner.missing("`delay`"))?;
+        let default = LinkConfig::new(rate, delay);
+        let mut queue = self.queue.unwrap_or(default.queue);
+        if let Some(rtt) = self.queue_rtt {
+            queue.set_rtt(rtt);
+        }
+        let blackouts = self.blackout.unwrap_or_default();
         Ok(LinkConfig {
             jitter: self.jitter.unwrap_or(default.jitter),
             reorder: self.reorder.unwrap_or(default.reorder),
-            queue: self.queue.unwrap_or(default.queue),
+            queue,
             loss: self.loss.unwrap_or(default.loss),
-            mtu: self.mtu.or(default.mtu),
-            blackouts: self.blackouts.unwrap_or_default(),
+            mtu: self.mtu.map(Bytes::get),
+            blackouts: blackouts.iter().map(blackout).collect::<Result<_, _>>()?,
             ..default
         })
     }
-}
 
-pub(super) fn duration(value: &Value<'_>) -> Result<Duration, ScenarioError> {
-    value.parse_with(parse_duration)
-}
-
-pub(super) fn timestamp(value: &Value<'_>) -> Result<Timestamp, ScenarioError> {
-    duration(value).map(|since_start| Timestamp::ZERO + since_start)
-}
-
-/// A rate for some time: from `at` until `until`.
-struct Blockage {
-    at: Timestamp,
-    rate: Bandwidth,
-    until: Option<Timestamp>,
-}
-
-fn read_rate(
-    table: &mut Table<'_>,
-    reader: &mut Reader<'_>,
-) -> Result<Option<Rate>, ScenarioError> {
-    let (rate, trace) = (table.get("rate"), table.get("trace"));
-    let repeat = table.get("trace_loop");
-    let (schedule, blockage) = (table.get("rate_schedule"), table.get("blockage"));
-    match (rate, trace) {
-        (Some(rate), None) => {
-            refuse([&repeat], "goes with `trace` only")?;
-            let initial = rate.parse::<Bandwidth>()?;
-            let steps = schedule.map_or(Ok(Vec::new()), |value| read_schedule(&value))?;
-            let blockage = blockage.map(|value| read_blockage(&value)).transpose()?;
-            Ok(Some(with_blockage(initial, steps, blockage.as_ref())))
-        }
-        (None, Some(trace)) => {
-            refuse([&schedule, &blockage], "goes with `rate` only, not with `trace`")?;
-            let repeat = repeat.map_or(Ok(true), |value| value.boolean())?;
-            Ok(Some(Rate::Trace { trace: reader.trace(&trace)?, repeat }))
-        }
-        (Some(_), Some(trace)) => Err(trace.wrong("a link has a `rate` or a `trace`, not both")),
-        (None, None) => {
-            refuse([&schedule, &blockage], "needs a `rate` beside it")?;
-            refuse([&repeat], "goes with `trace` only").map(|()| None)
+    /// The rate that these keys give, if they do.
+    fn rate(&self, reader: &mut Reader<'_>) -> Result<Option<Rate>, ScenarioError> {
+        let Self { rate, trace, trace_loop, rate_schedule, blockage, .. } = self;
+        match (rate, trace) {
+            (Some(rate), None) => {
+                refuse(trace_loop, "goes with `trace` only")?;
+                let steps = rate_schedule.as_ref().map_or(Ok(Vec::new()), schedule)?;
+                let blockage = blockage.as_ref().map(checked_blockage).transpose()?;
+                Ok(Some(with_blockage(rate.value, steps, blockage)))
+            }
+            (None, Some(trace)) => {
+                refuse(rate_schedule, "goes with `rate` only, not with `trace`")?;
+                refuse(blockage, "goes with `rate` only, not with `trace`")?;
+                let repeat = trace_loop.as_ref().is_none_or(|repeat| repeat.value);
+                Ok(Some(Rate::Trace { trace: reader.trace(trace)?, repeat }))
+            }
+            (Some(_), Some(trace)) => {
+                Err(trace.wrong("a link has a `rate` or a `trace`, not both"))
+            }
+            (None, None) => {
+                refuse(rate_schedule, "needs a `rate` beside it")?;
+                refuse(blockage, "needs a `rate` beside it")?;
+                refuse(trace_loop, "goes with `trace` only").map(|()| None)
+            }
         }
     }
 }
 
-fn refuse<const N: usize>(
-    values: [&Option<Value<'_>>; N],
-    problem: &str,
-) -> Result<(), ScenarioError> {
-    values.into_iter().flatten().next().map_or(Ok(()), |value| Err(value.wrong(problem)))
+fn refuse<T>(value: &Option<Located<T>>, problem: &str) -> Result<(), ScenarioError> {
+    value.as_ref().map_or(Ok(()), |value| Err(value.wrong(problem)))
 }
 
-fn read_schedule(value: &Value<'_>) -> Result<Vec<RateStep>, ScenarioError> {
-    let steps = value.tables("rate_schedule", |mut table| {
-        let at = table.read("at", |value| timestamp(&value))?;
-        let rate = table.read("rate", |value| value.parse())?;
-        table.finish()?;
-        let at = at.ok_or_else(|| table.missing("`at`"))?;
-        Ok(RateStep { at, rate: rate.ok_or_else(|| table.missing("`rate`"))? })
-    })?;
+fn schedule(keys: &Located<Vec<RateStepKeys>>) -> Result<Vec<RateStep>, ScenarioError> {
+    let steps = keys.value.iter().map(|&RateStepKeys { at, rate }| RateStep { at, rate });
+    let steps: Vec<_> = steps.collect();
     match steps.windows(2).find(|pair| pair[1].at <= pair[0].at) {
-        Some(pair) => Err(value.wrong(format_args!(
+        Some(pair) => Err(keys.wrong(format_args!(
             "the step at {} does not come after the one at {}; times must ascend",
             pair[1].at, pair[0].at
         ))),
@@ -136,23 +219,20 @@ fn read_schedule(value: &Value<'_>) -> Result<Vec<RateStep>, ScenarioError> {
     }
 }
 
-fn read_blockage(value: &Value<'_>) -> Result<Blockage, ScenarioError> {
-    let mut table = value.table("[path.blockage]")?;
-    let at = table.read("at", |value| timestamp(&value))?;
-    let rate = table.read("rate", |value| value.parse())?;
-    let until = table.read("until", |value| timestamp(&value))?;
-    table.finish()?;
-    let at = at.ok_or_else(|| table.missing("`at`"))?;
-    let rate = rate.ok_or_else(|| table.missing("`rate`"))?;
-    if until.is_some_and(|until| until <= at) {
-        return Err(value.wrong("`until` must be later than `at`"));
+fn checked_blockage(keys: &Located<BlockageKeys>) -> Result<&BlockageKeys, ScenarioError> {
+    if keys.value.until.is_some_and(|until| until <= keys.value.at) {
+        return Err(keys.wrong("`until` must be later than `at`"));
     }
-    Ok(Blockage { at, rate, until })
+    Ok(&keys.value)
 }
 
 /// The schedule with a blockage laid over it; after it the schedule holds again.
-fn with_blockage(initial: Bandwidth, steps: Vec<RateStep>, blockage: Option<&Blockage>) -> Rate {
-    let Some(&Blockage { at, rate, until }) = blockage else {
+fn with_blockage(
+    initial: Bandwidth,
+    steps: Vec<RateStep>,
+    blockage: Option<&BlockageKeys>,
+) -> Rate {
+    let Some(&BlockageKeys { at, rate, until }) = blockage else {
         return match steps.is_empty() {
             true => Rate::Constant(initial),
             false => Rate::Schedule { initial, steps },
@@ -168,63 +248,35 @@ fn with_blockage(initial: Bandwidth, steps: Vec<RateStep>, blockage: Option<&Blo
     Rate::Schedule { initial, steps: merged }
 }
 
-const QUEUE: &str = "a queue such as \"1 bdp\", \"1500 packets\" or \"1 MB\"";
-
-fn parse_queue(text: &str) -> Result<QueueLimit, String> {
-    let text = text.trim();
-    let wrong = || format!("{text:?} is not {QUEUE}");
-    if let Some(number) = text.strip_suffix("bdp") {
-        let multiple = number.trim_end().parse::<f64>().map_err(|_| wrong())?;
-        let allowed = multiple.is_finite() && multiple >= 0.0;
-        return allowed.then_some(QueueLimit::Bdp { multiple, rtt: None }).ok_or_else(wrong);
+fn blackout(keys: &Located<BlackoutKeys>) -> Result<Blackout, ScenarioError> {
+    let BlackoutKeys { from, to } = &keys.value;
+    if to.value <= *from {
+        return Err(to.wrong("must be later than `from`"));
     }
-    if let Some(number) = text.strip_suffix("packets") {
-        return number.trim_end().parse().map(QueueLimit::Packets).map_err(|_| wrong());
+    Ok(Blackout { from: *from, to: to.value })
+}
+
+impl Readable for Loss {
+    fn shape() -> Shape {
+        Shape::OneOf(vec![Probability::shape(), LossKeys::shape()])
     }
-    text.parse::<ByteCount>().map(|bytes| QueueLimit::Bytes(bytes.get())).map_err(|_| wrong())
-}
 
-fn read_loss(value: &Value<'_>) -> Result<Loss, ScenarioError> {
-    if !value.is_table() {
-        let probability = value.probability()?;
-        return Ok(if probability == 0.0 { Loss::None } else { Loss::Bernoulli(probability) });
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        if value.is_table() {
+            return LossKeys::read(value).map(|keys| keys.gilbert_elliott.into());
+        }
+        let Probability(probability) = Probability::read(value)?;
+        Ok(if probability == 0.0 { Self::None } else { Self::Bernoulli(probability) })
     }
-    let mut table = value.table("loss")?;
-    let model = table.read("gilbert_elliott", |value| read_gilbert_elliott(&value))?;
-    table.finish()?;
-    model.ok_or_else(|| table.missing("`gilbert_elliott`"))
 }
 
-fn read_gilbert_elliott(value: &Value<'_>) -> Result<Loss, ScenarioError> {
-    let mut table = value.table("gilbert_elliott")?;
-    let good_to_bad = table.read("good_to_bad", |value| value.probability())?;
-    let bad_to_good = table.read("bad_to_good", |value| value.probability())?;
-    let loss_good = table.read("loss_good", |value| value.probability())?;
-    let loss_bad = table.read("loss_bad", |value| value.probability())?;
-    table.finish()?;
-    Ok(Loss::GilbertElliott {
-        good_to_bad: good_to_bad.ok_or_else(|| table.missing("`good_to_bad`"))?,
-        bad_to_good: bad_to_good.ok_or_else(|| table.missing("`bad_to_good`"))?,
-        loss_good: loss_good.unwrap_or(0.0),
-        loss_bad: loss_bad.unwrap_or(1.0),
-    })
-}
-
-fn read_mtu(value: &Value<'_>) -> Result<u32, ScenarioError> {
-    let bytes = value.parse::<ByteCount>()?.get();
-    let mtu = u32::try_from(bytes).ok().filter(|&mtu| mtu > 0);
-    mtu.ok_or_else(|| value.wrong(format_args!("{bytes} B; from 1 B to {} B is allowed", u32::MAX)))
-}
-
-fn read_blackout(mut table: Table<'_>) -> Result<Blackout, ScenarioError> {
-    let from = table.read("from", |value| timestamp(&value))?;
-    let end = table.get("to");
-    let to = end.as_ref().map(timestamp).transpose()?;
-    table.finish()?;
-    let from = from.ok_or_else(|| table.missing("`from`"))?;
-    match (to, end) {
-        (Some(to), _) if to > from => Ok(Blackout { from, to }),
-        (Some(_), Some(end)) => Err(end.wrong("must be later than `from`")),
-        _ => Err(table.missing("`to`")),
+impl From<GilbertElliottKeys> for Loss {
+    fn from(keys: GilbertElliottKeys) -> Self {
+        Self::GilbertElliott {
+            good_to_bad: keys.good_to_bad.0,
+            bad_to_good: keys.bad_to_good.0,
+            loss_good: keys.loss_good.0,
+            loss_bad: keys.loss_bad.0,
+        }
     }
 }

@@ -1,114 +1,83 @@
 //! Scenario files: a network and what runs on it, in TOML.
 //!
 //! ```toml
-//! [[path]]
-//! name = "mmwave"                 # required, unique
-//! rate = "500 Mbit/s"             # or: trace = "lte.mahimahi", relative to this file
-//! rate_schedule = [{ at = "3 s", rate = "200 Mbit/s" }]
-//! delay = "5 ms"                  # required; one way
-//! jitter = "1 ms"                 # uniform, plus or minus
-//! reorder = false                 # whether jitter may reorder
-//! queue = "1 bdp"                 # or "1500 packets", "1 MB"
-//! loss = 0.01                     # or { gilbert_elliott = { good_to_bad = 0.001,
-//!                                 #      bad_to_good = 0.1, loss_good = 0.0, loss_bad = 1.0 } }
-//! mtu = "1500 B"
-//! blackout = [{ from = "10 s", to = "12 s" }]
-//! [path.blockage]                 # a rate from one time on, or until another
-//! at = "7 s"
-//! rate = "15 Mbit/s"
-//! [path.up]                       # edge to hub: any of the above again, except the name
-//! rate = "50 Mbit/s"
-//! [path.down]                     # hub to edge
-//! mtu = "1400 B"
+//! duration = "60 s"
 //!
-//! [connection]                    # all optional
-//! congestion = "balia"
-//! slow_start = "bess"
-//! scheduler = "blest"
-//! failure = "fpf"
-//! receive_buffer = "4 MB"
+//! [[path]]
+//! name = "mmwave"
+//! rate = "500 Mbit/s"
+//! delay = "5 ms"
+//! queue = "1 bdp"
+//!
+//! [connection]
+//! transport = "mptcp"
+//! congestion = "lia"
 //!
 //! [[flow]]
 //! kind = "bulk"
-//! bytes = "100 MB"
-//! start = "0 s"
-//! direction = "up"
 //! ```
 //!
-//! Rates, sizes and times carry their units. A trace repeats unless `trace_loop = false`.
-//! A BDP is the rate of the direction (see [`QueueLimit`](polypath_link::QueueLimit)) times the
-//! sum of both directions' delays. A direction that has a rate or trace of its own does not
-//! inherit the path's schedule and blockage. Unknown keys are errors.
+//! Every key is declared once, with its type, default, range and meaning, by the macros of
+//! `declare`; the reader, the JSON schema ([`schema()`]) and the reference ([`reference()`], in
+//! `docs/scenario.md`) come from there. What is wrong is told with file, line, key and what is
+//! allowed.
 
+mod connection;
+mod declare;
 mod error;
+mod event;
+mod flow;
 mod link_keys;
 mod names;
+mod network;
+mod overrides;
+mod queue;
 mod read;
+mod record;
+mod reference;
+mod schema;
 mod table;
 
+pub use connection::{
+    BondOptions, Carrier, ConnectionSpec, Mptcp, Pacing, PathChoice, ReceiveBuffer, Tcp,
+    TcpOptions, Transport, Tunnel, Udp, WindowControl,
+};
+pub use declare::Located;
 pub use error::{Place, ScenarioError};
+pub use event::{Change, Event};
+pub use flow::{
+    Bulk, Cdf, CdfPoint, ConstantRate, ExponentialSizes, Flow, FlowKind, LogNormal, NextRequest,
+    OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread, UniformSizes, Video,
+};
 pub use names::{AlgorithmName, NameKind};
+pub use network::{Ends, Graph, GraphLink, NetworkSpec, Preset, ScenarioPath};
+pub use record::{Record, Series};
+pub use reference::reference;
+pub use schema::schema;
 
-use crate::network::{Direction, PathLinks};
-use polypath_units::{ByteCount, Timestamp};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A network and what runs on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// The paths, at least one.
-    pub paths: Vec<ScenarioPath>,
-    /// The connection over them.
-    pub connection: ConnectionSpec,
-    /// What it carries.
+    /// What it is called in results.
+    pub name: Option<String>,
+    /// When a run ends at the latest.
+    pub duration: Option<Duration>,
+    /// When averages begin, after the start.
+    pub warm_up: Duration,
+    /// The network.
+    pub network: NetworkSpec,
+    /// The connections; if the file has none, one of defaults between the network's hosts.
+    pub connections: Vec<ConnectionSpec>,
+    /// What they carry.
     pub flows: Vec<Flow>,
-}
-
-/// A path by name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScenarioPath {
-    /// The name, unique in the scenario.
-    pub name: String,
-    /// Its links.
-    pub links: PathLinks,
-}
-
-/// The algorithms of a connection; what is `None` is for the reader to choose.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ConnectionSpec {
-    /// The congestion avoidance.
-    pub congestion: Option<AlgorithmName>,
-    /// The slow start.
-    pub slow_start: Option<AlgorithmName>,
-    /// The scheduler.
-    pub scheduler: Option<AlgorithmName>,
-    /// The path-failure detector.
-    pub failure: Option<AlgorithmName>,
-    /// The receive buffer that all paths share.
-    pub receive_buffer: Option<ByteCount>,
-}
-
-/// Something that a connection carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// What it is.
-    pub kind: FlowKind,
-    /// When it begins.
-    pub start: Timestamp,
-    /// Where it goes.
-    pub direction: Direction,
-}
-
-/// The kinds of flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FlowKind {
-    /// A transfer as fast as the network allows.
-    Bulk {
-        /// Its size.
-        bytes: ByteCount,
-    },
+    /// What is recorded.
+    pub record: Record,
+    /// Scripted changes of links, as they stand in the file.
+    pub events: Vec<Event>,
 }
 
 impl Scenario {
@@ -117,9 +86,19 @@ impl Scenario {
     /// # Errors
     /// See [`ScenarioError`].
     pub fn load(file: &Path) -> Result<Self, ScenarioError> {
+        Self::load_with(file, &[])
+    }
+
+    /// Reads a scenario file of which some values are overridden, each by a `KEY=VALUE` such as
+    /// `path.lte.delay=50 ms`. Parts of the key are joined by dots; a table of a list is named
+    /// by its `name` or its number from 0. Text needs no quotes.
+    ///
+    /// # Errors
+    /// See [`ScenarioError`].
+    pub fn load_with(file: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let text = std::fs::read_to_string(file)
             .map_err(|source| ScenarioError::Read { file: file.to_owned(), source })?;
-        Self::parse(&text, file, &mut |trace| std::fs::read_to_string(trace))
+        Self::parse_with(&text, overrides, file, &mut |trace| std::fs::read_to_string(trace))
     }
 
     /// Reads a scenario from text. `file` is its name in errors and the base of trace names;
@@ -132,11 +111,20 @@ impl Scenario {
         file: &Path,
         open: &mut dyn FnMut(&Path) -> io::Result<String>,
     ) -> Result<Self, ScenarioError> {
-        read::scenario(text, file, open)
+        Self::parse_with(text, &[], file, open)
     }
 
-    /// The links of all paths, as [`Network::new`](crate::Network::new) takes them.
-    pub fn links(&self) -> impl Iterator<Item = PathLinks> {
-        self.paths.iter().map(|path| path.links.clone())
+    /// Reads a scenario from text as [`Scenario::parse`], with overrides as
+    /// [`Scenario::load_with`].
+    ///
+    /// # Errors
+    /// See [`ScenarioError`].
+    pub fn parse_with(
+        text: &str,
+        overrides: &[String],
+        file: &Path,
+        open: &mut dyn FnMut(&Path) -> io::Result<String>,
+    ) -> Result<Self, ScenarioError> {
+        read::scenario(text, overrides, file, open)
     }
 }

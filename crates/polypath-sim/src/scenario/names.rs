@@ -1,7 +1,10 @@
-//! Names of algorithms, which the scenario reader itself does not know.
+//! Names of algorithms, which the scenario reader itself does not check.
 
-use super::{ConnectionSpec, Place, Scenario, ScenarioError};
+use super::declare::{Choice, Readable, Shape};
+use super::table::Value;
+use super::{Place, Scenario, ScenarioError};
 use core::fmt;
+use polypath_core::registry::{self, Kind};
 
 /// The name of an algorithm and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,37 @@ impl NameKind {
             Self::Failure => "failure",
         }
     }
+
+    /// Checks a name against the registry, for [`Scenario::validate_names`].
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn check_registered(self, name: &str) -> Result<(), registry::UnknownAlgorithm> {
+        use polypath_core::{congestion, failure, scheduler, slow_start};
+        match self {
+            Self::Congestion => name.parse::<congestion::CongestionKind>().map(drop),
+            Self::SlowStart => name.parse::<slow_start::SlowStartKind>().map(drop),
+            Self::Scheduler => name.parse::<scheduler::SchedulerKind>().map(drop),
+            Self::Failure => name.parse::<failure::FailureKind>().map(drop),
+        }
+    }
+}
+
+/// The registry's names of a kind, as the schema and the reference show them.
+pub(super) fn registered(kind: Kind) -> Shape {
+    let rows = registry::all().into_iter().filter(|row| row.kind == kind);
+    let choices = rows.map(|row| Choice { name: row.name, purpose: row.purpose.to_owned() });
+    Shape::Choice(choices.collect())
+}
+
+impl Readable for AlgorithmName {
+    fn shape() -> Shape {
+        String::shape()
+    }
+
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self { name: String::read(value)?, place: value.site().place })
+    }
 }
 
 impl Scenario {
@@ -46,7 +80,7 @@ impl Scenario {
         &self,
         check: impl Fn(NameKind, &str) -> Result<(), E>,
     ) -> Result<(), ScenarioError> {
-        for (kind, name) in self.connection.names() {
+        for (kind, name) in self.connections.iter().flat_map(|connection| connection.names()) {
             check(kind, &name.name).map_err(|problem| ScenarioError::Value {
                 place: name.place.clone(),
                 key: kind.key().to_owned(),
@@ -54,18 +88,5 @@ impl Scenario {
             })?;
         }
         Ok(())
-    }
-}
-
-impl ConnectionSpec {
-    /// The names that are given.
-    pub fn names(&self) -> impl Iterator<Item = (NameKind, &AlgorithmName)> {
-        let names = [
-            (NameKind::Congestion, &self.congestion),
-            (NameKind::SlowStart, &self.slow_start),
-            (NameKind::Scheduler, &self.scheduler),
-            (NameKind::Failure, &self.failure),
-        ];
-        names.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)))
     }
 }

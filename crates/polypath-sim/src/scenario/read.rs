@@ -1,16 +1,49 @@
 //! From TOML to a [`Scenario`].
 
-use super::link_keys::{LinkKeys, timestamp};
-use super::table::{Document, Table, Value};
-use super::{AlgorithmName, ConnectionSpec, Flow, FlowKind, Scenario, ScenarioError, ScenarioPath};
-use crate::network::{Direction, PathLinks};
-use polypath_link::{LinkConfig, QueueLimit, Trace};
-use polypath_units::{ByteCount, PathId, Timestamp};
+use super::connection::{ConnectionKeys, OneOrMany, read_connections};
+use super::declare::{Keys, Located, keys};
+use super::event::{EventKeys, read_event};
+use super::flow::{FlowKeys, read_flows};
+use super::network::{Graph, LinkItem, NodeKeys, PathKeys, PresetKeys, read_network};
+use super::overrides::{self, Overrides};
+use super::record::Record;
+use super::table::{Document, Table, read_literal};
+use super::{Flow, Scenario, ScenarioError};
+use polypath_link::Trace;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use toml::de::DeTable;
+
+keys! {
+    /// A network and what runs on it.
+    pub(super) struct File {
+        /// What the scenario is called in results.
+        name: Option<String>;
+        /// When the run ends at the latest. Required if a flow does not end by itself.
+        duration: Option<Duration> where "1 us" to "1000 h";
+        /// This long after the start averages begin.
+        warm_up: Located<Duration> = "0 s" where "0 s" to "1000 h";
+        /// The network as paths between two hosts, each a pair of links.
+        path: Option<Located<Vec<Located<PathKeys>>>>;
+        /// Hosts and routers of a network of `[[link]]`s.
+        node: Option<Located<Vec<NodeKeys>>>;
+        /// The network as links between nodes.
+        link: Option<Located<Vec<Located<LinkItem>>>>;
+        /// The network as one of those that experiments share.
+        network: Option<Located<PresetKeys>>;
+        /// Connections; without any, there is one of defaults.
+        connection: Option<OneOrMany<Located<ConnectionKeys>>>;
+        /// What the connections carry.
+        flow: Option<Located<Vec<Located<FlowKeys>>>>;
+        /// What is recorded.
+        record: Record = {};
+        /// Scripted changes of links.
+        event: Vec<Located<EventKeys>> = [];
+    }
+}
 
 /// Reads traces, each file once.
 pub(super) struct Reader<'a> {
@@ -21,18 +54,18 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// The trace that a value names.
-    pub(super) fn trace(&mut self, value: &Value<'_>) -> Result<Arc<Trace>, ScenarioError> {
-        let path = self.folder.join(value.text()?);
+    pub(super) fn trace(&mut self, name: &Located<String>) -> Result<Arc<Trace>, ScenarioError> {
+        let (path, place) = (self.folder.join(&name.value), name.place());
         if let Some(trace) = self.traces.get(&path) {
             return Ok(trace.clone());
         }
         let text = (self.open)(&path).map_err(|source| ScenarioError::TraceFile {
-            place: value.place(),
+            place: place.clone(),
             trace: path.clone(),
             source,
         })?;
         let trace = Trace::parse(&text).map_err(|source| ScenarioError::Trace {
-            place: value.place(),
+            place: place.clone(),
             trace: path.clone(),
             source,
         })?;
@@ -42,135 +75,82 @@ impl Reader<'_> {
 
 pub(super) fn scenario(
     text: &str,
+    settings: &[String],
     file: &Path,
     open: &mut dyn FnMut(&Path) -> io::Result<String>,
 ) -> Result<Scenario, ScenarioError> {
-    let document = Document { file, text };
-    let root = DeTable::parse(text).map_err(|error| ScenarioError::Syntax {
+    let settings = Overrides::check(settings)?;
+    let all = settings.append_to(text);
+    let document = Document { file, text: &all, file_len: text.len() };
+    let mut root = DeTable::parse(&all[..text.len()]).map_err(|error| ScenarioError::Syntax {
         place: document.place(&error.span().unwrap_or(0..0)),
         message: error.message().to_owned(),
     })?;
+    overrides::apply(root.get_mut(), &all, text.len())?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut reader = Reader { folder, open, traces: BTreeMap::new() };
-
-    let mut table = Table::new(document, "a scenario", &root);
-    let paths = table.get("path");
-    let (connection, flows) = (table.get("connection"), table.get("flow"));
-    table.finish()?;
-    let paths = paths.ok_or_else(|| table.missing("at least one [[path]]"))?;
-    Ok(Scenario {
-        paths: read_paths(&paths, &mut reader)?,
-        connection: connection.map_or(Ok(ConnectionSpec::default()), |v| read_connection(&v))?,
-        flows: flows.map_or(Ok(Vec::new()), |value| value.tables("[[flow]]", read_flow))?,
-    })
+    let table = Table::root(document, &root);
+    build(Located::new(File::read_all(&table)?, table.site()), &mut reader)
 }
 
-fn read_paths(
-    value: &Value<'_>,
-    reader: &mut Reader<'_>,
-) -> Result<Vec<ScenarioPath>, ScenarioError> {
-    let mut paths: Vec<ScenarioPath> = Vec::new();
-    value.tables("[[path]]", |mut table| {
-        let (name, links) = read_path(&mut table, reader)?;
-        let text = name.text()?.to_owned();
-        if text.is_empty() || paths.iter().any(|path| path.name == text) {
-            let problem = format_args!("{text:?} is empty or taken; each path needs its own name");
-            return Err(name.wrong(problem));
+/// Checks what refers to each other.
+fn build(file: Located<File>, reader: &mut Reader<'_>) -> Result<Scenario, ScenarioError> {
+    let network = read_network(&file, reader)?;
+    let graph = network.graph();
+    let File { name, duration, warm_up, connection, flow, record, event, .. } = file.value;
+    if duration.is_some_and(|duration| warm_up.value >= duration) {
+        return Err(warm_up.wrong("must be shorter than `duration`"));
+    }
+    let connections = read_connections(&connection_tables(connection, &graph), &graph)?;
+    let flows = match flow {
+        Some(tables) => {
+            let flows = read_flows(&tables.value, &connections)?;
+            check_end(&tables, &flows, duration)?;
+            flows
         }
-        paths.push(ScenarioPath { name: text, links });
-        Ok(())
-    })?;
-    match paths.len() {
-        1..=PathId::COUNT => Ok(paths),
-        n => Err(value.wrong(format_args!("{n} paths; 1 to {} are allowed", PathId::COUNT))),
-    }
-}
-
-/// The name of a path, as it stands, and its links.
-fn read_path<'a>(
-    table: &mut Table<'a>,
-    reader: &mut Reader<'_>,
-) -> Result<(Value<'a>, PathLinks), ScenarioError> {
-    let name = table.get("name");
-    let both = LinkKeys::read(table, reader)?;
-    let up = table.read("up", |value| read_direction(&value, "[path.up]", reader))?;
-    let down = table.read("down", |value| read_direction(&value, "[path.down]", reader))?;
-    table.finish()?;
-    let name = name.ok_or_else(|| table.missing("`name`"))?;
-
-    let config = |keys: Option<LinkKeys>| {
-        let keys = keys.unwrap_or_default().over(&both);
-        keys.into_config().map_err(|keys| table.missing(keys))
+        None => Vec::new(),
     };
-    let (mut up, mut down) = (config(up)?, config(down)?);
-    let rtt = up.delay.saturating_add(down.delay);
-    for link in [&mut up, &mut down] {
-        if let QueueLimit::Bdp { rtt: queue_rtt, .. } = &mut link.queue {
-            *queue_rtt = Some(rtt);
-        }
-        check(link, &name)?;
-    }
-    Ok((name, PathLinks { up, down }))
+    let events = event.iter().map(|event| read_event(event, &graph));
+    let (warm_up, events) = (warm_up.value, events.collect::<Result<_, _>>()?);
+    Ok(Scenario { name, duration, warm_up, network, connections, flows, record, events })
 }
 
-fn check(link: &LinkConfig, name: &Value<'_>) -> Result<(), ScenarioError> {
-    link.check().map_err(|problem| name.wrong(problem))
-}
-
-fn read_direction(
-    value: &Value<'_>,
-    name: &'static str,
-    reader: &mut Reader<'_>,
-) -> Result<LinkKeys, ScenarioError> {
-    let mut table = value.table(name)?;
-    let keys = LinkKeys::read(&mut table, reader)?;
-    table.finish()?;
-    Ok(keys)
-}
-
-fn read_connection(value: &Value<'_>) -> Result<ConnectionSpec, ScenarioError> {
-    let mut table = value.table("[connection]")?;
-    let connection = ConnectionSpec {
-        congestion: table.read("congestion", |value| algorithm(&value))?,
-        slow_start: table.read("slow_start", |value| algorithm(&value))?,
-        scheduler: table.read("scheduler", |value| algorithm(&value))?,
-        failure: table.read("failure", |value| algorithm(&value))?,
-        receive_buffer: table.read("receive_buffer", |value| value.parse())?,
-    };
-    table.finish()?;
-    Ok(connection)
-}
-
-fn algorithm(value: &Value<'_>) -> Result<AlgorithmName, ScenarioError> {
-    Ok(AlgorithmName { name: value.text()?.to_owned(), place: value.place() })
-}
-
-fn read_flow(mut table: Table<'_>) -> Result<Flow, ScenarioError> {
-    let kind = table.read("kind", |value| value.parse_with(check_kind))?;
-    let bytes = table.read("bytes", |value| value.parse::<ByteCount>())?;
-    let start = table.read("start", |value| timestamp(&value))?;
-    let direction = table.read("direction", |value| value.parse_with(parse_direction))?;
-    table.finish()?;
-    kind.ok_or_else(|| table.missing("`kind`"))?;
-    let bytes = bytes.ok_or_else(|| table.missing("`bytes`"))?;
-    Ok(Flow {
-        kind: FlowKind::Bulk { bytes },
-        start: start.unwrap_or(Timestamp::ZERO),
-        direction: direction.unwrap_or(Direction::Up),
-    })
-}
-
-fn check_kind(text: &str) -> Result<(), String> {
-    match text {
-        "bulk" => Ok(()),
-        _ => Err(format!("{text:?} is not a kind of flow; allowed is \"bulk\"")),
+/// Where hosts are known, a file without connections has one of defaults.
+fn connection_tables(
+    given: Option<OneOrMany<Located<ConnectionKeys>>>,
+    graph: &Graph,
+) -> Vec<Located<ConnectionKeys>> {
+    match given {
+        Some(OneOrMany(tables)) => tables,
+        None if graph.pairs.is_empty() => Vec::new(),
+        None => vec![read_literal("{}")],
     }
 }
 
-fn parse_direction(text: &str) -> Result<Direction, String> {
-    match text {
-        "up" => Ok(Direction::Up),
-        "down" => Ok(Direction::Down),
-        _ => Err(format!("{text:?} is not a direction; allowed are \"up\" and \"down\"")),
+/// Refuses runs without end.
+fn check_end(
+    tables: &Located<Vec<Located<FlowKeys>>>,
+    flows: &[Flow],
+    duration: Option<Duration>,
+) -> Result<(), ScenarioError> {
+    let endless = flows.iter().position(|flow| !flow.ends()).filter(|_| duration.is_none());
+    let Some(table) = endless.and_then(|index| tables.value.get(index)) else { return Ok(()) };
+    Err(table.wrong("has no end; give it a `stop`, or the scenario a `duration`"))
+}
+
+/// A name as errors show it.
+pub(super) fn quoted(name: &Located<String>) -> String {
+    format!("{:?}", name.value)
+}
+
+/// Names as errors list them.
+pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 20;
+    let names: Vec<_> = names.collect();
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0 => "none".to_owned(),
+        1..=SHOWN => shown,
+        all => format!("{shown} and {} more", all - SHOWN),
     }
 }

@@ -1,108 +1,169 @@
 //! Tables and values of a TOML document that know where they stand.
 
+use super::declare::{Allowed, Readable};
 use super::{Place, ScenarioError};
 use core::fmt;
 use core::ops::Range;
-use core::str::FromStr;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The document that errors refer to.
+/// The document that errors refer to: a file, and overrides behind it, each on a line.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
+    /// How much of the text is the file.
+    pub(super) file_len: usize,
 }
 
 impl Document<'_> {
     pub(super) fn place(&self, span: &Range<usize>) -> Place {
+        if span.start > self.file_len {
+            let line =
+                self.text[self.file_len + 1..].lines().scan(self.file_len + 1, |end, line| {
+                    *end += line.len() + 1;
+                    Some((*end, line))
+                });
+            let line = line.into_iter().find(|(end, _)| *end > span.start);
+            return Place::Override { setting: line.map_or("", |(_, line)| line).to_owned() };
+        }
         let before = self.text.as_bytes().iter().take(span.start);
         let line = 1 + before.filter(|&&byte| byte == b'\n').count();
-        Place { file: self.file.to_owned(), line }
+        Place::Line { file: self.file.to_owned(), line }
     }
 }
 
-/// A table that notes which keys were asked for: those are the allowed ones.
+/// Where a value stands and what it is called in errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    pub(super) place: Place,
+    key: String,
+    heading: String,
+}
+
+impl Site {
+    pub(super) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+        let (place, key) = (self.place.clone(), self.key.clone());
+        ScenarioError::Value { place, key, problem: problem.to_string() }
+    }
+
+    pub(super) fn missing(&self, keys: &str) -> ScenarioError {
+        let (place, table) = (self.place.clone(), self.heading.clone());
+        ScenarioError::MissingKey { place, table, keys: keys.to_owned() }
+    }
+}
+
+/// A table.
 pub(super) struct Table<'a> {
     document: Document<'a>,
-    name: &'static str,
+    /// The keys that lead here, joined by dots.
+    path: String,
+    /// The table as it is called in errors.
+    heading: String,
     span: Range<usize>,
     entries: &'a DeTable<'a>,
-    asked: Vec<&'static str>,
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(
-        document: Document<'a>,
-        name: &'static str,
-        table: &'a Spanned<DeTable<'a>>,
-    ) -> Self {
+    /// The whole document.
+    pub(super) fn root(document: Document<'a>, table: &'a Spanned<DeTable<'a>>) -> Self {
+        let heading = "a scenario".to_owned();
         let (span, entries) = (table.span(), table.get_ref());
-        Self { document, name, span, entries, asked: Vec::new() }
+        Self { document, path: String::new(), heading, span, entries }
     }
 
-    /// The value of `key`, which is allowed from now on.
-    pub(super) fn get(&mut self, key: &'static str) -> Option<Value<'a>> {
-        self.asked.push(key);
+    /// The value of `key`.
+    pub(super) fn get(&self, key: &'static str) -> Option<Value<'a>> {
         let (written, value) = self.entries.get_key_value(key)?;
         let span = if value.span().is_empty() { written.span() } else { value.span() };
-        Some(Value { document: self.document, key, span, value: value.get_ref() })
+        let path = match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        };
+        Some(Value {
+            document: self.document,
+            key,
+            path,
+            item: false,
+            span,
+            value: value.get_ref(),
+        })
     }
 
-    /// The value of `key` as `read` understands it, if there is one.
-    pub(super) fn read<T>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(Value<'a>) -> Result<T, ScenarioError>,
-    ) -> Result<Option<T>, ScenarioError> {
-        self.get(key).map(read).transpose()
-    }
-
-    /// Refuses keys that nobody asked for.
-    pub(super) fn finish(&self) -> Result<(), ScenarioError> {
-        let unknown = self.entries.keys().find(|key| !self.asked.contains(&key.get_ref().as_ref()));
+    /// Refuses keys that are not allowed.
+    pub(super) fn refuse_others(&self, allowed: &Allowed) -> Result<(), ScenarioError> {
+        let known = |key: &str| allowed.names.contains(&key);
+        let unknown = self.entries.keys().find(|key| !known(key.get_ref().as_ref()));
         unknown.map_or(Ok(()), |key| {
             Err(ScenarioError::UnknownKey {
                 place: self.document.place(&key.span()),
                 key: key.get_ref().to_string(),
-                table: self.name,
-                allowed: self.asked.clone(),
+                table: format!("{}{}", self.heading, allowed.because),
+                allowed: allowed.names.clone(),
             })
         })
     }
 
-    pub(super) fn place(&self) -> Place {
-        self.document.place(&self.span)
+    pub(super) fn site(&self) -> Site {
+        let key = self.path.rsplit('.').next().unwrap_or_default().to_owned();
+        Site { place: self.document.place(&self.span), key, heading: self.heading.clone() }
     }
 
     /// The error of a key that must be there.
-    pub(super) fn missing(&self, keys: &'static str) -> ScenarioError {
-        ScenarioError::MissingKey { place: self.place(), table: self.name, keys }
+    pub(super) fn missing(&self, keys: &str) -> ScenarioError {
+        self.site().missing(keys)
     }
 }
 
 /// A value and where it stands.
 pub(super) struct Value<'a> {
     document: Document<'a>,
-    key: &'static str,
+    key: &'a str,
+    path: String,
+    /// Whether it is one of a list.
+    item: bool,
     span: Range<usize>,
     value: &'a DeValue<'a>,
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn place(&self) -> Place {
-        self.document.place(&self.span)
+    /// The keys that lead here, joined by dots.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The value as it is written.
+    pub(super) fn written(&self) -> &'a str {
+        self.document.text.get(self.span.clone()).unwrap_or_default()
+    }
+
+    fn heading(&self) -> String {
+        if self.item { format!("[[{}]]", self.path) } else { format!("[{}]", self.path) }
+    }
+
+    pub(super) fn site(&self) -> Site {
+        let place = self.document.place(&self.span);
+        Site { place, key: self.key.to_owned(), heading: self.heading() }
     }
 
     /// The error that this value is not right.
     pub(super) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
-        let (place, key) = (self.place(), self.key.to_owned());
-        ScenarioError::Value { place, key, problem: problem.to_string() }
+        self.site().wrong(problem)
     }
 
     fn is_not(&self, allowed: &str) -> ScenarioError {
         self.wrong(format_args!("a value of type {} is not {allowed}", self.value.type_str()))
+    }
+
+    /// The error that it is not one of some names.
+    pub(super) fn is_none_of(&self, names: &[&str]) -> ScenarioError {
+        let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+        self.wrong(format_args!(
+            "{} is not allowed; allowed are {}",
+            self.written(),
+            names.join(", ")
+        ))
     }
 
     pub(super) fn text(&self) -> Result<&'a str, ScenarioError> {
@@ -118,52 +179,77 @@ impl<'a> Value<'a> {
         parse(self.text()?).map_err(|problem| self.wrong(problem))
     }
 
-    pub(super) fn parse<T: FromStr<Err: fmt::Display>>(&self) -> Result<T, ScenarioError> {
-        self.parse_with(str::parse)
-    }
-
     pub(super) fn boolean(&self) -> Result<bool, ScenarioError> {
         self.value.as_bool().ok_or_else(|| self.is_not("true or false"))
     }
 
-    pub(super) fn probability(&self) -> Result<f64, ScenarioError> {
-        const ALLOWED: &str = "a probability from 0 to 1";
+    /// A number that `allows` lets pass; `allowed` says which those are.
+    pub(super) fn number(
+        &self,
+        allowed: &str,
+        allows: impl Fn(f64) -> bool,
+    ) -> Result<f64, ScenarioError> {
         let digits = match self.value {
             DeValue::Float(float) => float.as_str(),
             DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
-            _ => return Err(self.is_not(ALLOWED)),
+            _ => return Err(self.is_not(allowed)),
         };
-        let number = digits.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-        number.ok_or_else(|| self.wrong(format_args!("{digits} is not {ALLOWED}")))
+        let number = digits.parse::<f64>().ok().filter(|&n| n.is_finite() && allows(n));
+        number.ok_or_else(|| self.wrong(format_args!("{digits} is not {allowed}")))
+    }
+
+    /// A whole number from zero to `max`, the most that `T` holds.
+    pub(super) fn integer<T: Copy + TryFrom<u32> + fmt::Display>(
+        &self,
+        max: T,
+    ) -> Result<T, ScenarioError> {
+        let allowed = format!("a whole number from 0 to {max}");
+        let DeValue::Integer(integer) = self.value else { return Err(self.is_not(&allowed)) };
+        let number = u32::from_str_radix(integer.as_str(), integer.radix()).ok();
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| self.wrong(format_args!("{} is not {allowed}", integer.as_str())))
     }
 
     pub(super) fn is_table(&self) -> bool {
         self.value.is_table()
     }
 
-    pub(super) fn table(&self, name: &'static str) -> Result<Table<'a>, ScenarioError> {
-        let Some(entries) = self.value.as_table() else {
-            return Err(self.is_not(&format!("a table ({name})")));
-        };
-        let (document, span) = (self.document, self.span.clone());
-        Ok(Table { document, name, span, entries, asked: Vec::new() })
+    pub(super) fn is_list(&self) -> bool {
+        self.value.is_array()
     }
 
-    /// The tables of an array, each as `read` understands it.
-    pub(super) fn tables<T>(
-        &self,
-        name: &'static str,
-        mut read: impl FnMut(Table<'a>) -> Result<T, ScenarioError>,
-    ) -> Result<Vec<T>, ScenarioError> {
-        let Some(array) = self.value.as_array() else {
-            return Err(self.is_not(&format!("a list of tables ({name})")));
+    pub(super) fn table(&self) -> Result<Table<'a>, ScenarioError> {
+        let heading = self.heading();
+        let Some(entries) = self.value.as_table() else {
+            return Err(self.is_not(&format!("a table ({heading})")));
         };
+        let (document, span, path) = (self.document, self.span.clone(), self.path.clone());
+        Ok(Table { document, path, heading, span, entries })
+    }
+
+    /// The values of a list; `what` says which list it should be.
+    pub(super) fn items(&self, what: &str) -> Result<Vec<Value<'a>>, ScenarioError> {
+        let Some(array) = self.value.as_array() else { return Err(self.is_not(what)) };
         let values = array.iter().map(|item| Value {
             document: self.document,
             key: self.key,
+            path: self.path.clone(),
+            item: true,
             span: item.span(),
             value: item.get_ref(),
         });
-        values.map(|value| read(value.table(name)?)).collect()
+        Ok(values.collect())
     }
+}
+
+/// A value that a declaration has as TOML.
+///
+/// # Panics
+/// If it is not one: the declaration is wrong.
+pub(super) fn read_literal<T: Readable>(text: &'static str) -> T {
+    let document = Document { file: Path::new("a declaration"), text, file_len: text.len() };
+    let value = DeValue::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let (span, path) = (value.span(), String::new());
+    let value = Value { document, key: "", path, item: false, span, value: value.get_ref() };
+    T::read(&value).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -52,6 +52,9 @@ struct Packet {
     bytes: Box<[u8]>,
 }
 
+/// The datagrams of this world are not ECN-capable, and one bond has no classes of traffic.
+impl polypath_link::Packet for Packet {}
+
 /// An edge and a hub with paths between them.
 #[derive(Debug)]
 pub struct World {

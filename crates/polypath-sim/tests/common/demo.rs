@@ -32,12 +32,14 @@ pub(crate) struct Figure {
 /// All figures of the demo for the scenario in a file.
 pub(crate) fn figures(file: &Path) -> Vec<Figure> {
     let scenario = Scenario::load(file).expect("the scenario is sound");
-    assert_eq!(scenario.connection.names().count(), 0, "the demo's settings are the defaults");
-    let links: Vec<_> = scenario.links().collect();
+    let names = scenario.connections.iter().flat_map(|connection| connection.names());
+    assert_eq!(names.count(), 0, "the demo's settings are the defaults");
+    let paths = scenario.network.paths().expect("the demo's links join two hosts");
+    let links: Vec<_> = paths.iter().map(|path| path.links.clone()).collect();
     let rates: Vec<f64> = links.iter().map(|link| rate(std::slice::from_ref(link))).collect();
     let fastest = (0..rates.len()).max_by(|&a, &b| rates[a].total_cmp(&rates[b]));
     let figure = |name: &str, value| Figure { name: name.to_owned(), value };
-    let alone = scenario.paths.iter().zip(&rates).map(|(path, &rate)| figure(&path.name, rate));
+    let alone = paths.iter().zip(&rates).map(|(path, &rate)| figure(&path.name, rate));
     let bond = figure("bond_mbit_s", rate(&links));
     let (gap, reuse) = failure(&links, fastest.expect("a scenario has paths"));
     let failure = [figure("failure_gap_ms", gap), figure("reuse_ms", reuse)];

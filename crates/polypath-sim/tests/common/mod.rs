@@ -30,7 +30,7 @@ impl Link {
     pub(crate) fn links(self) -> PathLinks {
         let rate = Bandwidth::from_mbit_per_sec(self.mbit_s);
         let mut config = LinkConfig::new(rate, Duration::from_secs_f64(self.delay_ms / 1e3));
-        config.queue = QueueLimit::Bdp { multiple: self.queue_bdp, rtt: None };
+        config.queue = QueueLimit::Bdp { multiple: self.queue_bdp, rtt: None }.into();
         if self.loss_percent > 0.0 {
             config.loss = Loss::Bernoulli(self.loss_percent / 100.0);
         }

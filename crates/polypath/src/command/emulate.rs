@@ -8,12 +8,12 @@ use std::time::Duration;
 use clap::Args;
 use polypath_bond::identity::HubAddress;
 use polypath_net::relay::{Relay, RelayPath};
-use polypath_sim::scenario::{Scenario, ScenarioError};
+use polypath_sim::scenario::{Scenario, ScenarioPath};
 use polypath_units::parse_duration;
 
 use super::bonding::resolve;
 use super::service::{self, Stop};
-use crate::config::{Fault, PathSpec, UsageError};
+use crate::config::{Fault, PathSpec, emulated_paths};
 use crate::output;
 
 /// Emulate the links of a scenario between edges on this machine and a hub
@@ -41,25 +41,17 @@ pub struct EmulateOptions {
 /// # Errors
 /// When the scenario is wrong, the hub's name cannot be resolved, or no socket is to be had.
 pub fn run(options: &EmulateOptions) -> anyhow::Result<ExitCode> {
-    let scenario = Scenario::load(&options.scenario).map_err(usage)?;
-    service::run(emulate(options, scenario))?;
+    let paths = emulated_paths(&Scenario::load(&options.scenario)?)?;
+    service::run(emulate(options, paths))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is wrong in a scenario was written by the user; that it cannot be read was not.
-fn usage(error: ScenarioError) -> anyhow::Error {
-    match error {
-        ScenarioError::Read { .. } => error.into(),
-        wrong => UsageError::new(wrong.to_string()).into(),
-    }
-}
-
-async fn emulate(options: &EmulateOptions, scenario: Scenario) -> anyhow::Result<()> {
+async fn emulate(options: &EmulateOptions, paths: Vec<ScenarioPath>) -> anyhow::Result<()> {
     let mut stop = Stop::new()?;
     let hub = resolve(&options.hub).await?[0];
-    let names: Vec<_> = scenario.paths.iter().map(|path| path.name.clone()).collect();
+    let names: Vec<_> = paths.iter().map(|path| path.name.clone()).collect();
     let listen = SocketAddr::new(loopback(hub.ip()), 0);
-    let relay = Relay::start(relay_paths(scenario, listen), hub, options.seed)?;
+    let relay = Relay::start(relay_paths(paths, listen), hub, options.seed)?;
     output::print(&describe(&names, &relay.addresses())?)?;
     tokio::select! {
         () = stop.wait() => {}
@@ -73,8 +65,8 @@ fn loopback(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() }
 }
 
-fn relay_paths(scenario: Scenario, listen: SocketAddr) -> Vec<RelayPath> {
-    let paths = scenario.paths.into_iter().map(|path| RelayPath {
+fn relay_paths(paths: Vec<ScenarioPath>, listen: SocketAddr) -> Vec<RelayPath> {
+    let paths = paths.into_iter().map(|path| RelayPath {
         name: path.name,
         link_up: path.links.up,
         link_down: path.links.down,

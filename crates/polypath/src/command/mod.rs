@@ -7,6 +7,7 @@ pub mod edge;
 pub mod emulate;
 pub mod hub;
 pub mod key;
+pub mod scenario;
 pub mod send;
 mod service;
 pub mod status;
@@ -39,6 +40,7 @@ enum Command {
     Key(key::KeyArgs),
     Algorithms(algorithms::AlgorithmsArgs),
     Demo(demo::DemoOptions),
+    Scenario(scenario::ScenarioArgs),
 }
 
 impl Cli {
@@ -56,6 +58,7 @@ impl Cli {
             Command::Key(args) => key::run(args.try_into()?),
             Command::Algorithms(args) => algorithms::run(args),
             Command::Demo(options) => demo::run(&options),
+            Command::Scenario(args) => scenario::run(&args),
         }
     }
 }

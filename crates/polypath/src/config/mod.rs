@@ -8,6 +8,7 @@ mod forward;
 mod key_file;
 mod listen;
 mod location;
+mod network;
 mod path_spec;
 pub(crate) mod text;
 
@@ -19,4 +20,5 @@ pub use forward::{Forward, ForwardProtocol, ParseForwardError};
 pub use key_file::{KeyFileError, create_key_file, load_key_file};
 pub use listen::{ListenAddress, ParseListenAddressError};
 pub use location::{NoHome, config_file, control_socket};
+pub use network::{bond_config, emulated_paths};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};

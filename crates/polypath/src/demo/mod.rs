@@ -16,9 +16,10 @@ use polypath_bond::{BondConfig, HubPolicy};
 use polypath_net::exit::{ExitOptions, FileStore};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::relay::{Relay, RelayPath};
-use polypath_sim::scenario::{ConnectionSpec, Scenario};
+use polypath_sim::scenario::Scenario;
 use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::config::{bond_config, emulated_paths};
 use crate::report::{DemoReport, Measured, PathResult};
 use run::{Outcome, Run};
 
@@ -86,12 +87,12 @@ fn fastest(alone: &[PathResult]) -> usize {
 
 impl Stage {
     fn build(scenario: &Scenario, seed: u64) -> anyhow::Result<Self> {
+        let (paths, bond) = (emulated_paths(scenario)?, bond_config(scenario)?);
         let folder = tempfile::tempdir().context("a temporary folder")?;
         let inbox = folder.path().join("inbox");
         std::fs::create_dir(&inbox).context("the inbox")?;
         let file = folder.path().join("demo.bin");
         write_random_file(&file).context("the file to send")?;
-        let bond = bond_config(&scenario.connection)?;
         let hub = Hub::start(HubConfig {
             identity: random_key()?,
             listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
@@ -101,15 +102,15 @@ impl Stage {
             inbox: Some(FileStore::new(inbox, FILE_BYTES)),
         })?;
         let address = *hub.addresses().first().context("the hub listens nowhere")?;
-        let paths = scenario.paths.iter().map(|path| RelayPath {
-            name: path.name.clone(),
-            link_up: path.links.up.clone(),
-            link_down: path.links.down.clone(),
+        let names = paths.iter().map(|path| path.name.clone()).collect();
+        let paths = paths.into_iter().map(|path| RelayPath {
+            name: path.name,
+            link_up: path.links.up,
+            link_down: path.links.down,
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
         });
         let relay = Relay::start(paths.collect(), address, seed)?;
         let hub_addresses = relay.addresses();
-        let names = scenario.paths.iter().map(|path| path.name.clone()).collect();
         Ok(Self { names, relay, hub, hub_addresses, bond, file, folder })
     }
 
@@ -117,30 +118,6 @@ impl Stage {
     fn empty_inbox(&self, name: &str) -> anyhow::Result<()> {
         std::fs::remove_file(self.folder.path().join("inbox").join(name)).context("the inbox")
     }
-}
-
-/// The settings of a scenario's connection, over the defaults.
-///
-/// # Errors
-/// When an algorithm is not known here.
-pub fn bond_config(connection: &ConnectionSpec) -> anyhow::Result<BondConfig> {
-    let mut bond = BondConfig::default();
-    if let Some(name) = &connection.congestion {
-        bond.congestion.avoidance = name.name.parse()?;
-    }
-    if let Some(name) = &connection.slow_start {
-        bond.congestion.slow_start = name.name.parse()?;
-    }
-    if let Some(name) = &connection.scheduler {
-        bond.scheduler = name.name.parse()?;
-    }
-    if let Some(name) = &connection.failure {
-        bond.failure = name.name.parse()?;
-    }
-    if let Some(bytes) = connection.receive_buffer {
-        bond.receive_buffer = bytes.get();
-    }
-    Ok(bond)
 }
 
 fn random_key() -> anyhow::Result<SecretKey> {

@@ -1,0 +1,20 @@
+//! What parameters of queues may be.
+
+use crate::config::ConfigError;
+use core::fmt;
+
+/// Accepts `given` if it is `right`; `allowed` completes the sentence that says what is.
+pub(super) fn require(
+    right: bool,
+    (queue, parameter): (&'static str, &'static str),
+    given: impl fmt::Display,
+    allowed: &'static str,
+) -> Result<(), ConfigError> {
+    match right {
+        true => Ok(()),
+        false => {
+            let given = given.to_string();
+            Err(ConfigError::Queue { queue, parameter, given, allowed })
+        }
+    }
+}

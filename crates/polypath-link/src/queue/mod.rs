@@ -1,0 +1,152 @@
+//! What waits for the server, and in which order it leaves.
+//!
+//! The packet in service is out of the queue: [`Queue::dequeue`] is called when the server can
+//! begin with a packet. Whoever drops a packet enters it in the books.
+
+mod bucket;
+mod check;
+mod codel;
+mod config;
+mod fifo;
+mod fq_codel;
+mod htb;
+mod leaf;
+mod priority;
+mod red;
+mod token_bucket;
+
+pub use codel::CoDelConfig;
+pub use config::{LeafQueue, QueueConfig, QueueLimit};
+pub use fq_codel::FqCoDelConfig;
+pub use htb::{HtbClass, HtbConfig, HtbContent};
+pub use priority::PriorityConfig;
+pub use red::{RedConfig, RedThresholds};
+pub use token_bucket::{PeakRate, TokenBucketConfig};
+
+use crate::books::Books;
+use crate::config::LinkConfig;
+use crate::counters::DropReason;
+use crate::packet::Packet;
+use crate::rng::Random;
+use htb::Htb;
+use leaf::Leaf;
+use polypath_units::Timestamp;
+use priority::Priority;
+use token_bucket::TokenBucket;
+
+/// A packet in the queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Item<P> {
+    /// When it entered the link.
+    pub(crate) entered: Timestamp,
+    pub(crate) bytes: u32,
+    pub(crate) packet: P,
+}
+
+impl<P: Packet> Item<P> {
+    /// Sets the CE mark if ECN is in use and the packet can bear it.
+    fn mark(&mut self, ecn: bool, books: &mut Books<P>) -> bool {
+        let marked = ecn && self.packet.mark_ce();
+        if marked {
+            books.marked.put(self.bytes);
+        }
+        marked
+    }
+}
+
+/// A queue discipline at work.
+#[derive(Clone, Debug)]
+pub(crate) enum Queue<P> {
+    Leaf(Leaf<P>),
+    Priority(Priority<P>),
+    TokenBucket(Box<TokenBucket<P>>),
+    Htb(Box<Htb<P>>),
+}
+
+impl<P: Packet> Queue<P> {
+    /// An empty queue as `link.queue` says.
+    pub(crate) fn new(link: &LinkConfig, now: Timestamp, random: &mut Random) -> Self {
+        match &link.queue {
+            QueueConfig::Leaf(leaf) => Self::Leaf(Leaf::new(leaf, link, random)),
+            QueueConfig::Priority(config) => Self::Priority(Priority::new(config, link, random)),
+            QueueConfig::TokenBucket(config) => {
+                Self::TokenBucket(Box::new(TokenBucket::new(config, link, now, random)))
+            }
+            QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, link, now, random))),
+        }
+    }
+
+    /// Takes a packet that `books.waiting` already counts, or drops it. While the server is
+    /// `idle`, an empty queue takes every packet, so that no limit makes a link useless.
+    #[inline]
+    pub(crate) fn enqueue(
+        &mut self,
+        item: Item<P>,
+        idle: bool,
+        books: &mut Books<P>,
+    ) -> Result<(), DropReason> {
+        match self {
+            Self::Leaf(leaf) => leaf.enqueue(item, idle, books),
+            Self::Priority(queue) => queue.enqueue(item, idle, books),
+            Self::TokenBucket(queue) => queue.enqueue(item, idle, books),
+            Self::Htb(queue) => queue.enqueue(item, idle, books),
+        }
+    }
+
+    /// Whether a packet that finds the server idle leaves the queue at once and unchanged.
+    pub(crate) fn is_transparent(&self) -> bool {
+        matches!(self, Self::Leaf(Leaf::DropTail(_)))
+    }
+
+    /// The packet that the free server begins with. Drops on the way are in the books.
+    #[inline]
+    pub(crate) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+        match self {
+            Self::Leaf(leaf) => leaf.dequeue(now, books),
+            Self::Priority(queue) => queue.dequeue(now, books),
+            Self::TokenBucket(queue) => queue.dequeue(now, books),
+            Self::Htb(queue) => queue.dequeue(now, books),
+        }
+    }
+
+    /// When packets wait that [`dequeue`](Self::dequeue) did not give just now: the time from
+    /// which on it will give one, which is later than now.
+    pub(crate) fn release(&self) -> Option<Timestamp> {
+        let at = match self {
+            Self::Leaf(_) | Self::Priority(_) => None,
+            Self::TokenBucket(queue) => queue.release(),
+            Self::Htb(queue) => queue.release(),
+        };
+        at.filter(|&at| at < Timestamp::MAX)
+    }
+
+    /// Takes a packet of another queue: no limit, no drop.
+    pub(crate) fn adopt(&mut self, item: Item<P>) {
+        match self {
+            Self::Leaf(leaf) => leaf.adopt(item),
+            Self::Priority(queue) => queue.band_of(&item.packet).adopt(item),
+            Self::TokenBucket(queue) => queue.adopt(item),
+            Self::Htb(queue) => queue.adopt(item),
+        }
+    }
+
+    /// Empties the queue into `sink`, each flow in its order. Tokens and averages stay.
+    pub(crate) fn drain(&mut self, sink: &mut dyn FnMut(Item<P>)) {
+        match self {
+            Self::Leaf(leaf) => leaf.drain(sink),
+            Self::Priority(queue) => queue.drain(sink),
+            Self::TokenBucket(queue) => queue.drain(sink),
+            Self::Htb(queue) => queue.drain(sink),
+        }
+    }
+
+    /// Follows a change of the link: limits in BDP, transmission times.
+    pub(crate) fn fit(&mut self, link: &LinkConfig) {
+        match self {
+            Self::Leaf(leaf) => leaf.fit(link),
+            Self::Priority(queue) => queue.fit(link),
+            Self::TokenBucket(queue) => queue.fit(link),
+            Self::Htb(queue) => queue.fit(link),
+        }
+    }
+}

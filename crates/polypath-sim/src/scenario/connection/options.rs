@@ -1,0 +1,226 @@
+//! What can be said of a transport.
+
+use crate::scenario::ScenarioError;
+use crate::scenario::declare::{Located, Readable, Refine, Shape, choices, keys, tagged};
+use crate::scenario::names::{AlgorithmName, registered};
+use crate::scenario::table::{Table, Value};
+use polypath_core::registry::Kind;
+use polypath_units::ByteCount;
+use std::time::Duration;
+
+tagged! {
+    /// How a connection transports.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Transport by "transport" = "bond" {
+        /// A bond: a QUIC connection for each path and one byte sequence over all.
+        Bond(BondOptions) = "bond",
+        /// TCP over one path.
+        Tcp(Tcp) = "tcp",
+        /// Multipath TCP (RFC 8684): a subflow for each path.
+        Mptcp(Mptcp) = "mptcp",
+        /// TCP through a tunnel that spreads its packets over all paths.
+        Tunnel(Tunnel) = "tunnel",
+        /// Datagrams over one path, without acknowledgements.
+        Udp(Udp) = "udp",
+    }
+}
+
+keys! {
+    /// Congestion control.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct WindowControl {
+        /// The congestion control after slow start.
+        congestion: Option<AlgorithmName> as registered(Kind::Congestion);
+        /// The slow start.
+        slow_start: Option<AlgorithmName> as registered(Kind::SlowStart);
+    }
+}
+
+keys! {
+    /// The options of a bond.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BondOptions {
+        /// Whether one congestion control sees the subflows of all paths.
+        coupled: Option<bool>;
+        /// What chooses the path of the next segment.
+        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        /// What decides that a path is dead.
+        failure: Option<AlgorithmName> as registered(Kind::Failure);
+        /// What carries the frames of the bond on a path.
+        carrier: Carrier = "quic";
+        ..control: WindowControl;
+        ..receive: ReceiveBuffer;
+    }
+}
+
+keys! {
+    /// The options of TCP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Tcp {
+        /// Options of TCP itself.
+        tcp: TcpOptions = {};
+        ..control: WindowControl;
+        ..receive: ReceiveBuffer;
+    }
+}
+
+keys! {
+    /// The options of Multipath TCP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Mptcp {
+        /// Whether one congestion control sees all subflows.
+        coupled: Option<bool>;
+        /// What chooses the subflow of the next segment.
+        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        /// What decides that a subflow's path is dead.
+        failure: Option<AlgorithmName> as registered(Kind::Failure);
+        /// Whether a subflow with room sends again what blocks the shared receive window
+        /// (Raiciu et al., NSDI 2012, section 4.2).
+        opportunistic_retransmission: Option<bool>;
+        /// Whether the subflow that blocks the receive window has its window halved (ibid.).
+        penalisation: Option<bool>;
+        /// The paths that carry data only when no other one can: some of `paths`.
+        backup: Vec<Located<PathChoice>> = [];
+        /// Options of each subflow's TCP.
+        tcp: TcpOptions = {};
+        ..control: WindowControl;
+        ..receive: ReceiveBuffer;
+    }
+}
+
+keys! {
+    /// The options of a tunnel and of the TCP inside it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Tunnel {
+        /// What chooses the path of the next packet.
+        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        /// What decides that a path is dead.
+        failure: Option<AlgorithmName> as registered(Kind::Failure);
+        /// How long the far end holds packets back to put them in order; at zero it does not.
+        resequencing: Duration = "0 s" where "0 s" to "10 s";
+        /// Options of the TCP inside.
+        tcp: TcpOptions = {};
+        ..control: WindowControl;
+        ..receive: ReceiveBuffer;
+    }
+}
+
+keys! {
+    /// UDP has no options.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Udp {}
+}
+
+choices! {
+    /// What carries the frames of a bond on a path.
+    pub enum Carrier {
+        /// A QUIC connection: the real one.
+        Quic = "quic",
+        /// A model of it without encryption, for speed.
+        Light = "light",
+    }
+}
+
+choices! {
+    /// What spreads the segments of a window over time.
+    pub enum Pacing {
+        /// Nothing: segments leave when the window has room.
+        Off = "off",
+        /// The transport, at a rate from window and round-trip time.
+        Internal = "internal",
+        /// The congestion control, at the rate it gives.
+        Controller = "controller",
+    }
+}
+
+keys! {
+    /// Options of TCP; what is not said is as in the simulator's TCP.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct TcpOptions {
+        /// The maximum segment size.
+        mss: Option<ByteCount> where "88 B" to "65495 B";
+        /// Selective acknowledgements (RFC 2018).
+        sack: Option<bool>;
+        /// Timestamps (RFC 7323).
+        timestamps: Option<bool>;
+        /// Explicit congestion notification (RFC 3168).
+        ecn: Option<bool>;
+        /// This many duplicate acknowledgements mean a loss (RFC 5681).
+        dupack_threshold: Option<u32> where 1 to 1000;
+        /// Loss detection by time (RFC 8985).
+        rack: Option<bool>;
+        /// Tail loss probes (RFC 8985, section 7).
+        tlp: Option<bool>;
+        /// The shortest retransmission timeout (RFC 6298).
+        min_rto: Option<Duration> where "1 ms" to "60 s";
+        /// How long an acknowledgement may wait; at zero each segment is acknowledged at once.
+        delayed_ack: Option<Duration> where "0 s" to "500 ms";
+        /// What spreads the segments of a window over time.
+        pacing: Option<Pacing>;
+        /// The initial window, in segments (RFC 6928).
+        initial_window: Option<u32> where 1 to 1000;
+        /// Whether the window starts anew after an idle time (RFC 5681, section 4.1).
+        idle_restart: Option<bool>;
+        /// Whether the receiver merges segments that arrive together before it acknowledges.
+        gro: Option<bool>;
+    }
+}
+
+keys! {
+    /// The size of the receive buffer.
+    pub(in crate::scenario) struct ReceiveBufferKeys {
+        /// The receive buffer that all paths share, of a fixed size.
+        receive_buffer: Option<ByteCount> where "1 kB" to "1000 GB";
+        /// The size up to which the receive buffer grows as it is needed.
+        receive_buffer_max: Option<Located<ByteCount>> where "1 kB" to "1000 GB";
+    }
+}
+
+/// The size of the receive buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReceiveBuffer {
+    /// For the transport to choose.
+    #[default]
+    Default,
+    /// This.
+    Fixed(ByteCount),
+    /// As much as is needed, up to this.
+    UpTo(ByteCount),
+}
+
+impl Refine for ReceiveBuffer {
+    type Raw = ReceiveBufferKeys;
+
+    fn refine(keys: ReceiveBufferKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+        match (keys.receive_buffer, keys.receive_buffer_max) {
+            (None, None) => Ok(Self::Default),
+            (Some(fixed), None) => Ok(Self::Fixed(fixed)),
+            (None, Some(most)) => Ok(Self::UpTo(most.value)),
+            (Some(_), Some(most)) => Err(most.wrong(
+                "a buffer has a fixed `receive_buffer` or grows to `receive_buffer_max`, not both",
+            )),
+        }
+    }
+}
+
+/// A path of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathChoice {
+    /// The path over this link of the host that opens the connection.
+    Link(String),
+    /// The path over these nodes, from end to end.
+    Nodes(Vec<String>),
+}
+
+impl Readable for PathChoice {
+    fn shape() -> Shape {
+        Shape::OneOf(vec![String::shape(), Vec::<String>::shape()])
+    }
+
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        if value.is_list() {
+            return Vec::read(value).map(Self::Nodes);
+        }
+        String::read(value).map(Self::Link)
+    }
+}

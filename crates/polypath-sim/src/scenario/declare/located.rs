@@ -1,0 +1,49 @@
+//! Values that remember where they stand.
+
+use super::{Readable, Shape};
+use crate::scenario::table::{Site, Value};
+use crate::scenario::{Place, ScenarioError};
+use core::fmt;
+
+/// A value and where it stands, for checks that come after reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    site: Site,
+}
+
+impl<T> Located<T> {
+    pub(in crate::scenario) fn new(value: T, site: Site) -> Self {
+        Self { value, site }
+    }
+
+    /// Where it stands.
+    pub fn place(&self) -> &Place {
+        &self.site.place
+    }
+
+    /// The error that this value is not right.
+    pub(in crate::scenario) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+        self.site.wrong(problem)
+    }
+
+    /// The error that this table lacks a key.
+    pub(in crate::scenario) fn missing(&self, keys: &str) -> ScenarioError {
+        self.site.missing(keys)
+    }
+}
+
+impl<T: Readable> Readable for Located<T> {
+    fn shape() -> Shape {
+        T::shape()
+    }
+
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self { value: T::read(value)?, site: value.site() })
+    }
+
+    fn within(&self, low: &Self, high: &Self) -> bool {
+        self.value.within(&low.value, &high.value)
+    }
+}

@@ -1,0 +1,95 @@
+//! What a value in a scenario file may be.
+
+/// What a value may be.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) enum Shape {
+    /// True or false.
+    Boolean,
+    /// A whole number from 0 to this.
+    Integer(u32),
+    /// A number from 0.
+    Number,
+    /// A number from 0 to 1.
+    Probability,
+    /// Text of a form.
+    Text(&'static TextForm),
+    /// One of some names.
+    Choice(Vec<Choice>),
+    /// A list of values of one shape.
+    List(Box<Shape>),
+    /// A table; a function of it, as tables may have others of their kind in them.
+    Table(fn() -> Declaration),
+    /// A value of any of these shapes.
+    OneOf(Vec<Shape>),
+}
+
+/// A form of text.
+#[derive(Debug)]
+pub(in crate::scenario) struct TextForm {
+    /// The form in a word.
+    pub(in crate::scenario) name: &'static str,
+    /// What the form is, for people.
+    pub(in crate::scenario) what: &'static str,
+    /// A regular expression for it, of the kind that JSON schema has.
+    pub(in crate::scenario) pattern: &'static str,
+}
+
+/// A name that may be given, and what it stands for.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Choice {
+    pub(in crate::scenario) name: &'static str,
+    pub(in crate::scenario) purpose: String,
+}
+
+/// The keys of a table.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scenario) struct Declaration {
+    /// The name of the type that declares it.
+    pub(in crate::scenario) name: &'static str,
+    /// What the table is for.
+    pub(in crate::scenario) purpose: String,
+    /// The keys, in order.
+    pub(in crate::scenario) keys: Vec<Key>,
+    /// A key on whose value further keys depend.
+    pub(in crate::scenario) tag: Option<Tag>,
+}
+
+/// A key.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Key {
+    pub(in crate::scenario) name: &'static str,
+    /// The group of keys that declares it, which several tables may have.
+    pub(in crate::scenario) group: &'static str,
+    /// What it means, in sentences.
+    pub(in crate::scenario) purpose: String,
+    pub(in crate::scenario) shape: Shape,
+    /// Whether the table must have it.
+    pub(in crate::scenario) required: bool,
+    /// Its value where the table does not have it, as TOML.
+    pub(in crate::scenario) default: Option<&'static str>,
+    /// The lowest and the highest value, as TOML.
+    pub(in crate::scenario) range: Option<(&'static str, &'static str)>,
+}
+
+/// A key whose value tells which further keys a table may have.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Tag {
+    pub(in crate::scenario) key: &'static str,
+    /// What it means.
+    pub(in crate::scenario) purpose: String,
+    /// The value where there is none.
+    pub(in crate::scenario) default: Option<&'static str>,
+    pub(in crate::scenario) variants: Vec<Variant>,
+}
+
+/// A value of a [`Tag`] and the keys that come with it.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Variant {
+    pub(in crate::scenario) name: &'static str,
+    pub(in crate::scenario) declaration: Declaration,
+}
+
+/// The sentences of a documentation comment, from its lines.
+pub(in crate::scenario) fn sentences(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
+}

@@ -1,0 +1,105 @@
+//! Reads flows and checks what they refer to.
+
+use super::{Flow, FlowKind};
+use crate::network::Direction;
+use crate::scenario::ScenarioError;
+use crate::scenario::connection::{ConnectionSpec, Transport, known};
+use crate::scenario::declare::{Choice, Located, Readable, Shape, keys};
+use crate::scenario::read::list;
+use crate::scenario::table::Value;
+use polypath_units::Timestamp;
+
+keys! {
+    /// Something that a connection carries; where the connection has a `count`, each of them.
+    pub(in crate::scenario) struct FlowKeys {
+        /// The name of the connection; if not given, the only one.
+        connection: Option<Located<String>>;
+        /// Where it goes.
+        direction: Direction = "up";
+        /// When it begins, after the start of its connection.
+        start: Timestamp = "0 s";
+        /// When it ends, if it did not before.
+        stop: Option<Located<Timestamp>>;
+        ..kind: FlowKind;
+    }
+}
+
+impl Readable for Direction {
+    fn shape() -> Shape {
+        let choice = |name, purpose: &str| Choice { name, purpose: purpose.to_owned() };
+        Shape::Choice(vec![
+            choice("up", "From the host that opens the connection to the other."),
+            choice("down", "From the other host to the one that opens the connection."),
+        ])
+    }
+
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        match value.text()? {
+            "up" => Ok(Self::Up),
+            "down" => Ok(Self::Down),
+            _ => Err(value.is_none_of(&["up", "down"])),
+        }
+    }
+}
+
+/// The flows of a file.
+pub(in crate::scenario) fn read_flows(
+    tables: &[Located<FlowKeys>],
+    connections: &[ConnectionSpec],
+) -> Result<Vec<Flow>, ScenarioError> {
+    tables.iter().map(|table| read_flow(table, connections)).collect()
+}
+
+fn read_flow(
+    table: &Located<FlowKeys>,
+    connections: &[ConnectionSpec],
+) -> Result<Flow, ScenarioError> {
+    let FlowKeys { direction, start, stop, kind, .. } = &table.value;
+    let connection = find_connection(table, connections)?;
+    if let Some(stop) = stop.as_ref().filter(|stop| stop.value <= *start) {
+        return Err(stop.wrong("must be later than `start`"));
+    }
+    if let Transport::Udp(_) = connection.transport {
+        check_datagrams(kind).map_err(|problem| table.wrong(problem))?;
+    }
+    Ok(Flow {
+        connection: connection.name.clone(),
+        direction: *direction,
+        start: *start,
+        stop: stop.as_ref().map(|stop| stop.value),
+        kind: kind.clone(),
+    })
+}
+
+fn find_connection<'a>(
+    table: &Located<FlowKeys>,
+    connections: &'a [ConnectionSpec],
+) -> Result<&'a ConnectionSpec, ScenarioError> {
+    let names = connections.iter().map(|connection| connection.name.as_str());
+    match (&table.value.connection, connections) {
+        (None, [only]) => Ok(only),
+        (None, []) => Err(table.missing("a [[connection]] that carries it")),
+        (None, _) => {
+            let keys = format!("`connection`, as there are several: {}", list(names));
+            Err(table.missing(&keys))
+        }
+        (Some(name), _) => {
+            known("connection", name, names)?;
+            let found = connections.iter().find(|connection| connection.name == name.value);
+            found.ok_or_else(|| name.wrong("there is no such connection"))
+        }
+    }
+}
+
+/// Datagrams have no window that would tell how fast to send.
+fn check_datagrams(kind: &FlowKind) -> Result<(), String> {
+    match kind {
+        FlowKind::ConstantRate(_) => Ok(()),
+        FlowKind::OnOff(on_off) if on_off.rate.is_some() => Ok(()),
+        _ => Err(format!(
+            "{:?} has no rate of its own, which a flow over \"udp\" needs; \
+             allowed are \"constant_rate\", and \"on_off\" with a `rate`",
+            kind.name()
+        )),
+    }
+}

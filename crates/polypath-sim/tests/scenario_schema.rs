@@ -1,0 +1,104 @@
+//! The JSON schema of scenario files, and the reference made of the same declarations.
+//!
+//! `UPDATE_GOLDEN=1` writes what is shipped anew.
+
+use polypath_sim::scenario::{Scenario, reference, schema};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn root(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)
+}
+
+fn update() -> bool {
+    env::var_os("UPDATE_GOLDEN").is_some()
+}
+
+fn as_json(text: &str) -> Value {
+    json!(toml::from_str::<toml::Table>(text).expect("TOML"))
+}
+
+#[test]
+fn the_shipped_schema_is_up_to_date() {
+    let file = root("scenarios/polypath.schema.json");
+    if update() {
+        fs::write(&file, serde_json::to_string_pretty(&schema()).unwrap() + "\n").unwrap();
+    }
+    let shipped: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(shipped, schema(), "run with UPDATE_GOLDEN=1");
+}
+
+#[test]
+fn the_shipped_scenarios_are_valid_and_name_the_schema() {
+    let validator = jsonschema::validator_for(&schema()).expect("a JSON schema");
+    let files = fs::read_dir(root("scenarios")).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> =
+        files.filter(|file| file.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("#:schema polypath.schema.json\n"), "{}", file.display());
+        let problems: Vec<_> =
+            validator.iter_errors(&as_json(&text)).map(|e| e.to_string()).collect();
+        assert!(problems.is_empty(), "{}: {problems:?}", file.display());
+        Scenario::load(&file).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// The part of the page that is generated.
+const BEGIN: &str = "<!-- generated: UPDATE_GOLDEN=1 cargo test -p polypath-sim -->\n";
+
+#[test]
+fn the_reference_is_up_to_date() {
+    let file = root("docs/scenario.md");
+    let page = fs::read_to_string(&file).unwrap();
+    let (introduction, shipped) = page.split_once(BEGIN).expect("the mark in docs/scenario.md");
+    if update() {
+        fs::write(&file, format!("{introduction}{BEGIN}\n{}", reference())).unwrap();
+        return;
+    }
+    assert_eq!(shipped.trim(), reference().trim(), "run with UPDATE_GOLDEN=1");
+}
+
+#[test]
+fn the_examples_of_the_page_are_scenarios() {
+    let validator = jsonschema::validator_for(&schema()).expect("a JSON schema");
+    let page = fs::read_to_string(root("docs/scenario.md")).unwrap();
+    let examples: Vec<_> = page.split("```toml\n").skip(1).collect();
+    assert!(examples.len() >= 3, "{} examples", examples.len());
+    for example in examples {
+        let text = example.split("```").next().unwrap();
+        let parsed =
+            Scenario::parse(text, Path::new("example.toml"), &mut |_| Ok("1\n".to_owned()));
+        let scenario = parsed.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        scenario.validate_names(|kind, name| kind.check_registered(name)).unwrap();
+        assert!(validator.is_valid(&as_json(text)), "{text}");
+    }
+}
+
+/// Every object of the schema refuses keys it does not have: otherwise it would miss typing errors.
+#[test]
+fn the_schema_is_closed_and_explains_every_key() {
+    fn walk(schema: &Value, at: &str, keys: &mut usize) {
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            assert_eq!(schema["additionalProperties"], json!(false), "{at}");
+            for (name, property) in properties {
+                let at = format!("{at}.{name}");
+                let description = property["description"].as_str().unwrap_or_default();
+                assert!(description.ends_with(['.', ')']), "{at}: {description:?}");
+                *keys += 1;
+            }
+        }
+        match schema {
+            Value::Object(members) => {
+                members.iter().for_each(|(name, inner)| walk(inner, &format!("{at}.{name}"), keys));
+            }
+            Value::Array(items) => items.iter().for_each(|inner| walk(inner, at, keys)),
+            _ => {}
+        }
+    }
+    let mut keys = 0;
+    walk(&schema(), "", &mut keys);
+    assert!(keys > 150, "{keys} keys");
+}
