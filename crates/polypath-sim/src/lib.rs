@@ -1,18 +1,26 @@
-//! Virtual time: a discrete-event engine, networks of links, and the scenario files that
-//! describe them.
+//! Networks in virtual time.
+//!
+//! - [`Simulator`]: a packet-level simulator. [`topology`] describes the network, [`fabric`] moves
+//!   packets through it, [`endpoint`]s speak [`tcp`], UDP or the bond's protocol, [`application`]s
+//!   use them, all on the [`engine`]'s agenda.
+//! - [`world`]: two real nodes, QUIC included, over the same link model.
+//! - [`scenario`]: the files that describe networks and what runs on them.
 //!
 //! Equal seeds give equal runs, on every machine (see [`RunSeed`]); nothing here is global, so
 //! any number of simulations run side by side.
 #![forbid(unsafe_code)]
 
-mod event_queue;
+pub mod application;
+pub mod endpoint;
+pub mod engine;
+pub mod fabric;
 mod network;
 pub mod scenario;
-mod simulation;
+mod simulator;
 pub mod tcp;
+pub mod topology;
 pub mod world;
 
-pub use event_queue::EventQueue;
 pub use network::{Arrival, Direction, Network, PathLinks};
 pub use polypath_link::RunSeed;
-pub use simulation::Simulation;
+pub use simulator::{ApplicationId, Simulator};

@@ -1,7 +1,8 @@
 //! Networks of links in virtual time.
 
 use polypath_link::{LinkConfig, Loss, QueueLimit, Tally};
-use polypath_sim::{Arrival, Direction, Network, PathLinks, RunSeed, Simulation};
+use polypath_sim::engine::{Agenda, SourceId};
+use polypath_sim::{Arrival, Direction, Network, PathLinks, RunSeed};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -67,16 +68,20 @@ fn echo(seed: RunSeed) -> Vec<(Timestamp, usize, u64)> {
     };
     let paths = [lossy(50.0, 10), lossy(20.0, 30)].map(PathLinks::symmetric);
     let mut network = Network::new(paths, seed).unwrap();
-    let mut simulation = Simulation::new();
-    simulation.schedule(Timestamp::ZERO, 0);
-    let mut returned = Vec::new();
-    while simulation.now() < ms(1000) {
-        let next = network.next_event().map_or(ms(1000), |at| at.min(ms(1000)));
-        if let Some(n) = simulation.next_until(next) {
-            network.send(simulation.now(), (n % 2) as usize, Direction::Up, 1200, n);
-            simulation.schedule_in(Duration::from_micros(300), n + 1);
+    let mut agenda = Agenda::new(1);
+    let (sender, end) = (SourceId(0), ms(1000));
+    agenda.wake(sender, Timestamp::ZERO);
+    let (mut now, mut n, mut returned) = (Timestamp::ZERO, 0, Vec::new());
+    while now < end {
+        let next = network.next_event().map_or(end, |at| at.min(end));
+        if let Some((at, _)) = agenda.begin(next) {
+            now = at;
+            network.send(now, (n % 2) as usize, Direction::Up, 1200, n);
+            n += 1;
+            agenda.end(now + Duration::from_micros(300));
+        } else {
+            now = next;
         }
-        let now = simulation.now();
         while let Some(Arrival { path, direction, packet }) = network.poll(now) {
             match direction {
                 Direction::Up => {

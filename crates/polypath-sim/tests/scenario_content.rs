@@ -3,10 +3,11 @@
 use polypath_link::{CoDelConfig, Loss, QueueLimit, Rate};
 use polypath_sim::Direction;
 use polypath_sim::scenario::{
-    Bulk, Carrier, CdfPoint, Change, Ends, FlowKind, NetworkSpec, NextRequest, Pacing, PathChoice,
+    Bulk, Carrier, CdfPoint, Change, FlowKind, NetworkSpec, NextRequest, Pacing, PathChoice,
     Preset, ReceiveBuffer, Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread,
     TcpOptions, Transport,
 };
+use polypath_sim::topology::Ends;
 use polypath_units::{Bandwidth, ByteCount, Timestamp};
 use std::path::Path;
 use std::time::Duration;

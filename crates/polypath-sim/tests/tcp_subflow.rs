@@ -1,20 +1,23 @@
 //! What a layer above TCP (MPTCP) uses: segments with tags, reports, one congestion control for
 //! several subflows.
 
+#[path = "tcp_pipe/timeline.rs"]
+mod timeline;
+
 use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::EventQueue;
 use polypath_sim::tcp::{Endpoint, Report, Segment, State, TcpConfig};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use timeline::Timeline;
 
 /// Two hosts with one subflow on each of two paths; the client stripes tagged segments over them.
 struct Hosts {
     now: Timestamp,
     ends: [[Endpoint; 2]; 2],
     congestion: [Congestion; 2],
-    events: EventQueue<(usize, usize, Segment)>,
+    events: Timeline<(usize, usize, Segment)>,
     sent: u64,
     lose_every: u64,
     next_tag: u64,
@@ -41,7 +44,7 @@ impl Hosts {
                 paths.map(|path| Endpoint::listen(config, path)),
             ],
             congestion: [congestion; 2].map(Congestion::new),
-            events: EventQueue::new(),
+            events: Timeline::new(),
             sent: 0,
             lose_every,
             next_tag: 0,

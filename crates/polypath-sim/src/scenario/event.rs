@@ -3,9 +3,9 @@
 use super::ScenarioError;
 use super::connection::unknown;
 use super::declare::{Located, keys};
-use super::network::{Graph, GraphLink};
 use super::queue::Bytes;
 use crate::network::Direction;
+use crate::topology::{Graph, GraphLink};
 use polypath_link::{Loss, QueueConfig, Rate};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;

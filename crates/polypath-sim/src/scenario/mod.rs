@@ -50,7 +50,7 @@ pub use flow::{
     OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread, UniformSizes, Video,
 };
 pub use names::{AlgorithmName, NameKind};
-pub use network::{Ends, Graph, GraphLink, NetworkSpec, Preset, ScenarioPath};
+pub use network::{NetworkSpec, Preset, ScenarioPath};
 pub use record::{Record, Series};
 pub use reference::reference;
 pub use schema::schema;

@@ -2,13 +2,15 @@
 //! segments as it is told.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+mod timeline;
+
 use core::fmt::Write as _;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::EventQueue;
 use polypath_sim::tcp::{Flags, Segment, State, TcpConfig, TcpConnection, TcpEvent};
 use polypath_units::Timestamp;
 use std::time::Duration;
+use timeline::Timeline;
 
 pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
@@ -74,7 +76,7 @@ pub(crate) struct World {
     pub(crate) ends: [TcpConnection; 2],
     pub(crate) sent: Vec<Sent>,
     pub(crate) trace: String,
-    events: EventQueue<Event>,
+    events: Timeline<Event>,
     delay: Duration,
     counts: [[u64; 3]; 2],
     judge: Judge,
@@ -106,7 +108,7 @@ impl World {
             ],
             sent: Vec::new(),
             trace: String::new(),
-            events: EventQueue::new(),
+            events: Timeline::new(),
             delay,
             counts: [[0; 3]; 2],
             judge: Box::new(judge),

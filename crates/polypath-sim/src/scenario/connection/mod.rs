@@ -10,7 +10,7 @@ pub use options::{
 pub(super) use read::{ConnectionKeys, OneOrMany, known, read_connections, unknown};
 
 use super::names::{AlgorithmName, NameKind};
-use super::network::Ends;
+use crate::topology::Ends;
 use std::time::Duration;
 
 /// Connections of one kind.

@@ -3,9 +3,10 @@
 use super::{ConnectionSpec, PathChoice, Transport};
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Shape, keys};
-use crate::scenario::network::{Ends, Graph, unique};
+use crate::scenario::network::unique;
 use crate::scenario::read::{list, quoted};
 use crate::scenario::table::Value;
+use crate::topology::{Ends, Graph};
 use polypath_units::PathId;
 use std::collections::BTreeSet;
 use std::time::Duration;

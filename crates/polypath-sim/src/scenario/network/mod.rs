@@ -1,15 +1,14 @@
 //! The network of a scenario: paths, a graph, or one of the networks that experiments share.
 
-mod graph;
 mod presets;
 mod read;
 
-pub use graph::{Ends, Graph, GraphLink};
 pub use presets::Preset;
 pub(super) use presets::PresetKeys;
 pub(super) use read::{LinkItem, NodeKeys, PathKeys, read_network, unique};
 
 use crate::network::PathLinks;
+use crate::topology::{CLIENT, Graph, GraphLink, SERVER};
 
 /// Between what a scenario runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,8 +55,3 @@ impl NetworkSpec {
         })
     }
 }
-
-/// The host that opens connections.
-pub(super) const CLIENT: &str = "client";
-/// The host that they are opened to.
-pub(super) const SERVER: &str = "server";

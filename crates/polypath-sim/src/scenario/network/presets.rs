@@ -1,11 +1,11 @@
 //! Networks that experiments share.
 
-use super::{Ends, Graph};
 use crate::network::PathLinks;
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, keys, tagged};
 use crate::scenario::link_keys::PairKeys;
 use crate::scenario::read::Reader;
+use crate::topology::{self, Graph};
 
 tagged! {
     /// A network that experiments share.
@@ -197,71 +197,15 @@ impl Preset {
                 Graph::between_two_hosts(links)
             }
             Self::SharedBottleneck { count, access, bottleneck } => {
-                shared_bottleneck(*count, access, bottleneck)
+                topology::shared_bottleneck(*count, access, bottleneck)
             }
             Self::Dumbbell { count, access, far_access, bottleneck } => {
-                dumbbell(*count, access, far_access, bottleneck)
+                topology::dumbbell(*count, access, far_access, bottleneck)
             }
             Self::ParkingLot { count, access, bottleneck } => {
-                parking_lot(*count, access, bottleneck)
+                topology::parking_lot(*count, access, bottleneck)
             }
-            Self::Chain { count, link } => chain(*count, link),
+            Self::Chain { count, link } => topology::chain(*count, link),
         }
     }
-}
-
-fn shared_bottleneck(count: u32, access: &PathLinks, bottleneck: &PathLinks) -> Graph {
-    let nodes = ["multipath", "single", "router", "server"].map(str::to_owned).to_vec();
-    let pairs = ["multipath", "single"].map(|from| Ends::new(from, "server")).to_vec();
-    let mut graph = Graph { nodes, pairs, links: Vec::new() };
-    for n in 1..=count {
-        graph.join(format!("access{n}"), "multipath", "router", access);
-    }
-    graph.join("single", "single", "router", access);
-    graph.join("bottleneck", "router", "server", bottleneck);
-    graph
-}
-
-fn dumbbell(count: u32, near: &PathLinks, far: &PathLinks, bottleneck: &PathLinks) -> Graph {
-    let nodes = ["west", "east"].map(str::to_owned).to_vec();
-    let mut graph = Graph { nodes, ..Graph::default() };
-    graph.join("bottleneck", "west", "east", bottleneck);
-    for n in 1..=count {
-        let (left, right) = (format!("left{n}"), format!("right{n}"));
-        graph.pair(&left, &right);
-        graph.join(format!("near{n}"), left, "west", near);
-        graph.join(format!("far{n}"), "east", right, far);
-    }
-    graph
-}
-
-fn parking_lot(count: u32, access: &PathLinks, bottleneck: &PathLinks) -> Graph {
-    let mut graph = Graph::with_pair();
-    graph.nodes.push("r0".to_owned());
-    graph.join("client", "client", "r0", access);
-    for n in 1..=count {
-        let (before, router) = (format!("r{}", n - 1), format!("r{n}"));
-        let (from, to) = (format!("from{n}"), format!("to{n}"));
-        graph.nodes.push(router.clone());
-        graph.pair(&from, &to);
-        graph.join(format!("bottleneck{n}"), &before, &router, bottleneck);
-        graph.join(&from, &from, before, access);
-        graph.join(&to, router, &to, access);
-    }
-    graph.join("server", format!("r{count}"), "server", access);
-    graph
-}
-
-fn chain(count: u32, link: &PathLinks) -> Graph {
-    let mut graph = Graph::with_pair();
-    let mut at = "client".to_owned();
-    for n in 1..=count {
-        let next = if n == count { "server".to_owned() } else { format!("r{n}") };
-        if n < count {
-            graph.nodes.push(next.clone());
-        }
-        graph.join(format!("hop{n}"), at, &next, link);
-        at = next;
-    }
-    graph
 }

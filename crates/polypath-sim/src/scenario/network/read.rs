@@ -1,10 +1,11 @@
 //! Reads the network.
 
-use super::{CLIENT, Ends, Graph, GraphLink, NetworkSpec, SERVER, ScenarioPath};
+use super::{CLIENT, Graph, GraphLink, NetworkSpec, SERVER, ScenarioPath};
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, keys};
 use crate::scenario::link_keys::PairKeys;
 use crate::scenario::read::{File, Reader, quoted};
+use crate::topology::Ends;
 use polypath_units::PathId;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,12 @@
 //! Nodes and links by name.
 
-use super::{CLIENT, SERVER};
 use crate::network::PathLinks;
 use std::collections::BTreeMap;
+
+/// The host that opens connections, where a network has one.
+pub(crate) const CLIENT: &str = "client";
+/// The host that they are opened to.
+pub(crate) const SERVER: &str = "server";
 
 /// Hosts and routers, and the pairs of links that join them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,14 +42,15 @@ pub struct Ends {
 }
 
 impl Ends {
-    pub(in crate::scenario) fn new(from: impl Into<String>, to: impl Into<String>) -> Self {
+    /// These hosts.
+    pub fn new(from: impl Into<String>, to: impl Into<String>) -> Self {
         Self { from: from.into(), to: to.into() }
     }
 }
 
 impl Graph {
     /// A network in which each link joins `client` and `server`.
-    pub(super) fn between_two_hosts(links: impl IntoIterator<Item = (String, PathLinks)>) -> Self {
+    pub fn between_two_hosts(links: impl IntoIterator<Item = (String, PathLinks)>) -> Self {
         let mut graph = Self::with_pair();
         for (name, links) in links {
             graph.join(name, CLIENT, SERVER, &links);
@@ -54,21 +59,21 @@ impl Graph {
     }
 
     /// `client` and `server` and no link.
-    pub(super) fn with_pair() -> Self {
+    pub(crate) fn with_pair() -> Self {
         let mut graph = Self::default();
         graph.pair(CLIENT, SERVER);
         graph
     }
 
     /// Two hosts between which connections run.
-    pub(super) fn pair(&mut self, from: impl Into<String>, to: impl Into<String>) {
+    pub(crate) fn pair(&mut self, from: impl Into<String>, to: impl Into<String>) {
         let ends = Ends::new(from, to);
         self.nodes.extend([ends.from.clone(), ends.to.clone()]);
         self.pairs.push(ends);
     }
 
     /// Joins two nodes.
-    pub(super) fn join(
+    pub(crate) fn join(
         &mut self,
         name: impl Into<String>,
         from: impl Into<String>,
@@ -96,7 +101,7 @@ impl Graph {
     }
 
     /// Whether links lead from one node to another.
-    pub(in crate::scenario) fn reaches(&self, ends: &Ends) -> bool {
+    pub(crate) fn reaches(&self, ends: &Ends) -> bool {
         let mut neighbours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for GraphLink { from, to, .. } in &self.links {
             neighbours.entry(from).or_default().push(to);

@@ -1,0 +1,406 @@
+//! The shipping bond as an endpoint, on light carriers.
+//!
+//! The state machine is the one that runs on real sockets; only the QUIC connections beneath it
+//! are replaced by what they do for the bond ([`carrier`]), which costs a fraction of them.
+
+mod carrier;
+mod packet;
+mod received;
+
+pub use packet::LightPacket;
+
+use super::{EndReport, Endpoint, PathReport, Stream};
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use bytes::Bytes;
+use carrier::Carrier;
+use packet::{Kind, UDP_IP};
+use polypath_bond::codec::Parameters;
+use polypath_bond::{
+    Bond, BondConfig, BondStatus, Event, PathSettings, PathStatus, Payload, ReadError, Side,
+    StreamId,
+};
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+
+/// The largest datagram of the bond, and what the QUIC carrier reckons as its overhead, on a path
+/// of 1,500 bytes after MTU discovery (`tests/goodput.rs` derives both).
+const MAX_DATAGRAM: usize = 1_414;
+const PACKET_OVERHEAD: usize = 38;
+/// An unanswered first packet is repeated after this at first: three initial RTTs of the QUIC
+/// carrier.
+const HELLO_TIMEOUT: Duration = Duration::from_millis(300);
+/// Bytes handed to the bond at once.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// A path of the bond.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LightPath {
+    /// What people call it.
+    pub name: String,
+    /// The way to the other end.
+    pub route: RouteId,
+    /// Used only when no other path works.
+    pub backup: bool,
+}
+
+#[derive(Debug)]
+struct Attachment {
+    path: LightPath,
+    carrier: Carrier,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The edge waits for the answer to its first packet, the hub for that packet.
+    Waiting {
+        since: Timestamp,
+        again: Timestamp,
+        tries: u32,
+    },
+    /// The hub has answered and waits for the first numbered packet.
+    Answered {
+        at: Timestamp,
+    },
+    Attached,
+}
+
+/// One end of a bond. It carries one stream.
+#[derive(Debug)]
+pub struct LightBond {
+    side: Side,
+    bond: Bond,
+    peer: EndpointId,
+    flow: u32,
+    paths: Vec<Attachment>,
+    stream: Option<StreamId>,
+    /// Bytes to write; the last of them ends the stream if `closes`.
+    unwritten: u64,
+    closes: bool,
+    delivered: u64,
+    /// Datagrams that came.
+    datagrams: u64,
+    is_finished: bool,
+    due: Timestamp,
+}
+
+impl LightBond {
+    /// An end of a bond over these paths, numbered in this order; the edge connects all of them
+    /// at `start`.
+    pub fn new(
+        side: Side,
+        config: BondConfig,
+        peer: EndpointId,
+        flow: u32,
+        paths: Vec<LightPath>,
+        start: Timestamp,
+    ) -> Self {
+        let parameters: Parameters = Bond::parameters(&config);
+        let again = if side == Side::Edge { start } else { Timestamp::MAX };
+        let state = State::Waiting { since: start, again, tries: 0 };
+        let attach = |(path, number): (LightPath, u8)| {
+            let id = PathId::new(number)?;
+            Some(Attachment { path, carrier: Carrier::new(id), state })
+        };
+        Self {
+            side,
+            bond: Bond::new(side, config, &parameters, start),
+            peer,
+            flow,
+            paths: paths.into_iter().zip(0..).filter_map(attach).collect(),
+            stream: None,
+            unwritten: 0,
+            closes: false,
+            delivered: 0,
+            datagrams: 0,
+            is_finished: false,
+            due: again,
+        }
+    }
+
+    /// Attaches both ends of a bond over these routes, named by their first links. Returns the edge
+    /// and the hub.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        routes: &[Route],
+        config: &BondConfig,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let edge = simulator.next_endpoint();
+        let hub = EndpointId(edge.0 + 1);
+        for (side, peer) in [(Side::Edge, hub), (Side::Hub, edge)] {
+            let paths = routes.iter().map(|route| {
+                let back = topology.back(route);
+                let own = if side == Side::Edge { route } else { &back };
+                let name = topology.name_of(route);
+                let route = simulator.fabric_mut().add_route(own);
+                LightPath { name, route, backup: false }
+            });
+            let paths = paths.collect();
+            let end = Self::new(side, config.clone(), peer, edge.0, paths, start);
+            simulator.attach(Box::new(end));
+        }
+        (edge, hub)
+    }
+
+    /// What the bond says of itself.
+    pub fn status(&self) -> BondStatus {
+        self.bond.status()
+    }
+
+    /// Lets everything happen that can happen now.
+    fn drive(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        self.greet(fabric);
+        self.run_carriers(fabric);
+        if self.bond.poll_timeout().is_some_and(|at| at <= now) {
+            self.bond.handle_timeout(now);
+        }
+        loop {
+            self.use_stream(now);
+            if !self.transmit(fabric) {
+                break;
+            }
+        }
+        self.acknowledge(fabric);
+        self.due = self.next_timer(now);
+    }
+
+    /// Sends the first packets of paths that are not connected yet.
+    fn greet(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        for index in 0..self.paths.len() {
+            let State::Waiting { since, again, tries } = self.paths[index].state else { continue };
+            if again > now {
+                continue;
+            }
+            let again = now + HELLO_TIMEOUT * (1 << tries.min(6));
+            let since = if tries == 0 { now } else { since };
+            self.paths[index].state = State::Waiting { since, again, tries: tries + 1 };
+            self.send(index, LightPacket { kind: Kind::Hello, ack: None }, fabric);
+        }
+    }
+
+    fn run_carriers(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        for index in 0..self.paths.len() {
+            let carrier = &mut self.paths[index].carrier;
+            if carrier.next_timer() <= now && carrier.on_timer(&mut self.bond, now) {
+                let probe = carrier.send(None, Payload::default(), &mut self.bond, now);
+                self.send(index, probe, fabric);
+            }
+        }
+    }
+
+    /// Sends what the bond has for its paths. Returns whether there was anything.
+    fn transmit(&mut self, fabric: &mut Fabric) -> bool {
+        let mut any = false;
+        while let Some(transmit) = self.bond.poll_transmit(fabric.now()) {
+            any = true;
+            let index = transmit.path.index();
+            let carrier = &mut self.paths[index].carrier;
+            let datagram = Some(transmit.datagram);
+            let packet = carrier.send(datagram, transmit.payload, &mut self.bond, fabric.now());
+            self.send(index, packet, fabric);
+        }
+        any
+    }
+
+    fn acknowledge(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        for index in 0..self.paths.len() {
+            let received = &mut self.paths[index].carrier.received;
+            if received.due() <= now {
+                let ack = Some(received.take(now));
+                self.send(index, LightPacket { kind: Kind::Ack, ack }, fabric);
+            }
+        }
+    }
+
+    fn send(&mut self, index: usize, packet: LightPacket, fabric: &mut Fabric) {
+        fabric.send(Packet {
+            route: self.paths[index].path.route,
+            to: self.peer,
+            path: index as u8,
+            class: 0,
+            ecn: Ecn::NotCapable,
+            bytes: packet.udp_bytes() + UDP_IP,
+            flow: self.flow + index as u32,
+            body: Body::Light(packet),
+        });
+    }
+
+    /// Writes what is to be written and reads what there is.
+    fn use_stream(&mut self, now: Timestamp) {
+        while let Some(event) = self.bond.poll_event() {
+            if let Event::StreamOpened(id) = event {
+                self.stream.get_or_insert(id);
+            }
+        }
+        self.write_stream();
+        let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return };
+        loop {
+            match self.bond.read(stream, usize::MAX, now) {
+                Ok(Some(data)) => self.delivered += data.len() as u64,
+                Ok(None) | Err(ReadError::Reset(_)) => break self.is_finished = true,
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn write_stream(&mut self) {
+        if self.unwritten == 0 && !self.closes {
+            return;
+        }
+        if self.stream.is_none() && self.side == Side::Edge {
+            self.stream = self.bond.open_stream().ok();
+        }
+        let Some(stream) = self.stream else { return };
+        while self.unwritten > 0 {
+            let piece = Bytes::from_static(&ZEROS).slice(..self.unwritten.min(64 << 10) as usize);
+            match self.bond.write(stream, &piece) {
+                Ok(written) => self.unwritten -= written as u64,
+                Err(_) => return,
+            }
+        }
+        if std::mem::take(&mut self.closes) {
+            // Open until here: nobody else finishes it.
+            let _ = self.bond.finish(stream);
+        }
+    }
+
+    fn next_timer(&mut self, now: Timestamp) -> Timestamp {
+        let path = |attachment: &Attachment| {
+            let hello = match attachment.state {
+                State::Waiting { again, .. } => again,
+                _ => Timestamp::MAX,
+            };
+            hello.min(attachment.carrier.next_timer()).min(attachment.carrier.received.due())
+        };
+        let paths = self.paths.iter().map(path).min().unwrap_or(Timestamp::MAX);
+        let bond = self.bond.poll_timeout().unwrap_or(Timestamp::MAX);
+        // What is overdue has been looked at: a nanosecond later something must have changed.
+        paths.min(bond).max(now + Duration::from_nanos(1))
+    }
+
+    fn on_light(&mut self, index: usize, packet: LightPacket, fabric: &mut Fabric) {
+        let now = fabric.now();
+        match packet.kind {
+            Kind::Hello => {
+                if self.side == Side::Hub && self.paths[index].state != State::Attached {
+                    self.paths[index].state = State::Answered { at: now };
+                    self.send(index, LightPacket { kind: Kind::HelloReply, ack: None }, fabric);
+                }
+            }
+            Kind::HelloReply => {
+                if let State::Waiting { since, tries, .. } = self.paths[index].state {
+                    let rtt = (tries == 1).then(|| now.since(since));
+                    self.attach(index, rtt, now);
+                    // The join.
+                    let carrier = &mut self.paths[index].carrier;
+                    let join = carrier.send(None, Payload::default(), &mut self.bond, now);
+                    self.send(index, join, fabric);
+                }
+            }
+            Kind::Data { number, datagram } => {
+                if let State::Answered { at } = self.paths[index].state {
+                    self.attach(index, Some(now.since(at)), now);
+                }
+                let new = self.paths[index].carrier.received.insert(number, now);
+                if let Some(datagram) = datagram.filter(|_| new) {
+                    self.datagrams += 1;
+                    self.bond.on_datagram(
+                        PathId::new(index as u8).unwrap_or_default(),
+                        datagram,
+                        now,
+                    );
+                }
+            }
+            Kind::Ack => {}
+        }
+        if let Some(ack) = packet.ack {
+            self.paths[index].carrier.on_ack(&ack, &mut self.bond, now);
+        }
+    }
+
+    /// The path is connected; `rtt` is that of the handshake.
+    fn attach(&mut self, index: usize, rtt: Option<Duration>, now: Timestamp) {
+        let attachment = &mut self.paths[index];
+        if let Some(rtt) = rtt {
+            attachment.carrier.on_handshake(rtt);
+        }
+        attachment.state = State::Attached;
+        let settings = PathSettings {
+            name: attachment.path.name.clone(),
+            backup: attachment.path.backup,
+            weight: 0.0,
+            max_datagram: MAX_DATAGRAM,
+            packet_overhead: PACKET_OVERHEAD,
+            rtt,
+        };
+        self.bond.add_path(PathId::new(index as u8).unwrap_or_default(), settings, now);
+    }
+}
+
+impl Endpoint for LightBond {
+    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
+        let index = usize::from(packet.path);
+        if let Body::Light(light) = packet.body
+            && index < self.paths.len()
+        {
+            self.on_light(index, light, fabric);
+            self.drive(fabric);
+        }
+    }
+
+    fn on_due(&mut self, fabric: &mut Fabric) {
+        self.drive(fabric);
+    }
+
+    fn next_due(&self) -> Timestamp {
+        self.due
+    }
+
+    fn report(&self) -> EndReport {
+        let status = self.bond.status();
+        let path = |path: &PathStatus| PathReport {
+            name: path.name.clone(),
+            sent_bytes: path.counters.bytes_sent,
+            lost: path.counters.packets_lost,
+            retransmitted: 0,
+            srtt: path.srtt,
+        };
+        EndReport {
+            delivered: self.delivered,
+            segments_delivered: self.datagrams,
+            reinjected_bytes: status.counters.bytes_reinjected,
+            timeouts: 0,
+            paths: status.paths.iter().map(path).collect(),
+        }
+    }
+
+    fn stream(&mut self) -> Option<&mut dyn Stream> {
+        Some(self)
+    }
+}
+
+impl Stream for LightBond {
+    fn write(&mut self, bytes: u64) {
+        self.unwritten += bytes;
+    }
+
+    fn close(&mut self) {
+        self.closes = true;
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+}

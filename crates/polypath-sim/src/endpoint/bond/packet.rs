@@ -1,0 +1,63 @@
+//! What the light carrier sends.
+
+use bytes::Bytes;
+use std::time::Duration;
+
+/// Ranges in one acknowledgement, at most: those of the newest packets.
+pub(super) const MAX_RANGES: usize = 32;
+
+/// A packet of the light carrier: what a QUIC packet would hold, unencrypted.
+#[derive(Clone, Debug)]
+pub struct LightPacket {
+    pub(super) kind: Kind,
+    pub(super) ack: Option<Box<LightAck>>,
+}
+
+/// What a packet is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// The client's first: QUIC's Initial.
+    Hello,
+    /// The server's answer: all of its handshake.
+    HelloReply,
+    /// A numbered packet that wants to be acknowledged; without a datagram it is a probe.
+    Data {
+        /// The packet number.
+        number: u64,
+        /// A datagram of the bond.
+        datagram: Option<Bytes>,
+    },
+    /// An acknowledgement alone.
+    Ack,
+}
+
+/// An ACK frame (RFC 9000 section 19.3): ranges of packet numbers, the newest first, both ends
+/// included.
+#[derive(Clone, Debug)]
+pub(super) struct LightAck {
+    pub(super) ranges: Vec<(u64, u64)>,
+    /// How long the newest packet waited for this.
+    pub(super) delay: Duration,
+}
+
+/// Bytes that QUIC, UDP and IPv4 add to a datagram: short header 1, connection id 8, packet number
+/// 2; frame type and length 3; tag 16; UDP 8; IPv4 20.
+pub(super) const UDP_IP: u32 = 28;
+const QUIC: u32 = 11 + 3 + 16;
+/// A client's first packet is padded (RFC 9000 section 14.1), the server's answer is as large.
+const HANDSHAKE: u32 = 1_200;
+/// Header and tag, ACK frame of one range, and each further range.
+const ACK: u32 = 11 + 16 + 6;
+const ACK_RANGE: u32 = 3;
+
+impl LightPacket {
+    /// UDP payload in bytes.
+    pub(super) fn udp_bytes(&self) -> u32 {
+        let ranges = self.ack.as_ref().map_or(0, |ack| ack.ranges.len() as u32);
+        match &self.kind {
+            Kind::Hello | Kind::HelloReply => HANDSHAKE,
+            Kind::Data { datagram, .. } => QUIC + datagram.as_ref().map_or(0, Bytes::len) as u32,
+            Kind::Ack => ACK + ACK_RANGE * ranges.saturating_sub(1),
+        }
+    }
+}

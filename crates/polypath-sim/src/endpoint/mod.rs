@@ -1,0 +1,55 @@
+//! What sits at the ends of a network.
+
+mod bond;
+mod report;
+mod tcp;
+mod tunnel;
+mod udp;
+
+pub use bond::{LightBond, LightPacket, LightPath};
+pub use report::{EndReport, PathReport};
+pub use tcp::{TcpEnd, TcpSettings};
+pub use tunnel::{Tunnel, TunnelRoute};
+pub use udp::{UdpArrivals, UdpSink, UdpSource};
+
+use crate::fabric::{Fabric, Packet};
+use core::any::Any;
+use core::fmt::Debug;
+use polypath_units::Timestamp;
+
+/// One end of a connection, or a source of traffic.
+///
+/// The simulator hands it packets and tells it when it is due; it sends through the [`Fabric`].
+pub trait Endpoint: Any + Debug {
+    /// A packet has come.
+    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric);
+
+    /// It is [`due`](Self::next_due), or its application has changed something.
+    fn on_due(&mut self, fabric: &mut Fabric);
+
+    /// When to call [`Endpoint::on_due`]; [`Timestamp::MAX`]: no need to.
+    fn next_due(&self) -> Timestamp;
+
+    /// What it has done so far.
+    fn report(&self) -> EndReport;
+
+    /// The byte stream that applications use, if it has one.
+    fn stream(&mut self) -> Option<&mut dyn Stream> {
+        None
+    }
+}
+
+/// A byte stream as its application sees it. Bytes are counted, not carried.
+pub trait Stream {
+    /// Gives it bytes to send.
+    fn write(&mut self, bytes: u64);
+
+    /// Nothing more will be written.
+    fn close(&mut self);
+
+    /// Bytes that have come in order.
+    fn delivered(&self) -> u64;
+
+    /// Whether the other side has closed and all its bytes have come.
+    fn is_finished(&self) -> bool;
+}

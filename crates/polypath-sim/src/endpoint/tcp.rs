@@ -1,0 +1,209 @@
+//! One end of a plain TCP connection.
+
+use super::tunnel::Tunnel;
+use super::{EndReport, Endpoint, PathReport, Stream};
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
+use crate::simulator::Simulator;
+use crate::tcp::{Segment, TcpConfig, TcpConnection};
+use crate::topology::{Route, Topology};
+use polypath_core::congestion::CongestionConfig;
+use polypath_units::Timestamp;
+
+/// One end of a TCP connection, over one route or through a striping [`Tunnel`].
+#[derive(Debug)]
+pub struct TcpEnd {
+    tcp: TcpConnection,
+    peer: EndpointId,
+    flow: u32,
+    /// What its path is called.
+    name: String,
+    way: Way,
+    /// When it connects; zero for one that listens.
+    start: Timestamp,
+    due: Timestamp,
+}
+
+/// How segments get to the other end.
+#[derive(Debug)]
+enum Way {
+    Route(RouteId),
+    Tunnel(Box<Tunnel>),
+}
+
+/// The parameters of a TCP connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TcpSettings {
+    /// Of both ends.
+    pub tcp: TcpConfig,
+    /// Congestion control of both ends.
+    pub congestion: CongestionConfig,
+}
+
+impl TcpEnd {
+    /// Attaches both ends of a connection over a route; the first connects at `start`. Returns
+    /// the end that connects and the one that listens.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        route: &Route,
+        settings: &TcpSettings,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let ways = [route, &topology.back(route)];
+        let ways = ways.map(|route| Way::Route(simulator.fabric_mut().add_route(route)));
+        Self::attach(simulator, settings, &topology.name_of(route), ways, start)
+    }
+
+    /// The same through a pair of tunnels.
+    pub fn connect_through(
+        simulator: &mut Simulator,
+        tunnels: [Tunnel; 2],
+        settings: &TcpSettings,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let ways = tunnels.map(|tunnel| Way::Tunnel(Box::new(tunnel)));
+        Self::attach(simulator, settings, "tunnel", ways, start)
+    }
+
+    fn attach(
+        simulator: &mut Simulator,
+        settings: &TcpSettings,
+        name: &str,
+        [there, back]: [Way; 2],
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let client = simulator.next_endpoint();
+        let server = EndpointId(client.0 + 1);
+        let end = |tcp, peer, way, (start, due)| {
+            Box::new(Self { tcp, peer, flow: client.0, name: name.to_owned(), way, start, due })
+        };
+        let TcpSettings { tcp, congestion } = *settings;
+        let connecting = TcpConnection::connect(tcp, congestion);
+        let listening = TcpConnection::listen(tcp, congestion);
+        simulator.attach(end(connecting, server, there, (start, start)));
+        simulator.attach(end(listening, client, back, (Timestamp::ZERO, Timestamp::MAX)));
+        (client, server)
+    }
+
+    /// The connection.
+    pub fn tcp(&self) -> &TcpConnection {
+        &self.tcp
+    }
+
+    /// Sends what may be sent now.
+    fn transmit(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        while let Some(segment) = self.tcp.poll_transmit(now) {
+            self.send(segment, fabric);
+        }
+        self.due = self.tcp.next_timeout();
+        if let Way::Tunnel(tunnel) = &self.way {
+            self.due = self.due.min(tunnel.next_due());
+        }
+    }
+
+    fn send(&mut self, segment: Segment, fabric: &mut Fabric) {
+        let packet = |route, bytes, body| Packet {
+            route,
+            to: self.peer,
+            path: 0,
+            class: 0,
+            ecn: if segment.ect { Ecn::Capable } else { Ecn::NotCapable },
+            bytes,
+            flow: self.flow,
+            body,
+        };
+        match &mut self.way {
+            Way::Route(route) => {
+                fabric.send(packet(*route, segment.wire_bytes(), Body::Segment(segment)));
+            }
+            Way::Tunnel(tunnel) => {
+                let now = fabric.now();
+                for (route, bytes, number) in tunnel.send(segment.wire_bytes(), now) {
+                    fabric.send(packet(route, bytes, Body::Tunnelled { number, segment }));
+                }
+            }
+        }
+    }
+
+    /// Hands on the segments that the tunnel holds no longer.
+    fn leave_tunnel(&mut self, now: Timestamp) {
+        let Way::Tunnel(tunnel) = &mut self.way else { return };
+        while let Some((segment, congested)) = tunnel.poll(now) {
+            self.tcp.on_segment(now, &segment, congested);
+        }
+    }
+}
+
+impl Endpoint for TcpEnd {
+    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
+        let (now, congested) = (fabric.now(), packet.ecn == Ecn::Congested);
+        match (packet.body, &mut self.way) {
+            (Body::Segment(segment), _) => self.tcp.on_segment(now, &segment, congested),
+            (Body::Tunnelled { number, segment }, Way::Tunnel(tunnel)) => {
+                tunnel.receive(number, segment, congested, now);
+                self.leave_tunnel(now);
+            }
+            _ => return,
+        }
+        self.transmit(fabric);
+    }
+
+    fn on_due(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        if now < self.start {
+            // The application writes before the connection is made.
+            return;
+        }
+        self.leave_tunnel(now);
+        if self.tcp.next_timeout() <= now {
+            self.tcp.on_timeout(now);
+        }
+        self.transmit(fabric);
+    }
+
+    fn next_due(&self) -> Timestamp {
+        self.due
+    }
+
+    fn report(&self) -> EndReport {
+        let (end, congestion) = (self.tcp.endpoint(), self.tcp.congestion());
+        let stats = end.stats();
+        let path = PathReport {
+            name: self.name.clone(),
+            sent_bytes: stats.bytes_sent,
+            lost: stats.lost,
+            retransmitted: stats.retransmissions,
+            srtt: congestion.rtt(end.path()).and_then(|rtt| rtt.srtt()),
+        };
+        EndReport {
+            delivered: end.delivered(),
+            segments_delivered: stats.segments_received - stats.duplicates_received,
+            reinjected_bytes: 0,
+            timeouts: stats.timeouts,
+            paths: vec![path],
+        }
+    }
+
+    fn stream(&mut self) -> Option<&mut dyn Stream> {
+        Some(self)
+    }
+}
+
+impl Stream for TcpEnd {
+    fn write(&mut self, bytes: u64) {
+        self.tcp.write(bytes);
+    }
+
+    fn close(&mut self) {
+        self.tcp.close();
+    }
+
+    fn delivered(&self) -> u64 {
+        self.tcp.endpoint().delivered()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.tcp.endpoint().peer_finished()
+    }
+}

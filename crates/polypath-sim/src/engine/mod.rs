@@ -1,0 +1,5 @@
+//! The discrete-event engine.
+
+mod agenda;
+
+pub use agenda::{Agenda, SourceId};

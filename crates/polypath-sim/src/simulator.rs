@@ -1,0 +1,189 @@
+//! A network, its endpoints and applications, run through virtual time.
+
+use crate::application::{Application, Streams};
+use crate::endpoint::{EndReport, Endpoint, Stream};
+use crate::engine::SourceId;
+use crate::fabric::{Due, EndpointId, Fabric, Packet};
+use crate::topology::{LinkId, Topology};
+use core::any::Any;
+use polypath_link::{ConfigError, RunSeed};
+use polypath_units::Timestamp;
+
+/// A simulation: a [`Fabric`] and what is attached to it.
+///
+/// Equal topologies, seeds and calls give equal runs. Nothing is global: any number of simulators
+/// run side by side.
+#[derive(Debug)]
+pub struct Simulator {
+    fabric: Fabric,
+    endpoints: Vec<Attached>,
+    applications: Vec<Box<dyn Application>>,
+    /// What each source of the agenda behind the links is.
+    roles: Vec<Role>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub(crate) endpoint: Box<dyn Endpoint>,
+    source: SourceId,
+    /// The application that is told of progress, and from how many delivered bytes on.
+    pub(crate) watch: Option<(ApplicationId, u64)>,
+}
+
+/// An application, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplicationId(u32);
+
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    Endpoint(EndpointId),
+    Application(ApplicationId),
+}
+
+impl Simulator {
+    /// A simulator of this network at time zero, with nothing attached.
+    ///
+    /// # Errors
+    /// When a link's settings cannot be used.
+    pub fn new(topology: &Topology, seed: RunSeed) -> Result<Self, ConfigError> {
+        Ok(Self {
+            fabric: Fabric::new(topology, seed)?,
+            endpoints: Vec::new(),
+            applications: Vec::new(),
+            roles: Vec::new(),
+        })
+    }
+
+    /// The network.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// The network, to add routes and change links.
+    pub fn fabric_mut(&mut self) -> &mut Fabric {
+        &mut self.fabric
+    }
+
+    /// The number that the next endpoint gets: two ends need each other's.
+    pub fn next_endpoint(&self) -> EndpointId {
+        EndpointId(self.endpoints.len() as u32)
+    }
+
+    /// Attaches an endpoint.
+    pub fn attach(&mut self, endpoint: Box<dyn Endpoint>) -> EndpointId {
+        let id = self.next_endpoint();
+        let source = self.fabric.add_source();
+        self.roles.push(Role::Endpoint(id));
+        self.fabric.wake(source, endpoint.next_due());
+        self.endpoints.push(Attached { endpoint, source, watch: None });
+        id
+    }
+
+    /// Adds an application.
+    pub fn add_application(&mut self, application: Box<dyn Application>) -> ApplicationId {
+        let id = ApplicationId(self.applications.len() as u32);
+        let source = self.fabric.add_source();
+        self.roles.push(Role::Application(id));
+        self.fabric.wake(source, application.next_due());
+        self.applications.push(application);
+        id
+    }
+
+    /// An endpoint of type `E`; `None` if it is of another.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn endpoint<E: Endpoint>(&self, id: EndpointId) -> Option<&E> {
+        let endpoint: &dyn Any = self.endpoints[id.index()].endpoint.as_ref();
+        endpoint.downcast_ref()
+    }
+
+    /// An application of type `A`; `None` if it is of another.
+    ///
+    /// # Panics
+    /// If there is no such application.
+    pub fn application<A: Application>(&self, id: ApplicationId) -> Option<&A> {
+        let application: &dyn Any = self.applications[id.0 as usize].as_ref();
+        application.downcast_ref()
+    }
+
+    /// What an endpoint has done so far.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn report(&self, id: EndpointId) -> EndReport {
+        self.endpoints[id.index()].endpoint.report()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.fabric.now()
+    }
+
+    /// Runs all that happens until `limit`, and moves the clock there.
+    pub fn run_until(&mut self, limit: Timestamp) {
+        while let Some(due) = self.fabric.next(limit) {
+            let next = match due {
+                Due::Link(link) => self.run_link(link),
+                Due::Source(source) => self.run_source(source),
+            };
+            self.fabric.done(due, next);
+        }
+    }
+
+    fn run_link(&mut self, link: LinkId) -> Timestamp {
+        while let Some(packet) = self.fabric.poll_link(link) {
+            self.deliver(packet);
+        }
+        Timestamp::MAX
+    }
+
+    fn deliver(&mut self, packet: Packet) {
+        let id = packet.to;
+        let attached = &mut self.endpoints[id.index()];
+        attached.endpoint.on_packet(packet, &mut self.fabric);
+        self.fabric.wake(attached.source, attached.endpoint.next_due());
+        self.tell_application(id);
+    }
+
+    /// Looks at what is due; returns when it wants to be looked at again.
+    fn run_source(&mut self, source: SourceId) -> Timestamp {
+        match self.roles[self.fabric.index_of(source)] {
+            Role::Endpoint(id) => {
+                self.endpoints[id.index()].endpoint.on_due(&mut self.fabric);
+                self.tell_application(id);
+                self.endpoints[id.index()].endpoint.next_due()
+            }
+            Role::Application(id) => {
+                self.run_application(id, None);
+                self.applications[id.0 as usize].next_due()
+            }
+        }
+    }
+
+    /// Tells the application that watches a stream, if it has come as far as it waits for.
+    fn tell_application(&mut self, id: EndpointId) {
+        let attached = &mut self.endpoints[id.index()];
+        let Some((application, from)) = attached.watch else { return };
+        let reached = |stream: &mut dyn Stream| stream.delivered() >= from;
+        if attached.endpoint.stream().is_some_and(reached) {
+            attached.watch = None;
+            self.run_application(application, Some(id));
+        }
+    }
+
+    /// Lets an application act, and the streams that it touched send.
+    fn run_application(&mut self, id: ApplicationId, progress: Option<EndpointId>) {
+        let application = &mut self.applications[id.0 as usize];
+        let mut streams = Streams::new(&mut self.endpoints, id, self.fabric.now());
+        match progress {
+            Some(endpoint) => application.on_progress(endpoint, &mut streams),
+            None => application.on_due(&mut streams),
+        }
+        for touched in streams.into_touched() {
+            let attached = &mut self.endpoints[touched.index()];
+            attached.endpoint.on_due(&mut self.fabric);
+            self.fabric.wake(attached.source, attached.endpoint.next_due());
+        }
+    }
+}
