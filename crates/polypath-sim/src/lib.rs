@@ -14,6 +14,7 @@ pub mod application;
 pub mod endpoint;
 pub mod engine;
 pub mod fabric;
+pub mod mptcp;
 mod network;
 pub mod scenario;
 mod simulator;

@@ -79,6 +79,19 @@ impl Congestion {
         }
     }
 
+    /// Halves the window of a subflow that blocks the receive window of others, and the threshold
+    /// with it if the window had reached it (Raiciu et al., NSDI 2012, section 4.2; algorithms
+    /// 4.14).
+    pub fn penalise(&mut self, id: PathId) {
+        if let Some(subflow) = self.subflow_mut(id) {
+            let mss = subflow.mss as f64;
+            if subflow.cwnd >= subflow.ssthresh {
+                subflow.ssthresh = (subflow.ssthresh / 2.0).max(2.0 * mss);
+            }
+            subflow.cwnd = (subflow.cwnd / 2.0).max(mss);
+        }
+    }
+
     /// The rate that the controller itself demands; `None` where it leaves pacing to window over
     /// RTT (see [`Congestion::pacing_rate`]).
     pub fn controller_rate(&self, id: PathId) -> Option<Bandwidth> {
@@ -217,5 +230,24 @@ mod tests {
         congestion.set_restart_after_idle(path, false);
         congestion.on_sent(path, ms(5_000), 1_000);
         assert_eq!(congestion.window(path), grown);
+    }
+
+    #[test]
+    fn t_orp_1() {
+        let (mut congestion, path) = reno();
+        let set = |congestion: &mut Congestion, cwnd, ssthresh| {
+            let subflow = congestion.subflow_mut(path).unwrap();
+            (subflow.cwnd, subflow.ssthresh) = (cwnd, ssthresh);
+        };
+        let get = |congestion: &Congestion| {
+            let subflow = congestion.subflow(path).unwrap();
+            (subflow.cwnd, subflow.ssthresh)
+        };
+        set(&mut congestion, 40_000.0, 20_000.0);
+        congestion.penalise(path);
+        assert_eq!(get(&congestion), (20_000.0, 10_000.0));
+        set(&mut congestion, 1_000.0, 2_000.0);
+        congestion.penalise(path);
+        assert_eq!(get(&congestion), (1_000.0, 2_000.0), "one segment at least");
     }
 }

@@ -1,12 +1,14 @@
 //! What sits at the ends of a network.
 
 mod bond;
+mod mptcp;
 mod report;
 mod tcp;
 mod tunnel;
 mod udp;
 
 pub use bond::{LightBond, LightPacket, LightPath};
+pub use mptcp::MptcpEnd;
 pub use report::{EndReport, PathReport};
 pub use tcp::{TcpEnd, TcpSettings};
 pub use tunnel::{Tunnel, TunnelRoute};

@@ -1,6 +1,7 @@
 //! Packets.
 
 use crate::endpoint::LightPacket;
+use crate::mptcp::Message;
 use crate::tcp::Segment;
 use polypath_units::Timestamp;
 
@@ -70,6 +71,8 @@ pub enum Body {
         /// When it was sent.
         sent_at: Timestamp,
     },
+    /// What a failure detector of Multipath TCP tells its peer.
+    Message(Box<Message>),
     /// A packet of a bond's light carrier.
     Light(LightPacket),
 }

@@ -230,6 +230,12 @@ impl Endpoint {
         self.sender.send_tagged(len, tag);
     }
 
+    /// Sends an acknowledgement with the next [`Endpoint::poll_transmit`], for what the layer above
+    /// has to say with it.
+    pub fn acknowledge(&mut self) {
+        self.receiver.ack_at_once();
+    }
+
     /// What happened since, oldest first: of the connection, then of its segments sent, then of
     /// those received.
     pub fn poll_report(&mut self) -> Option<Report> {

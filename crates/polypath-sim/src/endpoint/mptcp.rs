@@ -1,0 +1,156 @@
+//! One end of a Multipath TCP connection.
+
+use super::{EndReport, Endpoint, PathReport, Stream};
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
+use crate::mptcp::{Connection, MptcpConfig, Output, SubflowStatus};
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use polypath_units::{PathId, Timestamp};
+
+/// Bytes of a failure detector's message: an acknowledgement with 40 bytes of options.
+const MESSAGE: u32 = 80;
+
+/// One end of a Multipath TCP connection, with a subflow on each route.
+#[derive(Debug)]
+pub struct MptcpEnd {
+    connection: Connection,
+    peer: EndpointId,
+    flow: u32,
+    paths: Vec<(String, RouteId)>,
+    /// When it connects; zero for one that listens.
+    start: Timestamp,
+    due: Timestamp,
+}
+
+impl MptcpEnd {
+    /// Attaches both ends of a connection over these routes, of which `backup` says which are
+    /// backups; the first end connects at `start`. Returns the end that connects and the one that
+    /// listens.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        routes: &[Route],
+        backup: &[bool],
+        config: &MptcpConfig,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let client = simulator.next_endpoint();
+        let server = EndpointId(client.0 + 1);
+        let connecting = (Connection::connect(*config, backup), server, start, start);
+        let listening =
+            (Connection::listen(*config, backup), client, Timestamp::ZERO, Timestamp::MAX);
+        for (connection, peer, start, due) in [connecting, listening] {
+            let paths = routes.iter().map(|route| {
+                let own = if peer == server { route.clone() } else { topology.back(route) };
+                (topology.name_of(route), simulator.fabric_mut().add_route(&own))
+            });
+            let paths = paths.collect();
+            let end = Self { connection, peer, flow: client.0, paths, start, due };
+            simulator.attach(Box::new(end));
+        }
+        (client, server)
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Sends what may be sent now.
+    fn transmit(&mut self, fabric: &mut Fabric) {
+        while let Some(output) = self.connection.poll_transmit() {
+            let (path, bytes, ecn, body) = match output {
+                Output::Segment(path, segment) => {
+                    let ecn = if segment.ect { Ecn::Capable } else { Ecn::NotCapable };
+                    (path, segment.wire_bytes(), ecn, Body::Segment(segment))
+                }
+                Output::Message(path, message) => {
+                    (path, MESSAGE, Ecn::NotCapable, Body::Message(Box::new(message)))
+                }
+            };
+            let Some(&(_, route)) = self.paths.get(path.index()) else { continue };
+            fabric.send(Packet {
+                route,
+                to: self.peer,
+                path: path.get(),
+                class: 0,
+                ecn,
+                bytes,
+                flow: self.flow + u32::from(path.get()),
+                body,
+            });
+        }
+        self.due = self.connection.next_timeout(fabric.now());
+    }
+}
+
+impl Endpoint for MptcpEnd {
+    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
+        let (now, congested) = (fabric.now(), packet.ecn == Ecn::Congested);
+        let Some(path) = PathId::new(packet.path) else { return };
+        match packet.body {
+            Body::Segment(segment) => self.connection.on_segment(now, path, &segment, congested),
+            Body::Message(message) => self.connection.on_message(now, path, &message),
+            _ => return,
+        }
+        self.transmit(fabric);
+    }
+
+    fn on_due(&mut self, fabric: &mut Fabric) {
+        if fabric.now() < self.start {
+            // The application writes before the connection is made.
+            return;
+        }
+        self.connection.on_timeout(fabric.now());
+        self.transmit(fabric);
+    }
+
+    fn next_due(&self) -> Timestamp {
+        self.due
+    }
+
+    fn report(&self) -> EndReport {
+        let path = |(status, (name, _)): (SubflowStatus, &(String, RouteId))| PathReport {
+            name: name.clone(),
+            sent_bytes: status.stats.bytes_sent,
+            lost: status.stats.lost,
+            retransmitted: status.stats.retransmissions,
+            srtt: status.srtt,
+        };
+        let counted = self.connection.subflows().map(|status| status.stats);
+        let (mut segments, mut timeouts) = (0, 0);
+        for stats in counted {
+            segments += stats.segments_received - stats.duplicates_received;
+            timeouts += stats.timeouts;
+        }
+        EndReport {
+            delivered: self.connection.delivered(),
+            segments_delivered: segments,
+            reinjected_bytes: self.connection.reinjected_bytes(),
+            timeouts,
+            paths: self.connection.subflows().zip(&self.paths).map(path).collect(),
+        }
+    }
+
+    fn stream(&mut self) -> Option<&mut dyn Stream> {
+        Some(self)
+    }
+}
+
+impl Stream for MptcpEnd {
+    fn write(&mut self, bytes: u64) {
+        self.connection.write(bytes);
+    }
+
+    fn close(&mut self) {
+        self.connection.close();
+    }
+
+    fn delivered(&self) -> u64 {
+        self.connection.delivered()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.connection.peer_finished()
+    }
+}

@@ -1,0 +1,157 @@
+//! Data that was sent and is not acknowledged.
+
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::collections::{BTreeSet, VecDeque};
+
+/// A stretch of the data sequence, as it was sent first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    /// Data sequence number of its first byte.
+    pub(super) dsn: u64,
+    /// Bytes.
+    pub(super) len: u32,
+    /// Subflows that carry it.
+    pub(super) sent_on: PathSet,
+    /// Where and when it was sent last.
+    pub(super) last_sent: (PathId, Timestamp),
+}
+
+impl Chunk {
+    fn end(&self) -> u64 {
+        self.dsn + u64::from(self.len)
+    }
+}
+
+/// Chunks in the order of the data sequence, without gaps, from the first that is not
+/// acknowledged.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    chunks: VecDeque<Chunk>,
+    una: u64,
+    next: u64,
+    /// Those that must travel again, by number.
+    again: BTreeSet<u64>,
+}
+
+impl Chunks {
+    /// None; the data sequence begins at `first`.
+    pub(super) fn new(first: u64) -> Self {
+        Self { chunks: VecDeque::new(), una: first, next: first, again: BTreeSet::new() }
+    }
+
+    /// The first number that is not acknowledged.
+    pub(super) const fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The number of the next new byte.
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub(super) const fn outstanding(&self) -> u64 {
+        self.next - self.una
+    }
+
+    /// New data was sent.
+    pub(super) fn push(&mut self, len: u32, path: PathId, now: Timestamp) {
+        let sent_on = PathSet::only(path);
+        self.chunks.push_back(Chunk { dsn: self.next, len, sent_on, last_sent: (path, now) });
+        self.next += u64::from(len);
+    }
+
+    /// A chunk was sent again.
+    pub(super) fn on_sent_again(&mut self, dsn: u64, path: PathId, now: Timestamp) {
+        self.again.remove(&dsn);
+        if let Some(chunk) = self.get_mut(dsn) {
+            chunk.sent_on = chunk.sent_on.with(path);
+            chunk.last_sent = (path, now);
+        }
+    }
+
+    /// The peer has everything below `dsn`. Returns whether that is news.
+    pub(super) fn on_ack(&mut self, dsn: u64) -> bool {
+        if dsn <= self.una || dsn > self.next {
+            return false;
+        }
+        self.una = dsn;
+        while self.chunks.front().is_some_and(|chunk| chunk.end() <= dsn) {
+            self.chunks.pop_front();
+        }
+        while self.again.first().is_some_and(|&first| first < self.front_dsn()) {
+            self.again.pop_first();
+        }
+        true
+    }
+
+    fn front_dsn(&self) -> u64 {
+        self.chunks.front().map_or(self.next, |chunk| chunk.dsn)
+    }
+
+    /// What `path` carried last must travel again: it has failed, or timed out.
+    pub(super) fn reinject(&mut self, path: PathId) {
+        for chunk in &mut self.chunks {
+            chunk.sent_on = chunk.sent_on.without(path);
+            if chunk.last_sent.0 == path {
+                self.again.insert(chunk.dsn);
+            }
+        }
+    }
+
+    /// The oldest chunk that must travel again.
+    pub(super) fn next_again(&self) -> Option<Chunk> {
+        self.again.first().and_then(|&dsn| self.at(dsn))
+    }
+
+    /// The oldest chunk.
+    pub(super) fn oldest(&self) -> Option<Chunk> {
+        self.chunks.front().copied()
+    }
+
+    /// Forgets which subflows carry a chunk, when all that could take it do.
+    pub(super) fn clear_mask(&mut self, dsn: u64) {
+        if let Some(chunk) = self.get_mut(dsn) {
+            chunk.sent_on = PathSet::EMPTY;
+        }
+    }
+
+    fn index(&self, dsn: u64) -> Option<usize> {
+        self.chunks.binary_search_by_key(&dsn, |chunk| chunk.dsn).ok()
+    }
+
+    /// The chunk that begins at `dsn`.
+    pub(super) fn at(&self, dsn: u64) -> Option<Chunk> {
+        self.index(dsn).map(|index| self.chunks[index])
+    }
+
+    fn get_mut(&mut self, dsn: u64) -> Option<&mut Chunk> {
+        self.index(dsn).map(|index| &mut self.chunks[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(number: u8) -> PathId {
+        PathId::new(number).unwrap()
+    }
+
+    #[test]
+    fn what_a_failed_subflow_carries_travels_again_until_it_is_acknowledged() {
+        let mut chunks = Chunks::new(1);
+        for (n, at) in [(0, 0), (1, 1), (0, 2)] {
+            chunks.push(100, path(n), Timestamp::from_millis(at));
+        }
+        assert_eq!((chunks.una(), chunks.next(), chunks.outstanding()), (1, 301, 300));
+        chunks.reinject(path(0));
+        assert_eq!(chunks.next_again().map(|chunk| (chunk.dsn, chunk.len)), Some((1, 100)));
+        chunks.on_sent_again(1, path(1), Timestamp::from_millis(3));
+        assert_eq!(chunks.next_again().map(|chunk| chunk.dsn), Some(201));
+        assert!(chunks.on_ack(150) && !chunks.on_ack(150) && !chunks.on_ack(400));
+        assert_eq!(chunks.oldest().map(|chunk| chunk.dsn), Some(101));
+        assert!(chunks.on_ack(301));
+        assert!(chunks.next_again().is_none() && chunks.oldest().is_none());
+    }
+}

@@ -1,0 +1,58 @@
+//! The parameters of one end.
+
+use crate::tcp::{Reading, ReceiveBuffer, TcpConfig};
+use polypath_core::congestion::CongestionConfig;
+use polypath_core::failure::FailureKind;
+use polypath_core::scheduler::SchedulerKind;
+
+/// Bytes of each segment that the data sequence signal takes: 28, of which SACK blocks never need
+/// the room on a segment with data (RFC 8684 section 3.3).
+const DSS: u32 = 28;
+/// More than any subflow needs: the shared window is what limits.
+const UNLIMITED: u64 = 1 << 30;
+
+/// The parameters of one end of a Multipath TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MptcpConfig {
+    /// Of each subflow. Its receive buffer is that of the connection.
+    pub tcp: TcpConfig,
+    /// Congestion control of all subflows, coupled or not.
+    pub congestion: CongestionConfig,
+    /// Which subflow the next segment takes.
+    pub scheduler: SchedulerKind,
+    /// How a dead path is found.
+    pub failure: FailureKind,
+    /// Whether a subflow with room sends again what blocks the receive window.
+    pub opportunistic_retransmission: bool,
+    /// Whether the subflow that blocks it has its window halved.
+    pub penalisation: bool,
+}
+
+impl Default for MptcpConfig {
+    /// The kernel's: coupled congestion control off, lowest RTT first, potentially failed at a
+    /// timeout.
+    fn default() -> Self {
+        Self {
+            tcp: TcpConfig::LINUX,
+            congestion: CongestionConfig::default(),
+            scheduler: SchedulerKind::LowRtt,
+            failure: FailureKind::Rto,
+            opportunistic_retransmission: true,
+            penalisation: true,
+        }
+    }
+}
+
+impl MptcpConfig {
+    /// The parameters of a subflow.
+    pub(super) fn subflow(&self) -> TcpConfig {
+        TcpConfig {
+            option_reserve: DSS,
+            receive_buffer: ReceiveBuffer::Fixed(UNLIMITED),
+            reading: Reading::AtOnce,
+            segment_reports: true,
+            window_scale: true,
+            ..self.tcp
+        }
+    }
+}

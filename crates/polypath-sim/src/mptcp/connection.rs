@@ -1,0 +1,403 @@
+//! One end of a Multipath TCP connection.
+
+use super::chunks::Chunks;
+use super::config::MptcpConfig;
+use super::receiving::Receiving;
+use crate::tcp::{Dss, Endpoint, Flags, Mapping, MptcpOption, Report, Segment, State, TcpStats};
+use core::num::NonZeroU16;
+use polypath_core::congestion::Congestion;
+use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
+use polypath_core::scheduler::{PathView, Scheduler};
+use polypath_units::{PathId, Timestamp};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The first number of the data sequence.
+const FIRST: u64 = 1;
+/// What a subflow is told of the peer's window: the connection looks after that.
+const OPEN_WINDOW: u32 = 1 << 30;
+
+/// What a failure detector tells its peer (algorithms 5.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Which paths the receiver suspects.
+    Feedback(Feedback),
+    /// A question to the receiver.
+    Query(Query),
+}
+
+/// Something to send on a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A segment of the path's subflow.
+    Segment(PathId, Segment),
+    /// A message of the failure detector.
+    Message(PathId, Message),
+}
+
+/// A subflow, for reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SubflowStatus {
+    /// Its path.
+    pub path: PathId,
+    /// Whether it carries data: established and not failed.
+    pub active: bool,
+    /// What its TCP counted.
+    pub stats: TcpStats,
+    /// Smoothed RTT.
+    pub srtt: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub(super) struct Subflow {
+    pub(super) tcp: Endpoint,
+    pub(super) path: PathId,
+    pub(super) backup: bool,
+    pub(super) established: bool,
+    pub(super) failed: bool,
+    /// When its window was halved for blocking others.
+    pub(super) penalised: Option<Timestamp>,
+}
+
+/// One end of a Multipath TCP connection: a state machine without clock, sockets or payload.
+///
+/// After every call that hands it something, take what it wants sent with
+/// [`Connection::poll_transmit`] until there is no more, then look at
+/// [`Connection::next_timeout`].
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) config: MptcpConfig,
+    pub(super) congestion: Congestion,
+    pub(super) scheduler: Box<dyn Scheduler>,
+    pub(super) detector: Box<dyn FailureDetector>,
+    /// By path number.
+    pub(super) subflows: Vec<Subflow>,
+    pub(super) chunks: Chunks,
+    /// Bytes written and never sent.
+    pub(super) unsent: u64,
+    /// The number after the last one that the peer's window allows.
+    pub(super) edge: u64,
+    closing: bool,
+    /// When the DATA_FIN is to be sent, for the first time or again.
+    fin_at: Option<Timestamp>,
+    fin_acked: bool,
+    pub(super) receiving: Receiving,
+    /// When the scheduler wants to be asked again.
+    pub(super) wake: Timestamp,
+    /// The receive window made an earlier segment be sent again since the last pick.
+    pub(super) blocked: bool,
+    /// Bytes that were sent again on another subflow.
+    pub(super) reinjected_bytes: u64,
+    is_client: bool,
+    pub(super) out: VecDeque<Output>,
+    pub(super) views: Vec<PathView>,
+    pub(super) health: Vec<PathHealth>,
+}
+
+impl Connection {
+    /// An end that connects at once, on its first path; the others join when that is
+    /// established. `backup` tells of each path whether it is one.
+    pub fn connect(config: MptcpConfig, backup: &[bool]) -> Self {
+        let first = |path| {
+            if path == PathId::default() {
+                Endpoint::connect(config.subflow(), path)
+            } else {
+                Endpoint::listen(config.subflow(), path)
+            }
+        };
+        Self { is_client: true, ..Self::new(config, backup, first) }
+    }
+
+    /// An end that waits for the other to connect.
+    pub fn listen(config: MptcpConfig, backup: &[bool]) -> Self {
+        Self::new(config, backup, |path| Endpoint::listen(config.subflow(), path))
+    }
+
+    fn new(config: MptcpConfig, backup: &[bool], tcp: impl Fn(PathId) -> Endpoint) -> Self {
+        let subflow = |(number, &backup): (u8, &bool)| {
+            let path = PathId::new(number)?;
+            let tcp = tcp(path);
+            Some(Subflow { tcp, path, backup, established: false, failed: false, penalised: None })
+        };
+        Self {
+            congestion: Congestion::new(config.congestion),
+            scheduler: config.scheduler.build(),
+            detector: config.failure.build(),
+            subflows: (0..).zip(backup).filter_map(subflow).collect(),
+            chunks: Chunks::new(FIRST),
+            unsent: 0,
+            edge: FIRST,
+            closing: false,
+            fin_at: None,
+            fin_acked: false,
+            receiving: Receiving::new(config.tcp.receive_buffer),
+            wake: Timestamp::MAX,
+            blocked: false,
+            reinjected_bytes: 0,
+            is_client: false,
+            out: VecDeque::new(),
+            views: Vec::new(),
+            health: Vec::new(),
+            config,
+        }
+    }
+
+    /// The application writes `bytes` more.
+    pub fn write(&mut self, bytes: u64) {
+        if !self.closing {
+            self.unsent += bytes;
+        }
+    }
+
+    /// The application writes no more.
+    pub fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Payload bytes received in order.
+    pub fn delivered(&self) -> u64 {
+        self.receiving.delivered()
+    }
+
+    /// Bytes received that wait for earlier ones.
+    pub fn out_of_order(&self) -> u64 {
+        self.receiving.out_of_order()
+    }
+
+    /// Whether the peer has finished and all its data is in order.
+    pub fn peer_finished(&self) -> bool {
+        self.receiving.is_finished()
+    }
+
+    /// Bytes that were sent again on another subflow.
+    pub const fn reinjected_bytes(&self) -> u64 {
+        self.reinjected_bytes
+    }
+
+    /// Its subflows.
+    pub fn subflows(&self) -> impl Iterator<Item = SubflowStatus> + '_ {
+        self.subflows.iter().map(|subflow| SubflowStatus {
+            path: subflow.path,
+            active: subflow.established && !subflow.failed,
+            stats: *subflow.tcp.stats(),
+            srtt: self.congestion.rtt(subflow.path).and_then(|rtt| rtt.srtt()),
+        })
+    }
+
+    /// A segment arrived on a path; `ce` if its packet was marked congested.
+    pub fn on_segment(&mut self, now: Timestamp, path: PathId, segment: &Segment, ce: bool) {
+        let index = path.index();
+        if index >= self.subflows.len() {
+            return;
+        }
+        self.detector.on_arrival(path, now);
+        match segment.mptcp {
+            Some(MptcpOption::Dss(dss)) => self.on_dss(&dss, segment, now),
+            Some(MptcpOption::MpCapable { .. }) => {
+                self.edge = self.edge.max(FIRST + u64::from(segment.window));
+            }
+            _ => {}
+        }
+        let window = if segment.syn.is_some() { segment.window } else { OPEN_WINDOW };
+        let segment = Segment { window, ..*segment };
+        self.subflows[index].tcp.on_segment(now, &segment, ce, &mut self.congestion);
+        self.drive(now);
+    }
+
+    fn on_dss(&mut self, dss: &Dss, segment: &Segment, now: Timestamp) {
+        if dss.data_fin
+            && let Some(mapping) = dss.mapping
+        {
+            self.receiving.on_fin(mapping.dsn + u64::from(mapping.len.get()) - 1);
+        }
+        let Some(acked) = dss.data_ack else { return };
+        if acked == self.chunks.next() + 1 && self.fin_at.is_some() {
+            self.on_fin_acked();
+        }
+        self.chunks.on_ack(acked.min(self.chunks.next()));
+        self.edge = self.edge.max(acked + u64::from(segment.window));
+        self.wake = self.wake.min(now);
+    }
+
+    fn on_fin_acked(&mut self) {
+        if !std::mem::replace(&mut self.fin_acked, true) {
+            self.subflows.iter_mut().for_each(|subflow| subflow.tcp.close());
+        }
+    }
+
+    /// A message of the peer's failure detector arrived.
+    pub fn on_message(&mut self, now: Timestamp, path: PathId, message: &Message) {
+        self.detector.on_arrival(path, now);
+        match message {
+            Message::Feedback(feedback) => self.on_feedback(feedback, now),
+            Message::Query(query) => {
+                let state = self.receiving.state(self.mss());
+                self.detector.on_query(*query, now, &state);
+            }
+        }
+        self.drive(now);
+    }
+
+    /// The time that [`Connection::next_timeout`] named has come, or the application has written.
+    pub fn on_timeout(&mut self, now: Timestamp) {
+        for subflow in &mut self.subflows {
+            if subflow.tcp.next_timeout() <= now {
+                subflow.tcp.on_timeout(now, &mut self.congestion);
+            }
+        }
+        self.run_detector(now);
+        self.drive(now);
+    }
+
+    /// When [`Connection::on_timeout`] is wanted; [`Timestamp::MAX`] if never.
+    pub fn next_timeout(&mut self, now: Timestamp) -> Timestamp {
+        let timers = self.subflows.iter().map(|subflow| subflow.tcp.next_timeout());
+        let timers = timers.fold(self.wake, Timestamp::min);
+        let fin = self.fin_at.filter(|_| !self.fin_acked).unwrap_or(Timestamp::MAX);
+        let detector = self.next_detection();
+        // What is overdue has been looked at: something must have changed before it is due again.
+        timers.min(fin).min(detector).max(now + Duration::from_nanos(1))
+    }
+
+    /// The next thing to send.
+    pub fn poll_transmit(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// Lets everything happen that can happen now.
+    fn drive(&mut self, now: Timestamp) {
+        self.wake = Timestamp::MAX;
+        self.take_reports(now);
+        self.obey_detector(now);
+        self.schedule(now);
+        self.finish(now);
+        (0..self.subflows.len()).for_each(|index| self.transmit(index, now));
+    }
+
+    /// Takes what the subflows report.
+    fn take_reports(&mut self, now: Timestamp) {
+        for index in 0..self.subflows.len() {
+            while let Some(report) = self.subflows[index].tcp.poll_report() {
+                self.on_report(index, report, now);
+            }
+        }
+    }
+
+    fn on_report(&mut self, index: usize, report: Report, now: Timestamp) {
+        let path = self.subflows[index].path;
+        match report {
+            Report::Established => self.on_established(index, now),
+            Report::Acked { .. } => self.on_acked(path, now),
+            Report::TimedOut { .. } => {
+                self.chunks.reinject(path);
+                self.detector.on_timeout(path, now);
+            }
+            Report::Received { len, tag, .. } => {
+                let out_of_order = self.receiving.on_data(tag, len, self.longest_rtt(), now);
+                let state = self.receiving.state(self.mss());
+                self.detector.on_data(path, out_of_order, now, &state);
+            }
+            Report::Reset | Report::GaveUp => {
+                self.chunks.reinject(path);
+                self.subflows[index].established = false;
+                self.detector.on_remove(path);
+                self.scheduler.on_remove(path);
+            }
+            Report::Lost { .. } | Report::PeerFinished | Report::Closed => {}
+        }
+    }
+
+    fn on_established(&mut self, index: usize, now: Timestamp) {
+        self.subflows[index].established = true;
+        self.detector.on_add(self.subflows[index].path, now);
+        if self.is_client && index == 0 {
+            for subflow in &mut self.subflows[1..] {
+                subflow.tcp = Endpoint::connect(self.config.subflow(), subflow.path);
+            }
+        }
+    }
+
+    fn longest_rtt(&self) -> Duration {
+        let srtt = |subflow: &Subflow| self.congestion.rtt(subflow.path)?.srtt();
+        self.subflows.iter().filter_map(srtt).max().unwrap_or_default()
+    }
+
+    /// The largest segment of any subflow.
+    pub(super) fn mss(&self) -> u64 {
+        self.subflows.iter().map(|subflow| subflow.tcp.mss().into()).max().unwrap_or(1)
+    }
+
+    /// Says that the data ends, again until it is acknowledged.
+    fn finish(&mut self, now: Timestamp) {
+        let all_sent = self.closing && self.unsent == 0 && self.chunks.next_again().is_none();
+        if !all_sent || self.fin_acked || self.fin_at.is_some_and(|at| at > now) {
+            return;
+        }
+        let Some(index) = self.fastest() else { return };
+        let path = self.subflows[index].path;
+        let rto = self.congestion.rtt(path).map_or(Duration::from_secs(1), |rtt| rtt.base_rto());
+        self.fin_at = Some(now + rto);
+        self.subflows[index].tcp.acknowledge();
+    }
+
+    /// The working subflow of smallest RTT.
+    fn fastest(&self) -> Option<usize> {
+        let working = |index: &usize| {
+            let subflow = &self.subflows[*index];
+            subflow.established && !subflow.failed
+        };
+        let srtt = |index: &usize| {
+            let rtt = self.congestion.rtt(self.subflows[*index].path);
+            rtt.and_then(|rtt| rtt.srtt()).unwrap_or(Duration::MAX)
+        };
+        (0..self.subflows.len()).filter(working).min_by_key(srtt)
+    }
+
+    /// Takes what a subflow has to send.
+    pub(super) fn transmit(&mut self, index: usize, now: Timestamp) {
+        while let Some(mut segment) =
+            self.subflows[index].tcp.poll_transmit(now, &mut self.congestion)
+        {
+            self.decorate(index, &mut segment);
+            let path = self.subflows[index].path;
+            if segment.len > 0 {
+                self.detector.on_sent(path, now);
+            }
+            self.out.push_back(Output::Segment(path, segment));
+        }
+    }
+
+    /// Puts the multipath option and the shared window into a segment.
+    fn decorate(&self, index: usize, segment: &mut Segment) {
+        let subflow = &self.subflows[index];
+        if segment.syn.is_some() {
+            segment.window = self.receiving.window().min(u64::from(u16::MAX)) as u32;
+            segment.set_mptcp(match index {
+                0 => MptcpOption::MpCapable { connection: 0 },
+                _ => MptcpOption::MpJoin {
+                    connection: 0,
+                    address_id: subflow.path.get(),
+                    backup: subflow.backup,
+                },
+            });
+            return;
+        }
+        if subflow.tcp.state() == State::Closed || segment.flags.contains(Flags::RST) {
+            return;
+        }
+        segment.window = self.receiving.window().min(u64::from(OPEN_WINDOW)) as u32;
+        let payload = NonZeroU16::new(segment.len as u16).map(|len| Mapping {
+            dsn: segment.tag,
+            ssn: segment.seq as u32,
+            len,
+        });
+        let fin = self.fin_at.is_some() && payload.is_none();
+        let mapping = payload.or(fin.then_some(Mapping {
+            dsn: self.chunks.next(),
+            ssn: 0,
+            len: NonZeroU16::MIN,
+        }));
+        let data_ack = Some(self.receiving.data_ack());
+        segment.set_mptcp(MptcpOption::Dss(Dss { data_ack, mapping, data_fin: fin }));
+    }
+}

@@ -1,0 +1,98 @@
+//! Paths that die and come back.
+
+use super::connection::{Connection, Message, Output};
+use polypath_core::failure::{Action, Feedback, PathHealth, SendState};
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::time::Duration;
+
+impl Connection {
+    /// The first byte of a subflow was acknowledged: it works.
+    pub(super) fn on_acked(&mut self, path: PathId, now: Timestamp) {
+        if self.subflows[path.index()].failed {
+            // TCP's own retransmissions are the probes of a failed subflow.
+            self.detector.on_probe_acked(path, now);
+        }
+        self.detector.on_ack(path, now);
+    }
+
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback, now: Timestamp) {
+        self.look_at_health();
+        let state = self.send_state();
+        self.detector.on_feedback(feedback, now, &self.health, &state);
+    }
+
+    pub(super) fn run_detector(&mut self, now: Timestamp) {
+        self.look_at_health();
+        let state = self.send_state();
+        self.detector.on_timer(now, &self.health, &state);
+    }
+
+    pub(super) fn next_detection(&mut self) -> Timestamp {
+        self.look_at_health();
+        let state = self.send_state();
+        self.detector.next_timer(&self.health, &state).unwrap_or(Timestamp::MAX)
+    }
+
+    fn look_at_health(&mut self) {
+        self.health.clear();
+        let established = self.subflows.iter().filter(|subflow| subflow.established);
+        for subflow in established {
+            let rtt = self.congestion.rtt(subflow.path);
+            self.health.push(PathHealth {
+                id: subflow.path,
+                srtt: rtt.and_then(|rtt| rtt.srtt()),
+                rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
+                max_ack_delay: self.config.tcp.delayed_ack,
+                rto: rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto()),
+                in_flight: self.congestion.bytes_in_flight(subflow.path),
+            });
+        }
+    }
+
+    fn send_state(&self) -> SendState {
+        SendState {
+            window_exhausted: self.unsent > 0 && self.is_window_full(),
+            oldest: self.chunks.oldest().map(|chunk| chunk.last_sent),
+        }
+    }
+
+    pub(super) fn obey_detector(&mut self, now: Timestamp) {
+        while let Some(action) = self.detector.poll_action() {
+            match action {
+                Action::Query { query, avoid } => {
+                    if let Some(path) = self.best_outside(avoid) {
+                        self.out.push_back(Output::Message(path, Message::Query(query)));
+                    }
+                }
+                Action::Feedback(feedback) => self.send_feedback(&feedback),
+                Action::Failed(path) => self.set_failed(path, true, now),
+                Action::Recovered(path) => self.set_failed(path, false, now),
+            }
+        }
+    }
+
+    fn set_failed(&mut self, path: PathId, failed: bool, now: Timestamp) {
+        self.subflows[path.index()].failed = failed;
+        self.congestion.set_usable(path, !failed);
+        if failed {
+            self.chunks.reinject(path);
+        }
+        self.wake = self.wake.min(now);
+    }
+
+    /// The working path of smallest RTT that is not to be avoided.
+    fn best_outside(&self, avoid: PathSet) -> Option<PathId> {
+        let working = self.subflows.iter().filter(|s| s.established && !s.failed);
+        let paths = working.map(|subflow| subflow.path).filter(|&path| !avoid.contains(path));
+        paths.min_by_key(|&path| self.congestion.rtt(path).and_then(|rtt| rtt.srtt()))
+    }
+
+    /// Feedback goes over every path that it does not suspect.
+    fn send_feedback(&mut self, feedback: &Feedback) {
+        let suspects = |path| feedback.suspects.iter().any(|suspect| suspect.path == path);
+        let established = self.subflows.iter().filter(|subflow| subflow.established);
+        for path in established.map(|subflow| subflow.path).filter(|&path| !suspects(path)) {
+            self.out.push_back(Output::Message(path, Message::Feedback(feedback.clone())));
+        }
+    }
+}

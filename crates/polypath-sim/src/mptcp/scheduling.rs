@@ -1,0 +1,227 @@
+//! Which subflow sends what.
+
+use super::chunks::Chunk;
+use super::connection::{Connection, Subflow};
+use polypath_core::congestion::Congestion;
+use polypath_core::scheduler::{PathView, Pick, QueueView};
+use polypath_units::{PathId, PathSet, Timestamp};
+use std::time::Duration;
+
+/// A holder with so small a window, in segments, is not worth waiting for.
+const SMALL_WINDOW: f64 = 4.0;
+/// One with so many times the RTT neither.
+const MUCH_SLOWER: u32 = 4;
+
+fn view(subflow: &Subflow, congestion: &Congestion, now: Timestamp) -> PathView {
+    let (path, tcp) = (subflow.path, &subflow.tcp);
+    let (rtt, state) = (congestion.rtt(path), congestion.subflow(path));
+    PathView {
+        id: path,
+        srtt: rtt.and_then(|rtt| rtt.srtt()),
+        rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
+        min_rtt: rtt.and_then(|rtt| rtt.min()),
+        cwnd: congestion.window(path),
+        in_flight: congestion.bytes_in_flight(path),
+        mss: tcp.mss().into(),
+        rate: congestion.delivery_rate(path),
+        in_slow_start: congestion.in_slow_start(path),
+        ssthresh: state.map_or(f64::INFINITY, |state| state.ssthresh),
+        available: !subflow.failed && tcp.can_send(now, congestion),
+        paced_until: tcp.next_departure(),
+        failed: subflow.failed,
+        backup: subflow.backup,
+        weight: 0.0,
+        loss: congestion.steady_loss_rate(path, now),
+    }
+}
+
+impl Connection {
+    /// Puts segments on subflows as long as the scheduler says where.
+    pub(super) fn schedule(&mut self, now: Timestamp) {
+        loop {
+            let again = self.chunks.next_again();
+            if again.is_none() && self.unsent == 0 {
+                return self.rest(now);
+            }
+            self.look(now);
+            if again.is_none() && self.is_window_full() {
+                self.retransmit_opportunistically(now);
+                return self.rest(now);
+            }
+            let sent_on = again.map_or(PathSet::EMPTY, |chunk| self.mask(&chunk));
+            let queue = self.queue_view(again, sent_on);
+            self.blocked = false;
+            match self.scheduler.pick(&self.views, &queue, now) {
+                Pick::Send(path) => self.send(path, again, now),
+                Pick::Duplicate(paths) => self.send_copies(paths, again, now),
+                Pick::Wait(until) => {
+                    self.wake = self.wake.min(until);
+                    return self.rest(now);
+                }
+            }
+        }
+    }
+
+    /// Whether the peer's window has no room for the next segment of new data.
+    pub(super) fn is_window_full(&self) -> bool {
+        self.edge < self.chunks.next() + self.mss().min(self.unsent)
+    }
+
+    /// Shows the scheduler the subflows.
+    fn look(&mut self, now: Timestamp) {
+        self.views.clear();
+        let established = self.subflows.iter().filter(|subflow| subflow.established);
+        self.views.extend(established.map(|subflow| view(subflow, &self.congestion, now)));
+    }
+
+    /// The subflows that a chunk must avoid. Where it has been on all that work it may use any.
+    fn mask(&mut self, chunk: &Chunk) -> PathSet {
+        let mut working = self.views.iter().filter(|view| !view.failed);
+        if working.all(|view| chunk.sent_on.contains(view.id)) {
+            self.chunks.clear_mask(chunk.dsn);
+            return PathSet::EMPTY;
+        }
+        chunk.sent_on
+    }
+
+    fn queue_view(&self, again: Option<Chunk>, sent_on: PathSet) -> QueueView {
+        let room = self.edge.saturating_sub(self.chunks.next());
+        let new = self.mss().min(self.unsent).min(room);
+        QueueView {
+            segment: again.map_or(new, |chunk| chunk.len.into()),
+            unsent: self.unsent,
+            send_window: room,
+            window: self.edge.saturating_sub(self.chunks.una()),
+            outstanding: self.chunks.outstanding(),
+            sent_on,
+            reinjection: again.is_some(),
+            blocked_since_last: self.blocked,
+        }
+    }
+
+    fn send_copies(&mut self, paths: PathSet, again: Option<Chunk>, now: Timestamp) {
+        let mut paths = paths.iter();
+        let Some(first) = paths.next() else { return };
+        let dsn = again.map_or(self.chunks.next(), |chunk| chunk.dsn);
+        self.send(first, again, now);
+        let Some(chunk) = self.chunks.at(dsn) else { return };
+        paths.for_each(|path| self.send(path, Some(chunk), now));
+    }
+
+    /// Puts new data, or a chunk again, on a subflow.
+    fn send(&mut self, path: PathId, again: Option<Chunk>, now: Timestamp) {
+        let index = path.index();
+        let mss = self.subflows[index].tcp.mss();
+        let (dsn, len) = match again {
+            Some(chunk) => (chunk.dsn, chunk.len),
+            None => {
+                let room = self.edge.saturating_sub(self.chunks.next());
+                (self.chunks.next(), self.unsent.min(room).min(mss.into()) as u32)
+            }
+        };
+        self.subflows[index].tcp.send_new(now, len, dsn);
+        if again.is_some() {
+            self.chunks.on_sent_again(dsn, path, now);
+            self.reinjected_bytes += u64::from(len);
+        } else {
+            self.chunks.push(len, path, now);
+            self.unsent -= u64::from(len);
+        }
+        self.transmit(index, now);
+    }
+
+    /// Nothing more is sent now: subflows with room are limited by the application, the window or
+    /// the scheduler, not by the network; those that pacing holds back are looked at again.
+    fn rest(&mut self, now: Timestamp) {
+        for view in &self.views {
+            let waits = self.unsent > 0 || self.chunks.next_again().is_some();
+            if view.available {
+                self.congestion.set_app_limited(view.id);
+            } else if waits && view.paced_until > now && view.room() >= view.mss {
+                self.wake = self.wake.min(view.paced_until);
+            }
+        }
+    }
+
+    /// The window is full and the fastest subflow idle: sends the oldest data on it as well, and
+    /// slows down the subflow that holds it (algorithms 4.14).
+    fn retransmit_opportunistically(&mut self, now: Timestamp) {
+        let open = self.views.iter().filter(|view| view.available && view.srtt.is_some());
+        let Some(&fast) = open.min_by_key(|view| view.srtt) else { return };
+        let Some(oldest) = self.chunks.oldest() else { return };
+        let views = &self.views;
+        let holders: Vec<_> = oldest
+            .sent_on
+            .iter()
+            .filter(|&path| path != fast.id)
+            .filter_map(|path| views.iter().find(|view| view.id == path).copied())
+            .collect();
+        self.blocked = true;
+        if self.config.penalisation {
+            self.penalise(&fast, &holders, now);
+        }
+        let again = !oldest.sent_on.contains(fast.id) && is_worth_sending_again(&fast, &holders);
+        if self.config.opportunistic_retransmission && again {
+            self.send(fast.id, Some(oldest), now);
+        }
+    }
+
+    /// Halves the window of the first slower holder, once in an RTT of the fast subflow.
+    fn penalise(&mut self, fast: &PathView, holders: &[PathView], now: Timestamp) {
+        let recovers = |path| self.congestion.subflow(path).is_some_and(|state| state.in_recovery);
+        let slower = holders.iter().find(|view| fast.srtt < view.srtt && !recovers(view.id));
+        let Some(slow) = slower.map(|view| view.id) else { return };
+        let penalised = &mut self.subflows[slow.index()].penalised;
+        let rtt = fast.srtt.unwrap_or_default();
+        if penalised.is_none_or(|at| now.since(at) >= rtt) {
+            *penalised = Some(now);
+            self.congestion.penalise(slow);
+        }
+    }
+}
+
+/// Whether the oldest data, which these subflows hold, is to be sent on the fast one as well.
+fn is_worth_sending_again(fast: &PathView, holders: &[PathView]) -> bool {
+    let srtt = |view: &PathView| view.srtt.unwrap_or(Duration::MAX);
+    let small = |view: &PathView| view.cwnd as f64 <= SMALL_WINDOW * view.mss as f64;
+    let slow = |view: &PathView| srtt(view) > srtt(fast).saturating_mul(MUCH_SLOWER);
+    !holders.is_empty() && (holders.iter().any(small) || holders.iter().all(slow))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A subflow of so many milliseconds and segments.
+    fn holder(srtt_ms: u64, segments: u64) -> PathView {
+        PathView {
+            id: PathId::default(),
+            srtt: Some(Duration::from_millis(srtt_ms)),
+            rtt_var: Duration::ZERO,
+            min_rtt: None,
+            cwnd: 1_000 * segments,
+            in_flight: 0,
+            mss: 1_000,
+            rate: 0.0,
+            in_slow_start: false,
+            ssthresh: f64::INFINITY,
+            available: true,
+            paced_until: Timestamp::ZERO,
+            failed: false,
+            backup: false,
+            weight: 0.0,
+            loss: 0.0,
+        }
+    }
+
+    /// The half about sending again; that about windows is in `Congestion::penalise`.
+    #[test]
+    fn t_orp_1() {
+        let fast = holder(10, 10);
+        for (srtt, window, again) in [(100, 40, true), (30, 40, false), (30, 4, true)] {
+            let worth = is_worth_sending_again(&fast, &[holder(srtt, window)]);
+            assert_eq!(worth, again, "{srtt} ms, {window} segments");
+        }
+        assert!(!is_worth_sending_again(&fast, &[]), "one subflow");
+    }
+}

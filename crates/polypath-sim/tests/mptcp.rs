@@ -1,0 +1,147 @@
+//! Multipath TCP over networks.
+
+use polypath_core::congestion::{CongestionConfig, CongestionKind};
+use polypath_core::failure::FailureKind;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_link::{LinkConfig, Loss, QueueLimit, RunSeed};
+use polypath_sim::application::Bulk;
+use polypath_sim::endpoint::MptcpEnd;
+use polypath_sim::fabric::EndpointId;
+use polypath_sim::mptcp::MptcpConfig;
+use polypath_sim::tcp::ReceiveBuffer;
+use polypath_sim::topology::{Graph, Topology};
+use polypath_sim::{ApplicationId, PathLinks, Simulator};
+use polypath_units::{Bandwidth, Timestamp};
+use std::time::Duration;
+
+/// 1,500 bytes less IPv4, TCP, timestamps and the data sequence signal.
+const PAYLOAD: f64 = 1_420.0 / 1_500.0;
+
+#[derive(Clone, Copy)]
+struct Link(f64, u64, f64);
+
+struct World {
+    simulator: Simulator,
+    topology: Topology,
+    ends: (EndpointId, EndpointId),
+    bulk: ApplicationId,
+}
+
+fn world(links: &[Link], config: &MptcpConfig, backup: &[bool], bytes: Option<u64>) -> World {
+    let links = links.iter().enumerate().map(|(n, &Link(rate, ms, loss))| {
+        let rate = Bandwidth::from_mbit_per_sec(rate);
+        let mut link = LinkConfig::new(rate, Duration::from_millis(ms));
+        link.queue = QueueLimit::Bdp { multiple: 1.0, rtt: None }.into();
+        if loss > 0.0 {
+            link.loss = Loss::Bernoulli(loss);
+        }
+        (format!("path{n}"), PathLinks::symmetric(link))
+    });
+    let topology = Topology::from(&Graph::between_two_hosts(links));
+    let mut simulator = Simulator::new(&topology, RunSeed::new(1, 0)).unwrap();
+    let (client, server) = topology.pairs()[0];
+    let routes = topology.routes(client, server);
+    let ends =
+        MptcpEnd::connect(&mut simulator, &topology, &routes, backup, config, Timestamp::ZERO);
+    let bulk = Bulk::new(ends.0, ends.1, bytes, Timestamp::ZERO);
+    let bulk = simulator.add_application(Box::new(bulk));
+    World { simulator, topology, ends, bulk }
+}
+
+impl World {
+    fn goodput(&mut self, from: u64, to: u64) -> f64 {
+        self.simulator.run_until(Timestamp::from_millis(1_000 * from));
+        let before = self.simulator.report(self.ends.1).delivered;
+        self.simulator.run_until(Timestamp::from_millis(1_000 * to));
+        let bytes = self.simulator.report(self.ends.1).delivered - before;
+        bytes as f64 * 8e-6 / (to - from) as f64
+    }
+}
+
+fn config(avoidance: CongestionKind, scheduler: SchedulerKind, buffer: u64) -> MptcpConfig {
+    let mut config = MptcpConfig { scheduler, ..MptcpConfig::default() };
+    config.congestion = CongestionConfig { avoidance, ..CongestionConfig::default() };
+    config.tcp.receive_buffer = ReceiveBuffer::Fixed(buffer);
+    config
+}
+
+const TWO: [Link; 2] = [Link(50.0, 10, 0.0), Link(20.0, 30, 0.0)];
+const NONE: [bool; 2] = [false, false];
+
+/// With room for everything the two links are full, whatever chooses; BBR is at four packets for
+/// 200 ms of every 10 s.
+#[test]
+fn every_scheduler_and_controller_fills_two_links() {
+    for &scheduler in SchedulerKind::ALL {
+        for &avoidance in CongestionKind::ALL {
+            let mut world = world(&TWO, &config(avoidance, scheduler, 8 << 20), &NONE, None);
+            let share = world.goodput(5, 25) / (70.0 * PAYLOAD);
+            assert!((0.96..=1.01).contains(&share), "{scheduler:?} {avoidance:?}: {share:.3}");
+        }
+    }
+}
+
+/// Everything arrives once and in order, the end is told, and both ends know it.
+#[test]
+fn a_transfer_ends() {
+    let lossy = [Link(50.0, 10, 0.01), Link(20.0, 30, 0.01)];
+    for failure in FailureKind::ALL {
+        let mut config = config(CongestionKind::Lia, SchedulerKind::LowRtt, 1 << 20);
+        config.failure = *failure;
+        let mut world = world(&lossy, &config, &NONE, Some(5_000_000));
+        world.simulator.run_until(Timestamp::from_millis(60_000));
+        let done = world.simulator.application::<Bulk>(world.bulk).unwrap().finished();
+        assert!(done.is_some(), "{failure:?}: {:?}", world.simulator.report(world.ends.1));
+        let server = world.simulator.endpoint::<MptcpEnd>(world.ends.1).unwrap().connection();
+        assert_eq!((server.delivered(), server.out_of_order()), (5_000_000, 0));
+        assert!(server.peer_finished());
+    }
+}
+
+/// The fast path dies for good at 5 s: the slow one carries on alone, after a timeout of the dead
+/// one at most (srtt + 200 ms; 1 s is generous).
+#[test]
+fn the_other_subflow_carries_on() {
+    for failure in FailureKind::ALL {
+        let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 4 << 20);
+        config.failure = *failure;
+        let mut world = world(&TWO, &config, &NONE, None);
+        world.simulator.run_until(Timestamp::from_millis(5_000));
+        for name in ["path0", "path0 (back)"] {
+            let link = world.topology.link(name).unwrap();
+            world.simulator.fabric_mut().change_link(link, |link, now| link.set_down(now, true));
+        }
+        let share = world.goodput(6, 16) / (20.0 * PAYLOAD);
+        assert!((0.95..=1.01).contains(&share), "{failure:?}: {share:.3}");
+    }
+}
+
+/// A backup carries nothing while the other subflow works, and everything after its death.
+#[test]
+fn a_backup_waits() {
+    let config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 4 << 20);
+    let mut world = world(&TWO, &config, &[false, true], None);
+    let goodput = world.goodput(2, 5);
+    assert!(goodput <= 50.0 * PAYLOAD * 1.01, "{goodput:.1}");
+    let sent = world.simulator.report(world.ends.0).paths[1].sent_bytes;
+    assert_eq!(sent, 0);
+    let link = world.topology.link("path0").unwrap();
+    world.simulator.fabric_mut().change_link(link, |link, now| link.set_down(now, true));
+    let share = world.goodput(7, 12) / (20.0 * PAYLOAD);
+    assert!(share >= 0.95, "{share:.3}");
+}
+
+/// What round robin puts on a slow path stands there for 200 ms and more, and a receive buffer of
+/// 300 kB is full after 50 ms of the fast path: it is blocked, unless the oldest data is sent again
+/// on the fast path and the slow one is given less.
+#[test]
+fn opportunistic_retransmission_and_penalisation_save_a_small_buffer() {
+    let links = [Link(50.0, 5, 0.0), Link(5.0, 100, 0.0)];
+    let goodput = |again, penalise| {
+        let mut config = config(CongestionKind::Cubic, SchedulerKind::RoundRobin, 300_000);
+        (config.opportunistic_retransmission, config.penalisation) = (again, penalise);
+        world(&links, &config, &NONE, None).goodput(5, 25)
+    };
+    let (neither, both) = (goodput(false, false), goodput(true, true));
+    assert!(both > 1.2 * neither, "{both:.1} with, {neither:.1} without");
+}
