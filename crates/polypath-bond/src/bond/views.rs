@@ -4,10 +4,9 @@ use super::Bond;
 use crate::path::Path;
 use crate::send::SegmentInfo;
 use polypath_core::congestion::Congestion;
-use polypath_core::failure::{PathHealth, ReceiveState, SendState};
+use polypath_core::failure::{ReceiveState, SendState};
 use polypath_core::scheduler::{PathView, QueueView};
 use polypath_units::Timestamp;
-use std::time::Duration;
 
 /// What a frame header and small frames beside it take of a datagram at most; a path whose
 /// datagrams are not larger cannot carry data.
@@ -17,35 +16,25 @@ pub(super) const MIN_DATAGRAM: u64 = 64;
 const MORE_TO_COME: u64 = 1 << 40;
 
 fn view(path: &mut Path, congestion: &Congestion, now: Timestamp) -> PathView {
-    let id = path.id;
-    let rtt = congestion.rtt(id);
-    let cwnd = congestion.window(id);
-    let in_flight = congestion.bytes_in_flight(id);
-    let recent = path.recent_rtt.srtt().filter(|_| in_flight > 0);
-    let in_flight = in_flight + path.committed;
-    let rate = congestion.pacing_rate(id);
+    let known = congestion.view(path.id, now);
+    let recent = path.recent_rtt.srtt().filter(|_| known.in_flight > 0);
+    let in_flight = known.in_flight + path.committed;
+    let rate = congestion.pacing_rate(path.id);
     let ready = path.pacer.ready_at(now, rate, path.packet_size(), path.committed);
-    let has_room = in_flight + path.packet_size() <= cwnd;
+    let has_room = in_flight + path.packet_size() <= known.cwnd;
     let usable = !path.is_failed() && path.max_datagram > MIN_DATAGRAM;
-    let subflow = congestion.subflow(id);
     PathView {
-        id,
         // Of a path that was idle and has no new sample the queue has drained.
-        srtt: recent.or_else(|| rtt.and_then(|rtt| rtt.min())).or(path.first_rtt),
-        rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
-        min_rtt: rtt.and_then(|rtt| rtt.min()).or(path.first_rtt),
-        cwnd,
+        srtt: recent.or(known.min_rtt).or(path.first_rtt),
+        min_rtt: known.min_rtt.or(path.first_rtt),
         in_flight,
         mss: path.packet_size(),
-        rate: congestion.delivery_rate(id),
-        in_slow_start: congestion.in_slow_start(id),
-        ssthresh: subflow.map_or(f64::INFINITY, |subflow| subflow.ssthresh),
         available: usable && has_room && ready <= now,
         paced_until: ready,
         failed: !usable,
         backup: path.backup,
         weight: path.weight,
-        loss: congestion.steady_loss_rate(id, now),
+        ..known
     }
 }
 
@@ -75,17 +64,7 @@ impl Bond {
     pub(super) fn look_at_health(&mut self) {
         let (congestion, peer_delay) = (&self.congestion, self.peer.max_ack_delay);
         self.health.clear();
-        self.health.extend(self.paths.keys().map(|&id| {
-            let rtt = congestion.rtt(id);
-            PathHealth {
-                id,
-                srtt: rtt.and_then(|rtt| rtt.srtt()),
-                rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
-                max_ack_delay: peer_delay,
-                rto: rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto()),
-                in_flight: congestion.bytes_in_flight(id),
-            }
-        }));
+        self.health.extend(self.paths.keys().map(|&id| congestion.health(id, peer_delay)));
     }
 
     pub(super) fn send_state(&self) -> SendState {
@@ -112,6 +91,7 @@ mod tests {
     use crate::codec::{Parameters, Side};
     use crate::config::BondConfig;
     use polypath_units::PathId;
+    use std::time::Duration;
 
     /// What a scheduler sees of a path that has just joined.
     fn joined(rtt: Option<Duration>) -> PathView {

@@ -19,6 +19,7 @@ mod subflow;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transport;
+mod views;
 
 pub use bbr::{Bbr, BbrParameters};
 pub use control::{Congestion, CongestionConfig};

@@ -8,7 +8,7 @@ use core::num::NonZeroU16;
 use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
 use polypath_core::scheduler::{PathView, Scheduler};
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -333,24 +333,10 @@ impl Connection {
         if !all_sent || self.fin_acked || self.fin_at.is_some_and(|at| at > now) {
             return;
         }
-        let Some(index) = self.fastest() else { return };
-        let path = self.subflows[index].path;
+        let Some(path) = self.fastest(PathSet::EMPTY) else { return };
         let rto = self.congestion.rtt(path).map_or(Duration::from_secs(1), |rtt| rtt.base_rto());
         self.fin_at = Some(now + rto);
-        self.subflows[index].tcp.acknowledge();
-    }
-
-    /// The working subflow of smallest RTT.
-    fn fastest(&self) -> Option<usize> {
-        let working = |index: &usize| {
-            let subflow = &self.subflows[*index];
-            subflow.established && !subflow.failed
-        };
-        let srtt = |index: &usize| {
-            let rtt = self.congestion.rtt(self.subflows[*index].path);
-            rtt.and_then(|rtt| rtt.srtt()).unwrap_or(Duration::MAX)
-        };
-        (0..self.subflows.len()).filter(working).min_by_key(srtt)
+        self.subflows[path.index()].tcp.acknowledge();
     }
 
     /// Takes what a subflow has to send.

@@ -1,9 +1,8 @@
 //! Paths that die and come back.
 
 use super::connection::{Connection, Message, Output};
-use polypath_core::failure::{Action, Feedback, PathHealth, SendState};
+use polypath_core::failure::{Action, Feedback, SendState};
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::time::Duration;
 
 impl Connection {
     /// The first byte of a subflow was acknowledged: it works.
@@ -34,19 +33,10 @@ impl Connection {
     }
 
     fn look_at_health(&mut self) {
+        let (congestion, delay) = (&self.congestion, self.config.tcp.delayed_ack);
         self.health.clear();
         let established = self.subflows.iter().filter(|subflow| subflow.established);
-        for subflow in established {
-            let rtt = self.congestion.rtt(subflow.path);
-            self.health.push(PathHealth {
-                id: subflow.path,
-                srtt: rtt.and_then(|rtt| rtt.srtt()),
-                rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
-                max_ack_delay: self.config.tcp.delayed_ack,
-                rto: rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto()),
-                in_flight: self.congestion.bytes_in_flight(subflow.path),
-            });
-        }
+        self.health.extend(established.map(|subflow| congestion.health(subflow.path, delay)));
     }
 
     fn send_state(&self) -> SendState {
@@ -60,7 +50,7 @@ impl Connection {
         while let Some(action) = self.detector.poll_action() {
             match action {
                 Action::Query { query, avoid } => {
-                    if let Some(path) = self.best_outside(avoid) {
+                    if let Some(path) = self.fastest(avoid) {
                         self.out.push_back(Output::Message(path, Message::Query(query)));
                     }
                 }
@@ -81,10 +71,11 @@ impl Connection {
     }
 
     /// The working path of smallest RTT that is not to be avoided.
-    fn best_outside(&self, avoid: PathSet) -> Option<PathId> {
+    pub(super) fn fastest(&self, avoid: PathSet) -> Option<PathId> {
         let working = self.subflows.iter().filter(|s| s.established && !s.failed);
         let paths = working.map(|subflow| subflow.path).filter(|&path| !avoid.contains(path));
-        paths.min_by_key(|&path| self.congestion.rtt(path).and_then(|rtt| rtt.srtt()))
+        let srtt = |&path: &PathId| self.congestion.rtt(path).and_then(|rtt| rtt.srtt());
+        paths.min_by_key(|path| (srtt(path).is_none(), srtt(path)))
     }
 
     /// Feedback goes over every path that it does not suspect.

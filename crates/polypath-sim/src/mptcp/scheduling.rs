@@ -13,25 +13,14 @@ const SMALL_WINDOW: f64 = 4.0;
 const MUCH_SLOWER: u32 = 4;
 
 fn view(subflow: &Subflow, congestion: &Congestion, now: Timestamp) -> PathView {
-    let (path, tcp) = (subflow.path, &subflow.tcp);
-    let (rtt, state) = (congestion.rtt(path), congestion.subflow(path));
+    let tcp = &subflow.tcp;
     PathView {
-        id: path,
-        srtt: rtt.and_then(|rtt| rtt.srtt()),
-        rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
-        min_rtt: rtt.and_then(|rtt| rtt.min()),
-        cwnd: congestion.window(path),
-        in_flight: congestion.bytes_in_flight(path),
         mss: tcp.mss().into(),
-        rate: congestion.delivery_rate(path),
-        in_slow_start: congestion.in_slow_start(path),
-        ssthresh: state.map_or(f64::INFINITY, |state| state.ssthresh),
         available: !subflow.failed && tcp.can_send(now, congestion),
         paced_until: tcp.next_departure(),
         failed: subflow.failed,
         backup: subflow.backup,
-        weight: 0.0,
-        loss: congestion.steady_loss_rate(path, now),
+        ..congestion.view(subflow.path, now)
     }
 }
 
