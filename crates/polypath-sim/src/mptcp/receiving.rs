@@ -1,18 +1,16 @@
 //! The receiving half: the data sequence, and the window that all subflows share.
 
-use crate::tcp::ReceiveBuffer;
+use crate::tcp::{Ranges, ReceiveBuffer};
 use polypath_core::failure::ReceiveState;
 use polypath_units::Timestamp;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What has come of the data sequence. The application reads in-order data at once.
 #[derive(Debug)]
 pub(super) struct Receiving {
     next: u64,
-    /// Ranges beyond a hole, by their first number: the number after the last.
-    beyond: BTreeMap<u64, u64>,
-    beyond_bytes: u64,
+    /// What has come beyond a hole.
+    beyond: Ranges,
     /// The number of the DATA_FIN.
     fin: Option<u64>,
     window: Window,
@@ -37,14 +35,7 @@ impl Receiving {
             ReceiveBuffer::Auto { initial, max } => (initial, max.max(initial)),
         };
         let window = Window { buffer, max, round: (Timestamp::ZERO, 1) };
-        Self {
-            next: 1,
-            beyond: BTreeMap::new(),
-            beyond_bytes: 0,
-            fin: None,
-            window,
-            duplicate_bytes: 0,
-        }
+        Self { next: 1, beyond: Ranges::default(), fin: None, window, duplicate_bytes: 0 }
     }
 
     /// The data acknowledgement: the next number expected.
@@ -64,7 +55,7 @@ impl Receiving {
 
     /// Bytes that wait for earlier ones.
     pub(super) fn out_of_order(&self) -> u64 {
-        self.beyond_bytes
+        self.beyond.bytes()
     }
 
     /// Whether the peer's data has come to its end.
@@ -85,62 +76,21 @@ impl Receiving {
             self.duplicate_bytes += u64::from(len);
             return false;
         }
-        if dsn > self.next {
-            self.keep(dsn, end);
+        let mut new = 0;
+        self.beyond.insert(dsn.max(self.next), end, |from, to| new += to - from);
+        self.duplicate_bytes += u64::from(len) - new;
+        let Some((_, in_order)) = self.beyond.first().filter(|range| range.0 == self.next) else {
             return true;
-        }
-        self.duplicate_bytes += self.next - dsn;
-        self.next = end;
-        self.take_in_order();
+        };
+        self.next = in_order;
+        self.beyond.remove_below(in_order);
         self.window.tune(self.next, rtt, now);
         false
     }
 
-    /// Keeps data beyond a hole. What overlaps is counted once.
-    fn keep(&mut self, mut from: u64, to: u64) {
-        while from < to {
-            let before = self.beyond.range(..=from).next_back().map(|(_, &end)| end);
-            if let Some(end) = before.filter(|&end| end > from) {
-                self.duplicate_bytes += end.min(to) - from;
-                from = end;
-                continue;
-            }
-            let after = self.beyond.range(from..).next().map(|(&start, _)| start);
-            let end = after.map_or(to, |start| start.min(to));
-            self.beyond_bytes += end - from;
-            self.join(from, end);
-            from = end;
-        }
-    }
-
-    fn join(&mut self, mut from: u64, mut to: u64) {
-        if let Some((&start, &end)) = self.beyond.range(..from).next_back()
-            && end == from
-        {
-            self.beyond.remove(&start);
-            from = start;
-        }
-        if let Some(end) = self.beyond.remove(&to) {
-            to = end;
-        }
-        self.beyond.insert(from, to);
-    }
-
-    fn take_in_order(&mut self) {
-        while let Some((&start, &end)) = self.beyond.first_key_value() {
-            if start > self.next {
-                break;
-            }
-            self.beyond.pop_first();
-            self.beyond_bytes -= end - start;
-            self.duplicate_bytes += self.next.min(end) - start;
-            self.next = self.next.max(end);
-        }
-    }
-
     /// What a failure detector is told.
     pub(super) fn state(&self, mss: u64) -> ReceiveState {
-        let max_end = self.beyond.values().next_back().copied().unwrap_or(self.next);
+        let max_end = self.beyond.end().unwrap_or(self.next);
         ReceiveState { rcv_nxt: self.next, max_end, window: self.window.buffer, mss }
     }
 }

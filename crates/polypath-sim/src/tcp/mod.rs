@@ -53,6 +53,7 @@ pub use connection::TcpConnection;
 pub use endpoint::{Endpoint, State};
 pub use log::{LossReason, TcpEvent, UndoReason};
 pub use mptcp_option::{Dss, Mapping, MptcpOption};
+pub(crate) use ranges::Ranges;
 pub use report::Report;
 pub use sack_blocks::SackBlocks;
 pub use segment::{Flags, Segment, SynOptions, Timestamps};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Disjoint half-open ranges in ascending order; touching ones are joined. Work at either end
 /// costs O(1), elsewhere a binary search and a move of the shorter side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     ranges: VecDeque<(u64, u64)>,
     bytes: u64,
 }
@@ -13,7 +13,7 @@ pub(super) struct Ranges {
 impl Ranges {
     /// Adds `start..end`, which must not be empty; tells `new` of each part that was not in the
     /// set, in ascending order. Returns the range that it now lies in.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &mut self,
         start: u64,
         end: u64,
@@ -60,7 +60,7 @@ impl Ranges {
     }
 
     /// Removes everything below `bound`.
-    pub(super) fn remove_below(&mut self, bound: u64) {
+    pub(crate) fn remove_below(&mut self, bound: u64) {
         while let Some(&(low, high)) = self.ranges.front().filter(|range| range.0 < bound) {
             self.bytes -= high.min(bound) - low;
             if high > bound {
@@ -72,24 +72,24 @@ impl Ranges {
     }
 
     /// The lowest range.
-    pub(super) fn first(&self) -> Option<(u64, u64)> {
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
         self.ranges.front().copied()
     }
 
     /// The number after the highest; `None` if the set is empty.
-    pub(super) fn end(&self) -> Option<u64> {
+    pub(crate) fn end(&self) -> Option<u64> {
         self.ranges.back().map(|range| range.1)
     }
 
     /// The part of `start..end` from its first number in the set to the end of the range there.
-    pub(super) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+    pub(crate) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let at = self.ranges.partition_point(|range| range.1 <= start);
         let &(low, high) = self.ranges.get(at).filter(|range| range.0 < end)?;
         Some((low.max(start), high.min(end)))
     }
 
     /// Ranges from the highest down.
-    pub(super) fn descending(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn descending(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().rev().copied()
     }
 
@@ -99,12 +99,12 @@ impl Ranges {
         self.ranges.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// How many numbers are in the set.
-    pub(super) const fn bytes(&self) -> u64 {
+    pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 }
