@@ -38,8 +38,11 @@ pub struct Tunnel {
     resequencing: Duration,
     /// The number of the packet to hand on next.
     expected: u64,
-    /// Packets that wait for earlier ones, with the time at which they wait no longer.
-    waiting: BTreeMap<u64, (Timestamp, Segment, bool)>,
+    /// Packets that wait for earlier ones.
+    waiting: BTreeMap<u64, (Segment, bool)>,
+    /// When which packet waits no longer; ascending, for all wait equally long. Packets that have
+    /// been handed on since are still among them.
+    deadlines: VecDeque<(Timestamp, u64)>,
     ready: VecDeque<(Segment, bool)>,
 }
 
@@ -74,6 +77,7 @@ impl Tunnel {
             resequencing,
             expected: 0,
             waiting: BTreeMap::new(),
+            deadlines: VecDeque::new(),
             ready: VecDeque::new(),
         }
     }
@@ -106,9 +110,9 @@ impl Tunnel {
     pub(super) fn receive(&mut self, number: u64, segment: Segment, ce: bool, now: Timestamp) {
         if self.resequencing.is_zero() {
             self.ready.push_back((segment, ce));
-        } else if number >= self.expected {
-            let until = now + self.resequencing;
-            self.waiting.entry(number).or_insert((until, segment, ce));
+        } else if number >= self.expected && !self.waiting.contains_key(&number) {
+            self.waiting.insert(number, (segment, ce));
+            self.deadlines.push_back((now + self.resequencing, number));
         }
     }
 
@@ -117,22 +121,21 @@ impl Tunnel {
         if let Some(ready) = self.ready.pop_front() {
             return Some(ready);
         }
-        let (&number, &(until, segment, ce)) = self.waiting.first_key_value()?;
-        if number > self.expected && until > now && !self.is_overdue(now) {
+        let (&number, &packet) = self.waiting.first_key_value()?;
+        // Once some packet has waited long enough, all before it go first.
+        if number > self.expected && self.next_due() > now {
             return None;
         }
         self.waiting.pop_first();
         self.expected = number + 1;
-        Some((segment, ce))
-    }
-
-    /// Whether some packet has waited long enough: all before it go first.
-    fn is_overdue(&self, now: Timestamp) -> bool {
-        self.waiting.values().any(|&(until, ..)| until <= now)
+        while self.deadlines.front().is_some_and(|&(_, waits)| waits < self.expected) {
+            self.deadlines.pop_front();
+        }
+        Some(packet)
     }
 
     /// When [`Tunnel::poll`] gives out the next packet if nothing comes.
     pub(super) fn next_due(&self) -> Timestamp {
-        self.waiting.values().map(|&(until, ..)| until).min().unwrap_or(Timestamp::MAX)
+        self.deadlines.front().map_or(Timestamp::MAX, |&(at, _)| at)
     }
 }
