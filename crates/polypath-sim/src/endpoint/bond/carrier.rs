@@ -33,7 +33,7 @@ struct Sent {
 /// The carrier of one path, at one end.
 #[derive(Debug)]
 pub(super) struct Carrier {
-    path: PathId,
+    pub(super) path: PathId,
     /// Packets from `first` on.
     sent: VecDeque<Sent>,
     first: u64,

@@ -312,11 +312,7 @@ impl LightBond {
                 let new = self.paths[index].carrier.received.insert(number, now);
                 if let Some(datagram) = datagram.filter(|_| new) {
                     self.datagrams += 1;
-                    self.bond.on_datagram(
-                        PathId::new(index as u8).unwrap_or_default(),
-                        datagram,
-                        now,
-                    );
+                    self.bond.on_datagram(self.paths[index].carrier.path, datagram, now);
                 }
             }
             Kind::Ack => {}
@@ -341,7 +337,7 @@ impl LightBond {
             packet_overhead: PACKET_OVERHEAD,
             rtt,
         };
-        self.bond.add_path(PathId::new(index as u8).unwrap_or_default(), settings, now);
+        self.bond.add_path(self.paths[index].carrier.path, settings, now);
     }
 }
 
