@@ -7,7 +7,6 @@ mod files;
 mod policy;
 mod resolve;
 mod serve;
-mod stream;
 mod udp;
 
 use std::io;
@@ -22,7 +21,6 @@ pub use files::{FileStore, StoreError};
 pub use policy::{Forbidden, Reserved, RuleError, RuleProblem, TargetPolicy, TargetRule};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use serve::{ServeError, Served};
-pub use stream::ExitStream;
 pub use udp::UdpExit;
 
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
@@ -97,7 +95,8 @@ impl Exit {
     }
 
     /// Connects to a target: limit, policy on the name, resolution, policy on each address, connection.
-    pub async fn open_tcp(&self, target: &Target) -> Result<ExitStream, Refusal> {
+    /// The connection counts against the limit for as long as it lives.
+    pub async fn open_tcp(&self, target: &Target) -> Result<GuardedStream, Refusal> {
         let permit = permit(&self.0.connections, "TCP connections")?;
         let addresses = self.allowed_addresses(target).await?;
         let within = self.0.options.connect_timeout;
@@ -109,7 +108,7 @@ impl Exit {
             RefusalKind::ConnectFailed(ConnectFailure::from(&error))
                 .with(format!("{target}: {error}"))
         })?;
-        Ok(ExitStream::new(tcp, permit))
+        Ok(tcp.counted(permit))
     }
 
     /// Opens the sockets of a UDP association.
@@ -168,10 +167,10 @@ fn permit(limit: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Re
 }
 
 impl Opener for Exit {
-    type Stream = ExitStream;
+    type Stream = GuardedStream;
     type Flow = UdpExit;
 
-    async fn connect(&self, target: Target) -> Result<ExitStream, OpenError> {
+    async fn connect(&self, target: Target) -> Result<GuardedStream, OpenError> {
         Ok(self.open_tcp(&target).await?)
     }
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Silence after which the kernel asks whether the other end still lives.
 const KEEPALIVE: Duration = Duration::from_secs(60);
@@ -25,6 +26,8 @@ pub struct GuardedStream {
     /// Bytes read too far, given out before those of the socket.
     unread: Bytes,
     finished: bool,
+    /// Its place under a limit, free again when it is dropped.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl GuardedStream {
@@ -32,7 +35,14 @@ impl GuardedStream {
     pub fn new(tcp: TcpStream) -> io::Result<Self> {
         tcp.set_nodelay(true)?;
         SockRef::from(&tcp).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
-        Ok(Self { tcp, unread: Bytes::new(), finished: false })
+        Ok(Self { tcp, unread: Bytes::new(), finished: false, permit: None })
+    }
+
+    /// Counts against a limit for as long as it lives.
+    #[must_use]
+    pub(crate) fn counted(mut self, permit: OwnedSemaphorePermit) -> Self {
+        self.permit = Some(permit);
+        self
     }
 
     /// The socket.
