@@ -1,8 +1,6 @@
 //! Invariants of every congestion control with every slow start over random sequences of events.
 
-use polypath_core::congestion::{
-    Ack, Congestion, CongestionConfig, CongestionKind, Subflow, Subflows,
-};
+use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
 use polypath_core::estimator::SentPacket;
 use polypath_core::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
@@ -266,50 +264,5 @@ proptest! {
                 prop_assert_eq!(one.trace(), other.trace());
             }
         }
-    }
-
-    /// RFC 6356 section 3, goal 2: on no path more than a TCP would take there.
-    #[test]
-    fn lia_never_grows_faster_than_reno(
-        flows in prop::collection::vec((1.0f64..1e9, 0.0f64..1e9, 1u64..10_000_000_000, any::<bool>(), any::<bool>()), 1..8),
-        acked_bytes in 1u64..1_000_000,
-        mss in 1u64..9_001,
-    ) {
-        let mut subflows = Subflows::default();
-        for (number, &(cwnd, ssthresh, rtt, in_recovery, usable)) in (0..).zip(&flows) {
-            let mut subflow = Subflow::new(id(number), mss);
-            (subflow.cwnd, subflow.ssthresh) = (cwnd, ssthresh.max(1.0));
-            subflow.srtt = Some(Duration::from_nanos(rtt));
-            (subflow.in_recovery, subflow.usable) = (in_recovery, usable);
-            subflows.insert(subflow);
-        }
-        for path in (0..flows.len() as u8).map(id) {
-            let growth = |kind: CongestionKind| {
-                let mut after = subflows.clone();
-                kind.build(0).on_ack(path, &ack(acked_bytes, mss), &mut after);
-                after.get(path).unwrap().cwnd - subflows.get(path).unwrap().cwnd
-            };
-            let [lia, reno] = [CongestionKind::Lia, CongestionKind::Reno].map(growth);
-            prop_assert!((0.0..=reno).contains(&lia), "{lia} against {reno}");
-        }
-    }
-}
-
-fn ack(acked_bytes: u64, mss: u64) -> Ack {
-    Ack {
-        now: Timestamp::ZERO,
-        acked_bytes,
-        rtt: None,
-        rate: None,
-        delivered: acked_bytes,
-        prior_delivered: 0,
-        cwnd_limited: true,
-        round_start: false,
-        ecn_ce_bytes: 0,
-        lost_bytes: 0,
-        prior_in_flight: acked_bytes,
-        bytes_in_flight: 0,
-        explicit_rate: None,
-        mss,
     }
 }

@@ -101,6 +101,9 @@ impl CongestionAvoidance for Lia {
 mod tests {
     use super::*;
     use crate::congestion::testing::{ack, path, subflows};
+    use crate::congestion::{CongestionKind, Subflow};
+    use proptest::prelude::*;
+    use std::time::Duration;
 
     /// Growth of path `number` for one packet acknowledged, with a packet of one byte.
     fn growth(flows: &Subflows, number: u8) -> f64 {
@@ -146,5 +149,33 @@ mod tests {
         let other = flows.get_mut(path(1)).unwrap();
         (other.in_recovery, other.ssthresh, other.cwnd) = (true, 10.0, 500.0);
         assert!((growth(&flows, 0) - 0.025).abs() < 1e-9);
+    }
+
+    proptest! {
+        /// RFC 6356 section 3, goal 2: on no path more than a TCP would take there.
+        #[test]
+        fn lia_never_grows_faster_than_reno(
+            flows in prop::collection::vec((1.0f64..1e9, 0.0f64..1e9, 1u64..10_000_000_000, any::<bool>(), any::<bool>()), 1..8),
+            acked_bytes in 1u64..1_000_000,
+            mss in 1u64..9_001,
+        ) {
+            let mut subflows = Subflows::default();
+            for (number, &(cwnd, ssthresh, rtt, in_recovery, usable)) in (0..).zip(&flows) {
+                let mut subflow = Subflow::new(path(number), mss);
+                (subflow.cwnd, subflow.ssthresh) = (cwnd, ssthresh.max(1.0));
+                subflow.srtt = Some(Duration::from_nanos(rtt));
+                (subflow.in_recovery, subflow.usable) = (in_recovery, usable);
+                subflows.insert(subflow);
+            }
+            for id in (0..flows.len() as u8).map(path) {
+                let growth = |kind: CongestionKind| {
+                    let mut after = subflows.clone();
+                    kind.build(0).on_ack(id, &ack(acked_bytes, mss), &mut after);
+                    after.get(id).unwrap().cwnd - subflows.get(id).unwrap().cwnd
+                };
+                let [lia, reno] = [CongestionKind::Lia, CongestionKind::Reno].map(growth);
+                prop_assert!((0.0..=reno).contains(&lia), "{lia} against {reno}");
+            }
+        }
     }
 }
