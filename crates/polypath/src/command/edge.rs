@@ -1,7 +1,7 @@
 //! `polypath edge`: the multi-homed side.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -21,7 +21,7 @@ use super::service::{self, Stop};
 use super::surfaces::{Serving, Surfaces};
 use super::{LogFormat, given};
 use crate::config::{
-    ConfigFile, Fault, Forward, ListenAddress, PathSpec, config_file, control_socket, names_of,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, names_of,
     text,
 };
 use crate::control::{ControlSocket, Role};
@@ -140,23 +140,9 @@ pub struct EdgeOptions {
     pub log: LogFormat,
 }
 
-impl EdgeArgs {
-    /// These flags over the file that they name, checked.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a key or flag is wrong.
-    pub fn resolve(self) -> anyhow::Result<Self> {
-        let merged = match &self.config {
-            None => self,
-            Some(path) => {
-                let file = ConfigFile::read(path)?;
-                let args: Self = file.parse()?;
-                args.check().map_err(|fault| file.locate(fault))?;
-                self.over(args)
-            }
-        };
-        merged.check().map_err(Fault::on_command_line)?;
-        Ok(merged)
+impl FileBacked for EdgeArgs {
+    fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     fn over(self, file: Self) -> Self {
@@ -180,7 +166,6 @@ impl EdgeArgs {
         }
     }
 
-    /// What no single value shows.
     fn check(&self) -> Result<(), Fault> {
         if self.auto && !self.path.is_empty() {
             return Err(Fault::new("auto", "paths are listed too; allowed: path or auto = true"));
@@ -202,7 +187,9 @@ impl EdgeArgs {
         }
         Ok(())
     }
+}
 
+impl EdgeArgs {
     /// How to join the hub.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -15,7 +15,7 @@ mod serving;
 
 use super::service;
 use super::{LogFormat, given};
-use crate::config::{ConfigFile, Fault, ListenAddress, config_file, control_socket, text};
+use crate::config::{Fault, FileBacked, ListenAddress, config_file, control_socket, text};
 
 /// The UDP port of a hub when none is given.
 const DEFAULT_PORT: u16 = 4433;
@@ -120,19 +120,9 @@ pub struct EdgeLimits {
     pub bandwidth: Option<Bandwidth>,
 }
 
-impl HubArgs {
-    fn resolve(self) -> anyhow::Result<Self> {
-        let merged = match &self.config {
-            None => self,
-            Some(path) => {
-                let file = ConfigFile::read(path)?;
-                let args: Self = file.parse()?;
-                args.check().map_err(|fault| file.locate(fault))?;
-                self.over(args)
-            }
-        };
-        merged.check().map_err(Fault::on_command_line)?;
-        Ok(merged)
+impl FileBacked for HubArgs {
+    fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
     }
 
     fn over(self, file: Self) -> Self {
@@ -167,7 +157,9 @@ impl HubArgs {
         }
         Ok(())
     }
+}
 
+impl HubArgs {
     const fn limits(&self) -> EdgeLimits {
         EdgeLimits {
             memory: match self.max_memory {

@@ -11,7 +11,7 @@ use polypath_net::tunnel::FileName;
 
 use super::edge::{BondOptions, EdgeArgs};
 use super::{LogFormat, service};
-use crate::config::Fault;
+use crate::config::{Fault, FileBacked};
 use crate::output;
 
 /// Send a file to the hub's inbox over all paths
