@@ -16,6 +16,7 @@ pub mod engine;
 pub mod fabric;
 pub mod mptcp;
 mod network;
+pub mod record;
 pub mod scenario;
 mod simulator;
 pub mod tcp;

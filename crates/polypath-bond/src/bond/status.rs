@@ -3,6 +3,7 @@
 use super::{Bond, BondCounters};
 use crate::codec::StreamId;
 use crate::path::{PathCounters, PathState};
+use polypath_core::congestion::Congestion;
 use polypath_units::PathId;
 use std::time::Duration;
 
@@ -61,6 +62,11 @@ impl Bond {
             buffered: self.recv.buffered(),
             gaps: self.acks.data.gaps(),
         }
+    }
+
+    /// Its congestion control.
+    pub const fn congestion(&self) -> &Congestion {
+        &self.congestion
     }
 
     fn path_status(&self, id: PathId) -> Option<PathStatus> {

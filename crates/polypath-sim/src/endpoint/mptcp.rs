@@ -111,11 +111,10 @@ impl Endpoint for MptcpEnd {
 
     fn report(&self) -> EndReport {
         let path = |(status, (name, _)): (SubflowStatus, &(String, RouteId))| PathReport {
-            name: name.clone(),
             sent_bytes: status.stats.bytes_sent,
             lost: status.stats.lost,
             retransmitted: status.stats.retransmissions,
-            srtt: status.srtt,
+            ..PathReport::of(name, self.connection.congestion(), status.path)
         };
         let counted = self.connection.subflows().map(|status| status.stats);
         let (mut segments, mut timeouts) = (0, 0);
@@ -128,6 +127,8 @@ impl Endpoint for MptcpEnd {
             segments_delivered: segments,
             reinjected_bytes: self.connection.reinjected_bytes(),
             timeouts,
+            receive_buffered: self.connection.out_of_order(),
+            out_of_order: self.connection.out_of_order(),
             paths: self.connection.subflows().zip(&self.paths).map(path).collect(),
         }
     }

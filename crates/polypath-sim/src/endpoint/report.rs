@@ -1,5 +1,7 @@
 //! What an endpoint tells of a run.
 
+use polypath_core::congestion::Congestion;
+use polypath_units::{Bandwidth, PathId};
 use std::time::Duration;
 
 /// What one end of a connection has done.
@@ -13,6 +15,10 @@ pub struct EndReport {
     pub reinjected_bytes: u64,
     /// How often a retransmission timer expired.
     pub timeouts: u64,
+    /// Bytes in the receive buffer.
+    pub receive_buffered: u64,
+    /// Those of them that wait for earlier ones.
+    pub out_of_order: u64,
     /// What was sent on each path.
     pub paths: Vec<PathReport>,
 }
@@ -30,4 +36,28 @@ pub struct PathReport {
     pub retransmitted: u64,
     /// The smoothed RTT, once there is one.
     pub srtt: Option<Duration>,
+    /// The congestion window in bytes.
+    pub cwnd: u64,
+    /// The slow-start threshold in bytes, once there is one.
+    pub ssthresh: Option<u64>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// The pacing rate, if the congestion control has one.
+    pub pacing_rate: Option<Bandwidth>,
+}
+
+impl PathReport {
+    /// A path with what congestion control knows of its subflow; the counters are zero.
+    pub(super) fn of(name: &str, congestion: &Congestion, path: PathId) -> Self {
+        let threshold = congestion.subflow(path).map(|subflow| subflow.ssthresh);
+        Self {
+            name: name.to_owned(),
+            srtt: congestion.rtt(path).and_then(|rtt| rtt.srtt()),
+            cwnd: congestion.window(path),
+            ssthresh: threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64),
+            in_flight: congestion.bytes_in_flight(path),
+            pacing_rate: congestion.pacing_rate(path),
+            ..Self::default()
+        }
+    }
 }

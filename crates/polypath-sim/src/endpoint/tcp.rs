@@ -170,17 +170,18 @@ impl Endpoint for TcpEnd {
         let (end, congestion) = (self.tcp.endpoint(), self.tcp.congestion());
         let stats = end.stats();
         let path = PathReport {
-            name: self.name.clone(),
             sent_bytes: stats.bytes_sent,
             lost: stats.lost,
             retransmitted: stats.retransmissions,
-            srtt: congestion.rtt(end.path()).and_then(|rtt| rtt.srtt()),
+            ..PathReport::of(&self.name, congestion, end.path())
         };
         EndReport {
             delivered: end.delivered(),
             segments_delivered: stats.segments_received - stats.duplicates_received,
             reinjected_bytes: 0,
             timeouts: stats.timeouts,
+            receive_buffered: end.unread() + end.out_of_order(),
+            out_of_order: end.out_of_order(),
             paths: vec![path],
         }
     }

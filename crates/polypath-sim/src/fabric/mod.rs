@@ -1,12 +1,15 @@
 //! The network at work: packets on links, from endpoint to endpoint.
 
+mod observer;
 mod packet;
 mod store;
 
+pub use observer::Observer;
 pub use packet::{Body, Ecn, EndpointId, Packet, RouteId, Ticket};
 
 use crate::engine::{Agenda, SourceId};
 use crate::topology::{LinkId, Route, Topology};
+use core::any::Any;
 use polypath_link::{ConfigError, Link, RunSeed};
 use polypath_units::Timestamp;
 use store::Store;
@@ -26,6 +29,7 @@ pub struct Fabric {
     packets: Store,
     /// All routes, one after the other, each closed by [`END`].
     hops: Vec<u32>,
+    observers: Vec<Box<dyn Observer>>,
 }
 
 /// What is due.
@@ -55,6 +59,7 @@ impl Fabric {
             links,
             packets: Store::default(),
             hops: Vec::new(),
+            observers: Vec::new(),
         })
     }
 
@@ -69,6 +74,19 @@ impl Fabric {
     /// Adds something that is not a link to the agenda.
     pub fn add_source(&mut self) -> SourceId {
         self.agenda.add()
+    }
+
+    /// Adds somebody who sees all packets from now on.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observers.push(observer);
+    }
+
+    /// Takes the first observer of type `O` away; `None` if there is none.
+    pub fn take_observer<O: Observer>(&mut self) -> Option<O> {
+        let is_one = |observer: &Box<dyn Observer>| (observer.as_ref() as &dyn Any).is::<O>();
+        let at = self.observers.iter().position(is_one)?;
+        let observer: Box<dyn Any> = self.observers.remove(at);
+        observer.downcast().ok().map(|observer| *observer)
     }
 
     /// Which of the sources behind the links it is, from 0.
@@ -90,7 +108,10 @@ impl Fabric {
     pub fn send(&mut self, packet: Packet) {
         let hop = packet.route.0;
         let (bytes, flow, class, ecn) = (packet.bytes, packet.flow, packet.class, packet.ecn);
-        let handle = self.packets.put(packet, hop);
+        for observer in &mut self.observers {
+            observer.on_sent(self.now, &packet);
+        }
+        let handle = self.packets.put(packet, hop, self.now);
         self.forward(hop, bytes, Ticket { handle, flow, class, ecn });
     }
 
@@ -126,7 +147,7 @@ impl Fabric {
             };
             let hop = self.packets.advance(ticket.handle);
             if self.hops[hop as usize] == END {
-                return self.packets.take(ticket);
+                return self.leave(ticket);
             }
             self.forward(hop, self.packets.bytes(ticket.handle), ticket);
         }
@@ -170,8 +191,21 @@ impl Fabric {
 
     /// Forgets the packets that a link has dropped.
     fn bury(&mut self, link: LinkId) {
-        while let Some((ticket, _)) = self.links[link.index()].take_dropped() {
-            self.packets.take(ticket);
+        while let Some((ticket, why)) = self.links[link.index()].take_dropped() {
+            let Some(packet) = self.packets.take(ticket) else { continue };
+            for observer in &mut self.observers {
+                observer.on_dropped(self.now, &packet, link, why);
+            }
         }
+    }
+
+    /// A packet has come to the end of its route.
+    fn leave(&mut self, ticket: Ticket) -> Option<Packet> {
+        let sent_at = self.packets.sent_at(ticket.handle);
+        let packet = self.packets.take(ticket)?;
+        for observer in &mut self.observers {
+            observer.on_delivered(self.now, &packet, sent_at);
+        }
+        Some(packet)
     }
 }

@@ -174,6 +174,11 @@ impl Connection {
         self.reinjected_bytes
     }
 
+    /// Congestion control of its subflows.
+    pub const fn congestion(&self) -> &Congestion {
+        &self.congestion
+    }
+
     /// Its subflows.
     pub fn subflows(&self) -> impl Iterator<Item = SubflowStatus> + '_ {
         self.subflows.iter().map(|subflow| SubflowStatus {

@@ -363,16 +363,16 @@ impl Endpoint for LightBond {
     fn report(&self) -> EndReport {
         let status = self.bond.status();
         let path = |path: &PathStatus| PathReport {
-            name: path.name.clone(),
             sent_bytes: path.counters.bytes_sent,
             lost: path.counters.packets_lost,
-            retransmitted: 0,
-            srtt: path.srtt,
+            ..PathReport::of(&path.name, self.bond.congestion(), path.id)
         };
         EndReport {
             delivered: self.delivered,
             segments_delivered: self.datagrams,
             reinjected_bytes: status.counters.bytes_reinjected,
+            receive_buffered: status.buffered,
+            out_of_order: status.buffered,
             timeouts: 0,
             paths: status.paths.iter().map(path).collect(),
         }

@@ -300,6 +300,11 @@ impl Endpoint {
         self.receiver.unread()
     }
 
+    /// Bytes received that wait for earlier ones.
+    pub fn out_of_order(&self) -> u64 {
+        self.receiver.out_of_order()
+    }
+
     /// Whether the peer has finished and all its data is in order.
     pub const fn peer_finished(&self) -> bool {
         self.receiver.is_finished()

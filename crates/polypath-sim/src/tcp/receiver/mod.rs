@@ -65,6 +65,11 @@ impl Receiver {
         self.bytes_in_order() - self.window.read_bytes()
     }
 
+    /// Bytes that have come beyond a hole.
+    pub(super) fn out_of_order(&self) -> u64 {
+        self.data.out_of_order()
+    }
+
     /// Payload bytes that the application has read.
     pub(super) const fn read_bytes(&self) -> u64 {
         self.window.read_bytes()

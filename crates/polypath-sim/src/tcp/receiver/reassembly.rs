@@ -90,6 +90,11 @@ impl Reassembly {
         self.nxt - 1 - u64::from(self.is_finished())
     }
 
+    /// Numbers that have come beyond a hole.
+    pub(super) fn out_of_order(&self) -> u64 {
+        self.ahead.bytes()
+    }
+
     /// A segment with data or FIN; tells `reports` of what is in order now.
     #[inline]
     pub(super) fn insert(&mut self, segment: &Segment, reports: &mut VecDeque<Report>) -> Arrival {
