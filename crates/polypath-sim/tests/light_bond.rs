@@ -7,25 +7,63 @@ use polypath_bond::BondConfig;
 use polypath_link::RunSeed;
 use polypath_sim::Simulator;
 use polypath_sim::application::Bulk;
-use polypath_sim::endpoint::LightBond;
-use polypath_sim::topology::{Graph, Topology};
+use polypath_sim::endpoint::{LightBond, QuicBond};
+use polypath_sim::fabric::EndpointId;
+use polypath_sim::topology::{Graph, Route, Topology};
 use polypath_units::Timestamp;
 
 const LIMIT: Timestamp = Timestamp::from_millis(60_000);
 
-/// Goodput in Mbit/s of one stream of `bytes` over light carriers, the set-up included.
-fn light(links: &[Link], bond: &BondConfig, bytes: u64, run: u64) -> f64 {
+/// Attaches a bond over these routes of the only pair of hosts.
+type Connect<'a> =
+    &'a dyn Fn(&mut Simulator, &Topology, &[Route], RunSeed) -> (EndpointId, EndpointId);
+
+/// Goodput in Mbit/s of one stream of `bytes` in the simulator, the set-up included.
+fn simulated(links: &[Link], bytes: u64, run: u64, connect: Connect<'_>) -> f64 {
     let named = links.iter().enumerate().map(|(i, link)| (format!("path{i}"), link.links()));
     let topology = Topology::from(&Graph::between_two_hosts(named));
-    let mut simulator = Simulator::new(&topology, RunSeed::new(1, run)).unwrap();
+    let seed = RunSeed::new(1, run);
+    let mut simulator = Simulator::new(&topology, seed).unwrap();
     let (client, server) = topology.pairs()[0];
-    let routes = topology.routes(client, server);
-    let ends = LightBond::connect(&mut simulator, &topology, &routes, bond, Timestamp::ZERO);
+    let ends = connect(&mut simulator, &topology, &topology.routes(client, server), seed);
     let bulk = Bulk::new(ends.0, ends.1, Some(bytes), Timestamp::ZERO);
     let bulk = simulator.add_application(Box::new(bulk));
     simulator.run_until(LIMIT);
     let finished = simulator.application::<Bulk>(bulk).unwrap().finished().unwrap_or(LIMIT);
     simulator.report(ends.1).delivered as f64 * 8e-6 / finished.as_secs_f64()
+}
+
+/// The same over light carriers.
+fn light(links: &[Link], bond: &BondConfig, bytes: u64, run: u64) -> f64 {
+    simulated(links, bytes, run, &|simulator, topology, routes, _| {
+        LightBond::connect(simulator, topology, routes, bond, Timestamp::ZERO)
+    })
+}
+
+/// The same over QUIC carriers.
+fn over_quic(links: &[Link], bond: &BondConfig, bytes: u64, run: u64) -> f64 {
+    simulated(links, bytes, run, &|simulator, topology, routes, seed| {
+        QuicBond::connect(simulator, topology, routes, bond, seed, Timestamp::ZERO).unwrap()
+    })
+}
+
+/// The same nodes in both; only how events of one time are ordered may differ.
+#[test]
+fn the_simulator_carries_quic_as_the_world_of_two_nodes_does() {
+    let profiles = [
+        vec![link(100.0, 20.0)],
+        vec![link(300.0, 10.0), link(80.0, 30.0)],
+        vec![link(50.0, 5.0), link(20.0, 40.0), link(10.0, 80.0)],
+    ];
+    let bond = BondConfig::default();
+    let rows = parallel(&profiles, |links| {
+        let bytes = (links.iter().map(|l| l.mbit_s).sum::<f64>() * 1e6 / 8.0 * 2.0) as u64;
+        (goodput(links, &bond, bytes, LIMIT, 0), over_quic(links, &bond, bytes, 0))
+    });
+    for (links, (world, simulator)) in profiles.iter().zip(&rows) {
+        let ratio = simulator / world;
+        assert!((0.995..=1.005).contains(&ratio), "{world:.3} {simulator:.3} {links:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What sits at the ends of a network.
 
 mod bond;
+mod bond_stream;
 mod mptcp;
+mod quic_bond;
 mod report;
 mod tcp;
 mod tunnel;
@@ -9,6 +11,7 @@ mod udp;
 
 pub use bond::{LightBond, LightPacket, LightPath};
 pub use mptcp::MptcpEnd;
+pub use quic_bond::QuicBond;
 pub use report::{EndReport, PathReport};
 pub use tcp::{TcpEnd, TcpSettings};
 pub use tunnel::{Tunnel, TunnelRoute};

@@ -1,5 +1,6 @@
 //! What an endpoint tells of a run.
 
+use polypath_bond::{Bond, PathStatus};
 use polypath_core::congestion::Congestion;
 use polypath_units::{Bandwidth, PathId};
 use std::time::Duration;
@@ -44,6 +45,27 @@ pub struct PathReport {
     pub in_flight: u64,
     /// The pacing rate, if the congestion control has one.
     pub pacing_rate: Option<Bandwidth>,
+}
+
+impl EndReport {
+    /// One end of a bond that has delivered so many bytes in so many datagrams.
+    pub(super) fn of_bond(bond: &Bond, delivered: u64, datagrams: u64) -> Self {
+        let status = bond.status();
+        let path = |path: &PathStatus| PathReport {
+            sent_bytes: path.counters.bytes_sent,
+            lost: path.counters.packets_lost,
+            ..PathReport::of(&path.name, bond.congestion(), path.id)
+        };
+        Self {
+            delivered,
+            segments_delivered: datagrams,
+            reinjected_bytes: status.counters.bytes_reinjected,
+            timeouts: 0,
+            receive_buffered: status.buffered,
+            out_of_order: status.buffered,
+            paths: status.paths.iter().map(path).collect(),
+        }
+    }
 }
 
 impl PathReport {

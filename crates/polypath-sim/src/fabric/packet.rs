@@ -73,6 +73,8 @@ pub enum Body {
     },
     /// What a failure detector of Multipath TCP tells its peer.
     Message(Box<Message>),
+    /// A UDP datagram of a bond's QUIC carrier.
+    Datagram(Box<[u8]>),
     /// A packet of a bond's light carrier.
     Light(LightPacket),
 }

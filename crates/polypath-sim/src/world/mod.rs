@@ -6,6 +6,7 @@
 mod setup;
 mod transfer;
 
+pub(crate) use setup::Nodes;
 pub use setup::{WorldConfig, WorldError};
 pub use transfer::{Transfer, TransferReport};
 
@@ -24,14 +25,20 @@ use std::time::Instant;
 pub const IP_UDP_HEADER: u32 = 28;
 
 /// Datagrams in one batch of a node: as a driver with segmentation offload would ask for.
-const BATCH: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not zero");
+pub(crate) const BATCH: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not zero");
 
 /// The hub's address.
-const HUB: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4433);
+pub(crate) const HUB: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4433);
 
 /// The edge's address on a path, and how often it has changed.
-fn edge_address(path: usize, change: u16) -> SocketAddr {
+pub(crate) fn edge_address(path: usize, change: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, path as u8 + 1)), 40_000 + change)
+}
+
+/// A path as the edge uses it.
+pub(crate) fn edge_path(id: PathId, name: String) -> PathSpec {
+    let socket = SocketId(id.get().into());
+    PathSpec { id, name, socket, remote: HUB, backup: false, weight: 0.0 }
 }
 
 /// A datagram as the network saw it.
@@ -171,14 +178,8 @@ impl World {
 
     /// The specification of a path as the edge uses it.
     pub fn path_spec(path: usize) -> PathSpec {
-        PathSpec {
-            id: PathId::new(path as u8).expect("a world has fewer than 64 paths"),
-            name: format!("path{path}"),
-            socket: SocketId(path as u32),
-            remote: HUB,
-            backup: false,
-            weight: 0.0,
-        }
+        let id = PathId::new(path as u8).expect("a world has fewer than 64 paths");
+        edge_path(id, format!("path{path}"))
     }
 
     /// The edge's address on a path changes, as after a NAT forgot it.

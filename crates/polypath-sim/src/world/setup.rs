@@ -42,6 +42,8 @@ pub enum WorldError {
 /// Streams of the run's seed that links do not use.
 const EDGE_STREAM: u64 = 1 << 32;
 const HUB_STREAM: u64 = EDGE_STREAM + 1;
+/// Between the streams of two pairs of nodes; each node takes four.
+const PAIR_SHIFT: u32 = 12;
 
 fn seed_bytes(seed: RunSeed, stream: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
@@ -69,16 +71,7 @@ impl World {
     pub fn new(config: WorldConfig) -> Result<Self, WorldError> {
         let WorldConfig { paths, edge, hub, seed } = config;
         let now = Timestamp::ZERO;
-        let origin = origin();
-        let hub_seed = seed_bytes(seed, HUB_STREAM);
-        let edge_seed = seed_bytes(seed, EDGE_STREAM);
-        let hub_key = SecretKey::from_seed(hub_seed);
-        let role = Role::Edge { hub: hub_key.public() };
-        let identity = SecretKey::from_seed(edge_seed);
-        let mut edge =
-            Node::new(NodeConfig { identity, role, bond: edge, seed: edge_seed }, origin)?;
-        let role = Role::Hub(HubPolicy::default());
-        let hub = NodeConfig { identity: hub_key, role, bond: hub, seed: hub_seed };
+        let Nodes { mut edge, hub, hub_config, origin } = Nodes::new(edge, hub, seed, 0)?;
         let edge_bond = edge.open_bond(now)?;
         for path in 0..paths.len() {
             edge.add_path(edge_bond, Self::path_spec(path), now)?;
@@ -86,8 +79,8 @@ impl World {
         Ok(Self {
             now,
             edge,
-            hub: Node::new(hub.clone(), origin)?,
-            hub_config: hub,
+            hub,
+            hub_config,
             origin,
             captured: Default::default(),
             edge_bond,
@@ -97,6 +90,44 @@ impl World {
             events: Vec::new(),
             trace: 0xcbf2_9ce4_8422_2325,
             datagrams: 0,
+        })
+    }
+}
+
+/// The nodes of an edge and its hub.
+#[derive(Debug)]
+pub(crate) struct Nodes {
+    pub(crate) edge: Node,
+    pub(crate) hub: Node,
+    /// The hub's settings, to start it anew.
+    pub(crate) hub_config: NodeConfig,
+    /// The QUIC library's clock at time zero.
+    pub(crate) origin: Instant,
+}
+
+impl Nodes {
+    /// The nodes of pair `pair` of a run.
+    pub(crate) fn new(
+        edge: BondConfig,
+        hub: BondConfig,
+        seed: RunSeed,
+        pair: u32,
+    ) -> Result<Self, NodeError> {
+        let origin = origin();
+        let streams = u64::from(pair) << PAIR_SHIFT;
+        let hub_seed = seed_bytes(seed, HUB_STREAM + streams);
+        let edge_seed = seed_bytes(seed, EDGE_STREAM + streams);
+        let hub_key = SecretKey::from_seed(hub_seed);
+        let role = Role::Edge { hub: hub_key.public() };
+        let identity = SecretKey::from_seed(edge_seed);
+        let edge = NodeConfig { identity, role, bond: edge, seed: edge_seed };
+        let role = Role::Hub(HubPolicy::default());
+        let hub_config = NodeConfig { identity: hub_key, role, bond: hub, seed: hub_seed };
+        Ok(Self {
+            edge: Node::new(edge, origin)?,
+            hub: Node::new(hub_config.clone(), origin)?,
+            hub_config,
+            origin,
         })
     }
 }

@@ -9,18 +9,15 @@ mod received;
 
 pub use packet::LightPacket;
 
-use super::{EndReport, Endpoint, PathReport, Stream};
+use super::bond_stream::BondStream;
+use super::{EndReport, Endpoint, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
 use crate::topology::{Route, Topology};
-use bytes::Bytes;
 use carrier::Carrier;
 use packet::{Kind, UDP_IP};
 use polypath_bond::codec::Parameters;
-use polypath_bond::{
-    Bond, BondConfig, BondStatus, Event, PathSettings, PathStatus, Payload, ReadError, Side,
-    StreamId,
-};
+use polypath_bond::{Bond, BondConfig, BondStatus, PathSettings, Payload, Side};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
@@ -31,8 +28,6 @@ const PACKET_OVERHEAD: usize = 38;
 /// An unanswered first packet is repeated after this at first: three initial RTTs of the QUIC
 /// carrier.
 const HELLO_TIMEOUT: Duration = Duration::from_millis(300);
-/// Bytes handed to the bond at once.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// A path of the bond.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,14 +70,9 @@ pub struct LightBond {
     peer: EndpointId,
     flow: u32,
     paths: Vec<Attachment>,
-    stream: Option<StreamId>,
-    /// Bytes to write; the last of them ends the stream if `closes`.
-    unwritten: u64,
-    closes: bool,
-    delivered: u64,
+    stream: BondStream,
     /// Datagrams that came.
     datagrams: u64,
-    is_finished: bool,
     due: Timestamp,
 }
 
@@ -110,12 +100,8 @@ impl LightBond {
             peer,
             flow,
             paths: paths.into_iter().zip(0..).filter_map(attach).collect(),
-            stream: None,
-            unwritten: 0,
-            closes: false,
-            delivered: 0,
+            stream: BondStream::new(side),
             datagrams: 0,
-            is_finished: false,
             due: again,
         }
     }
@@ -160,7 +146,7 @@ impl LightBond {
             self.bond.handle_timeout(now);
         }
         loop {
-            self.use_stream(now);
+            self.stream.drive(&mut self.bond, now);
             if !self.transmit(fabric) {
                 break;
             }
@@ -231,45 +217,6 @@ impl LightBond {
             flow: self.flow + index as u32,
             body: Body::Light(packet),
         });
-    }
-
-    /// Writes what is to be written and reads what there is.
-    fn use_stream(&mut self, now: Timestamp) {
-        while let Some(event) = self.bond.poll_event() {
-            if let Event::StreamOpened(id) = event {
-                self.stream.get_or_insert(id);
-            }
-        }
-        self.write_stream();
-        let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return };
-        loop {
-            match self.bond.read(stream, usize::MAX, now) {
-                Ok(Some(data)) => self.delivered += data.len() as u64,
-                Ok(None) | Err(ReadError::Reset(_)) => break self.is_finished = true,
-                Err(_) => break,
-            }
-        }
-    }
-
-    fn write_stream(&mut self) {
-        if self.unwritten == 0 && !self.closes {
-            return;
-        }
-        if self.stream.is_none() && self.side == Side::Edge {
-            self.stream = self.bond.open_stream().ok();
-        }
-        let Some(stream) = self.stream else { return };
-        while self.unwritten > 0 {
-            let piece = Bytes::from_static(&ZEROS).slice(..self.unwritten.min(64 << 10) as usize);
-            match self.bond.write(stream, &piece) {
-                Ok(written) => self.unwritten -= written as u64,
-                Err(_) => return,
-            }
-        }
-        if std::mem::take(&mut self.closes) {
-            // Open until here: nobody else finishes it.
-            let _ = self.bond.finish(stream);
-        }
     }
 
     fn next_timer(&mut self, now: Timestamp) -> Timestamp {
@@ -361,21 +308,7 @@ impl Endpoint for LightBond {
     }
 
     fn report(&self) -> EndReport {
-        let status = self.bond.status();
-        let path = |path: &PathStatus| PathReport {
-            sent_bytes: path.counters.bytes_sent,
-            lost: path.counters.packets_lost,
-            ..PathReport::of(&path.name, self.bond.congestion(), path.id)
-        };
-        EndReport {
-            delivered: self.delivered,
-            segments_delivered: self.datagrams,
-            reinjected_bytes: status.counters.bytes_reinjected,
-            receive_buffered: status.buffered,
-            out_of_order: status.buffered,
-            timeouts: 0,
-            paths: status.paths.iter().map(path).collect(),
-        }
+        EndReport::of_bond(&self.bond, self.stream.delivered(), self.datagrams)
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {
@@ -385,18 +318,18 @@ impl Endpoint for LightBond {
 
 impl Stream for LightBond {
     fn write(&mut self, bytes: u64) {
-        self.unwritten += bytes;
+        self.stream.write(bytes);
     }
 
     fn close(&mut self) {
-        self.closes = true;
+        self.stream.close();
     }
 
     fn delivered(&self) -> u64 {
-        self.delivered
+        self.stream.delivered()
     }
 
     fn is_finished(&self) -> bool {
-        self.is_finished
+        self.stream.is_finished()
     }
 }

@@ -1,0 +1,90 @@
+//! The one stream that a simulated bond carries.
+
+use bytes::Bytes;
+use polypath_bond::{Bond, Event, ReadError, Side, StreamId};
+use polypath_units::Timestamp;
+
+/// Bytes handed to the bond at once.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// One end of the stream: what its application has written and read.
+#[derive(Debug)]
+pub(super) struct BondStream {
+    side: Side,
+    stream: Option<StreamId>,
+    /// Bytes to write; the last of them ends the stream if `closes`.
+    unwritten: u64,
+    closes: bool,
+    delivered: u64,
+    is_finished: bool,
+}
+
+impl BondStream {
+    pub(super) const fn new(side: Side) -> Self {
+        Self { side, stream: None, unwritten: 0, closes: false, delivered: 0, is_finished: false }
+    }
+
+    pub(super) const fn write(&mut self, bytes: u64) {
+        self.unwritten += bytes;
+    }
+
+    pub(super) const fn close(&mut self) {
+        self.closes = true;
+    }
+
+    pub(super) const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(super) const fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Writes what is to be written and reads what there is.
+    pub(super) fn drive(&mut self, bond: &mut Bond, now: Timestamp) {
+        while let Some(event) = bond.poll_event() {
+            self.on_event(&event);
+        }
+        self.send(bond);
+        self.read(bond, now);
+    }
+
+    /// Something happened to the bond.
+    pub(super) fn on_event(&mut self, event: &Event) {
+        if let Event::StreamOpened(id) = event {
+            self.stream.get_or_insert(*id);
+        }
+    }
+
+    fn read(&mut self, bond: &mut Bond, now: Timestamp) {
+        let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return };
+        loop {
+            match bond.read(stream, usize::MAX, now) {
+                Ok(Some(data)) => self.delivered += data.len() as u64,
+                Ok(None) | Err(ReadError::Reset(_)) => break self.is_finished = true,
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn send(&mut self, bond: &mut Bond) {
+        if self.unwritten == 0 && !self.closes {
+            return;
+        }
+        if self.stream.is_none() && self.side == Side::Edge {
+            self.stream = bond.open_stream().ok();
+        }
+        let Some(stream) = self.stream else { return };
+        while self.unwritten > 0 {
+            let piece = self.unwritten.min(ZEROS.len() as u64) as usize;
+            match bond.write(stream, &Bytes::from_static(&ZEROS).slice(..piece)) {
+                Ok(written) => self.unwritten -= written as u64,
+                Err(_) => return,
+            }
+        }
+        if std::mem::take(&mut self.closes) {
+            // Open until here: nobody else finishes it.
+            let _ = bond.finish(stream);
+        }
+    }
+}

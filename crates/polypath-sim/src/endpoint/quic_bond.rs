@@ -1,0 +1,216 @@
+//! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
+
+use super::bond_stream::BondStream;
+use super::{EndReport, Endpoint, Stream};
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use crate::world::{BATCH, HUB, IP_UDP_HEADER, Nodes, edge_address, edge_path};
+use bytes::BytesMut;
+use polypath_bond::{
+    Bond, BondConfig, BondKey, Incoming, Node, NodeError, NodeEvent, Outgoing, Side, SocketId,
+};
+use polypath_link::RunSeed;
+use polypath_units::{PathId, Timestamp};
+
+/// One end of a bond. It carries one stream.
+#[derive(Debug)]
+pub struct QuicBond {
+    side: Side,
+    node: Node,
+    /// The bond: at the hub once a path has joined, at the edge from `start` on.
+    bond: Option<BondKey>,
+    peer: EndpointId,
+    flow: u32,
+    paths: Vec<(String, RouteId)>,
+    stream: BondStream,
+    /// Datagrams that came.
+    datagrams: u64,
+    /// When the edge opens the bond; zero for the hub.
+    start: Timestamp,
+    due: Timestamp,
+}
+
+impl QuicBond {
+    /// Attaches both ends of a bond over these routes, named by their first links; the edge opens
+    /// it at `start`. Returns the edge and the hub.
+    ///
+    /// # Errors
+    /// When a node cannot be set up.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        routes: &[Route],
+        config: &BondConfig,
+        seed: RunSeed,
+        start: Timestamp,
+    ) -> Result<(EndpointId, EndpointId), NodeError> {
+        let edge = simulator.next_endpoint();
+        let hub = EndpointId(edge.0 + 1);
+        let nodes = Nodes::new(config.clone(), config.clone(), seed, edge.0)?;
+        let ends = [
+            (Side::Edge, nodes.edge, hub, start, start),
+            (Side::Hub, nodes.hub, edge, Timestamp::ZERO, Timestamp::MAX),
+        ];
+        for (side, node, peer, start, due) in ends {
+            let paths = routes.iter().map(|route| {
+                let own = if side == Side::Edge { route.clone() } else { topology.back(route) };
+                (topology.name_of(route), simulator.fabric_mut().add_route(&own))
+            });
+            let paths = paths.collect();
+            let (stream, flow) = (BondStream::new(side), edge.0);
+            let end = Self {
+                side,
+                node,
+                bond: None,
+                peer,
+                flow,
+                paths,
+                stream,
+                datagrams: 0,
+                start,
+                due,
+            };
+            simulator.attach(Box::new(end));
+        }
+        Ok((edge, hub))
+    }
+
+    /// Its bond, once there is one.
+    pub fn bond(&self) -> Option<&Bond> {
+        self.node.bond(self.bond?)
+    }
+
+    /// Opens the bond over all paths.
+    fn open(&mut self, now: Timestamp) {
+        // A node that is an edge and knows no bond yet opens one, and takes paths once each.
+        self.bond = self.node.open_bond(now).ok();
+        let Some(bond) = self.bond else { return };
+        for (id, (name, _)) in (0..).map_while(PathId::new).zip(&self.paths) {
+            let _ = self.node.add_path(bond, edge_path(id, name.clone()), now);
+        }
+    }
+
+    /// Lets everything happen that can happen now.
+    fn drive(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        if self.node.poll_timeout().is_some_and(|at| at <= now) {
+            self.node.handle_timeout(now);
+        }
+        self.take_events();
+        loop {
+            if let Some(bond) = self.bond.and_then(|key| self.node.bond_mut(key)) {
+                self.stream.drive(bond, now);
+            }
+            if !self.transmit(fabric) {
+                break;
+            }
+        }
+        self.take_events();
+        self.due = self.node.poll_timeout().unwrap_or(Timestamp::MAX);
+    }
+
+    fn take_events(&mut self) {
+        while let Some(event) = self.node.poll_event() {
+            if let NodeEvent::BondOpened(key) = event {
+                self.bond = Some(key);
+            }
+        }
+    }
+
+    /// Sends what the node has to send. Returns whether there was anything.
+    fn transmit(&mut self, fabric: &mut Fabric) -> bool {
+        let mut any = false;
+        while let Some(outgoing) = self.node.poll_transmit(fabric.now(), BATCH) {
+            any = true;
+            if let Some(path) = self.path_of(&outgoing) {
+                self.send(path, &outgoing, fabric);
+            }
+        }
+        any
+    }
+
+    fn path_of(&self, outgoing: &Outgoing) -> Option<usize> {
+        match self.side {
+            Side::Edge => Some(outgoing.socket.0 as usize),
+            Side::Hub => {
+                (0..self.paths.len()).find(|&path| edge_address(path, 0) == outgoing.destination)
+            }
+        }
+    }
+
+    fn send(&self, path: usize, outgoing: &Outgoing, fabric: &mut Fabric) {
+        let segment = outgoing.segment_size.unwrap_or(outgoing.contents.len()).max(1);
+        for bytes in outgoing.contents.chunks(segment) {
+            fabric.send(Packet {
+                route: self.paths[path].1,
+                to: self.peer,
+                path: path as u8,
+                class: 0,
+                ecn: Ecn::NotCapable,
+                bytes: bytes.len() as u32 + IP_UDP_HEADER,
+                flow: self.flow + path as u32,
+                body: Body::Datagram(bytes.into()),
+            });
+        }
+    }
+}
+
+impl Endpoint for QuicBond {
+    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
+        let Body::Datagram(bytes) = packet.body else { return };
+        let path = usize::from(packet.path);
+        let (socket, remote) = match self.side {
+            Side::Edge => (SocketId(path as u32), HUB),
+            Side::Hub => (SocketId(0), edge_address(path, 0)),
+        };
+        let data = BytesMut::from(&bytes[..]);
+        self.datagrams += 1;
+        let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
+        self.node.handle_datagram(incoming, fabric.now());
+        self.drive(fabric);
+    }
+
+    fn on_due(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        if now < self.start {
+            // The application writes before the bond is opened.
+            return;
+        }
+        if self.side == Side::Edge && self.bond.is_none() {
+            self.open(now);
+        }
+        self.drive(fabric);
+    }
+
+    fn next_due(&self) -> Timestamp {
+        self.due
+    }
+
+    fn report(&self) -> EndReport {
+        let Some(bond) = self.bond() else { return EndReport::default() };
+        EndReport::of_bond(bond, self.stream.delivered(), self.datagrams)
+    }
+
+    fn stream(&mut self) -> Option<&mut dyn Stream> {
+        Some(self)
+    }
+}
+
+impl Stream for QuicBond {
+    fn write(&mut self, bytes: u64) {
+        self.stream.write(bytes);
+    }
+
+    fn close(&mut self) {
+        self.stream.close();
+    }
+
+    fn delivered(&self) -> u64 {
+        self.stream.delivered()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.stream.is_finished()
+    }
+}
