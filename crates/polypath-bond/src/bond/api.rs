@@ -48,6 +48,15 @@ impl Bond {
         Ok(len)
     }
 
+    /// Takes back what was written and is in no segment yet; returns how many bytes that is, none
+    /// of a stream that is unknown. The stream goes on, or ends if it was finished, after what is
+    /// in segments.
+    pub fn withdraw(&mut self, id: StreamId) -> u64 {
+        let bytes = self.send.withdraw(id);
+        self.wake_writers();
+        bytes
+    }
+
     /// Marks the end of what is written: the peer reads the end after the last byte.
     ///
     /// # Errors

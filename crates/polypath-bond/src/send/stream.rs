@@ -53,6 +53,12 @@ impl SendStream {
         }
     }
 
+    /// Gives up what no segment carries yet; returns how many bytes.
+    pub(crate) fn withdraw(&mut self) -> u64 {
+        self.queue.clear();
+        core::mem::take(&mut self.queued)
+    }
+
     pub(crate) fn finish(&mut self) {
         if self.fin == Fin::Open {
             self.fin = Fin::Queued;

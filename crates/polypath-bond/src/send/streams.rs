@@ -53,6 +53,19 @@ impl SendStreams {
         self.give_turn(id);
     }
 
+    /// Gives up what no segment of the stream carries yet; returns how many bytes.
+    pub(crate) fn withdraw(&mut self, id: StreamId) -> u64 {
+        let Some(stream) = self.streams.get_mut(&id) else { return 0 };
+        let bytes = stream.withdraw();
+        self.unsent -= bytes;
+        self.held -= bytes;
+        self.waiting.remove(&id);
+        self.end_turn(id);
+        // An end mark may be left.
+        self.give_turn(id);
+        bytes
+    }
+
     pub(crate) fn finish(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.finish();
@@ -86,6 +99,12 @@ impl SendStreams {
         let ready = self.streams.get(&id).is_some_and(SendStream::is_ready);
         if ready && self.has_turn.insert(id) {
             self.turns.push_back(id);
+        }
+    }
+
+    fn end_turn(&mut self, id: StreamId) {
+        if self.has_turn.remove(&id) {
+            self.turns.retain(|&other| other != id);
         }
     }
 
@@ -129,9 +148,7 @@ impl SendStreams {
         self.unsent -= stream.queued();
         self.held -= stream.queued() + unacked_data;
         self.waiting.remove(&id);
-        if self.has_turn.remove(&id) {
-            self.turns.retain(|&other| other != id);
-        }
+        self.end_turn(id);
         Some(stream.next_offset())
     }
 }
@@ -158,5 +175,27 @@ mod tests {
         }
         assert_eq!(order, [ids[0], ids[1], ids[0], ids[1]]);
         assert!(streams.is_empty() && streams.held() == 0 && streams.unsent() == 0);
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_never_cut() {
+        let (id, other) = (StreamId::new(Side::Edge, 0), StreamId::new(Side::Edge, 1));
+        let mut streams = SendStreams::default();
+        for id in [id, other] {
+            streams.open(id, 1_000);
+            streams.push(id, Bytes::from(vec![0; 20]));
+        }
+        assert_eq!(streams.cut(15).map(|(id, piece)| (id, piece.data.len())), Some((id, 15)));
+        streams.mark_waiting(id);
+        assert_eq!((streams.withdraw(id), streams.withdraw(id)), (5, 0));
+        assert_eq!((streams.unsent(), streams.held(), streams.has_waiting()), (20, 35, false));
+        assert_eq!(streams.cut(50).map(|(id, _)| id), Some(other));
+        assert!(!streams.is_ready());
+        streams.push(id, Bytes::from(vec![0; 20]));
+        streams.finish(id);
+        assert_eq!(streams.withdraw(id), 20);
+        let (last, piece) = streams.cut(50).unwrap();
+        assert_eq!((last, piece.offset, piece.data.len(), piece.fin), (id, 15, 0, true));
+        assert!(!streams.is_ready());
     }
 }
