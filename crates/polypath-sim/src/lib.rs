@@ -21,6 +21,7 @@ pub mod scenario;
 mod simulator;
 pub mod tcp;
 pub mod topology;
+pub mod traffic;
 pub mod world;
 
 pub use network::{Arrival, Direction, Network, PathLinks};

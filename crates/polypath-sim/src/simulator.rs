@@ -1,6 +1,6 @@
 //! A network, its endpoints and applications, run through virtual time.
 
-use crate::application::{Application, Streams};
+use crate::application::{Application, FlowReport, Streams};
 use crate::endpoint::{EndReport, Endpoint, Stream};
 use crate::engine::SourceId;
 use crate::fabric::{Due, EndpointId, Fabric, Packet};
@@ -17,7 +17,7 @@ use polypath_units::Timestamp;
 pub struct Simulator {
     fabric: Fabric,
     endpoints: Vec<Attached>,
-    applications: Vec<Box<dyn Application>>,
+    applications: Vec<Running>,
     /// What each source of the agenda behind the links is.
     roles: Vec<Role>,
 }
@@ -30,9 +30,21 @@ pub(crate) struct Attached {
     pub(crate) watch: Option<(ApplicationId, u64)>,
 }
 
+#[derive(Debug)]
+struct Running {
+    application: Box<dyn Application>,
+    source: SourceId,
+}
+
 /// An application, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApplicationId(u32);
+
+impl ApplicationId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Role {
@@ -85,7 +97,7 @@ impl Simulator {
         let source = self.fabric.add_source();
         self.roles.push(Role::Application(id));
         self.fabric.wake(source, application.next_due());
-        self.applications.push(application);
+        self.applications.push(Running { application, source });
         id
     }
 
@@ -103,8 +115,25 @@ impl Simulator {
     /// # Panics
     /// If there is no such application.
     pub fn application<A: Application>(&self, id: ApplicationId) -> Option<&A> {
-        let application: &dyn Any = self.applications[id.0 as usize].as_ref();
+        let application: &dyn Any = self.applications[id.index()].application.as_ref();
         application.downcast_ref()
+    }
+
+    /// When an application ended and everything it had sent was there; `None`: not yet, or it
+    /// never ends.
+    ///
+    /// # Panics
+    /// If there is no such application.
+    pub fn finished(&self, id: ApplicationId) -> Option<Timestamp> {
+        self.applications[id.index()].application.finished()
+    }
+
+    /// What an application has seen so far.
+    ///
+    /// # Panics
+    /// If there is no such application.
+    pub fn flow_report(&self, id: ApplicationId) -> FlowReport {
+        self.applications[id.index()].application.report(self.now())
     }
 
     /// What an endpoint has done so far.
@@ -156,7 +185,7 @@ impl Simulator {
             }
             Role::Application(id) => {
                 self.run_application(id, None);
-                self.applications[id.0 as usize].next_due()
+                self.applications[id.index()].application.next_due()
             }
         }
     }
@@ -174,12 +203,13 @@ impl Simulator {
 
     /// Lets an application act, and the streams that it touched send.
     fn run_application(&mut self, id: ApplicationId, progress: Option<EndpointId>) {
-        let application = &mut self.applications[id.0 as usize];
+        let Running { application, source } = &mut self.applications[id.index()];
         let mut streams = Streams::new(&mut self.endpoints, id, self.fabric.now());
         match progress {
             Some(endpoint) => application.on_progress(endpoint, &mut streams),
             None => application.on_due(&mut streams),
         }
+        self.fabric.wake(*source, application.next_due());
         for touched in streams.into_touched() {
             let attached = &mut self.endpoints[touched.index()];
             attached.endpoint.on_due(&mut self.fabric);

@@ -1,7 +1,7 @@
 //! Queues against theory.
 
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
-use polypath_sim::endpoint::{UdpArrivals, UdpSink, UdpSource};
+use polypath_sim::endpoint::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 use polypath_sim::topology::{Topology, chain};
 use polypath_sim::{PathLinks, Simulator};
 use polypath_units::{Bandwidth, Timestamp};
@@ -23,10 +23,15 @@ fn wait(load: f64) -> Duration {
     let route = topology.route(client, server).unwrap();
     let route = simulator.fabric_mut().add_route(&route);
     let sink = simulator.attach(Box::new(UdpSink::default()));
-    let offered = (Bandwidth::from_mbit_per_sec(load * RATE), BYTES);
-    let times = (Timestamp::ZERO, Timestamp::MAX);
-    let source = UdpSource::new(route, sink, 0, offered, UdpArrivals::Poisson, times, 7);
-    simulator.attach(Box::new(source));
+    let traffic = UdpTraffic {
+        rate: Bandwidth::from_mbit_per_sec(load * RATE),
+        payload: BYTES,
+        headers: 0,
+        arrivals: UdpArrivals::Poisson,
+        start: Timestamp::ZERO,
+        stop: Timestamp::MAX,
+    };
+    simulator.attach(Box::new(UdpSource::new(route, sink, 0, traffic, 7)));
     simulator.run_until(Timestamp::from_millis(2_000_000));
     let sink: &UdpSink = simulator.endpoint(sink).unwrap();
     sink.mean_delay().unwrap() - SERVICE - DELAY

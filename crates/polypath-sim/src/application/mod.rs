@@ -1,12 +1,40 @@
 //! What uses the connections.
+//!
+//! | application | what it does | what it measures |
+//! | --- | --- | --- |
+//! | [`Bulk`] | a transfer as fast as the network allows | when it ended |
+//! | [`OnOff`] | sends, at a rate or as fast as the network allows, and is silent, in turn | on-times |
+//! | [`RequestResponse`] | requests and responses, in a closed or an open loop | completion times |
+//! | [`ConstantRate`] | messages of one size at a rate | message delays |
+//! | [`Video`] | chunks of which the player chooses the bit rate | start-up, stalls, bit rates |
+//!
+//! [`for_flow`] makes the one that a flow of a scenario describes, [`DatagramFlow`] does the same
+//! for flows over UDP.
 
 mod bulk;
+mod constant_rate;
+mod datagrams;
+mod flow;
+mod on_off;
+mod outlet;
+mod report;
+mod request_response;
+mod streams;
+mod video;
 
 pub use bulk::Bulk;
+pub use constant_rate::ConstantRate;
+pub use datagrams::DatagramFlow;
+pub use flow::{Course, for_flow};
+pub use on_off::OnOff;
+pub use report::{
+    BurstReport, FlowReport, MessageReport, Observations, Request, RequestReport, VideoReport,
+};
+pub use request_response::RequestResponse;
+pub use streams::Streams;
+pub use video::Video;
 
-use crate::endpoint::Stream;
 use crate::fabric::EndpointId;
-use crate::simulator::{ApplicationId, Attached};
 use core::any::Any;
 use core::fmt::Debug;
 use polypath_units::Timestamp;
@@ -22,52 +50,10 @@ pub trait Application: Any + Debug {
 
     /// When to call [`Application::on_due`]; [`Timestamp::MAX`]: not before progress.
     fn next_due(&self) -> Timestamp;
-}
 
-/// The streams of a simulation, for an application to use.
-#[derive(Debug)]
-pub struct Streams<'a> {
-    endpoints: &'a mut [Attached],
-    application: ApplicationId,
-    now: Timestamp,
-    touched: Vec<EndpointId>,
-}
+    /// When it ended and everything it had sent was there; `None`: not yet, or it never ends.
+    fn finished(&self) -> Option<Timestamp>;
 
-impl<'a> Streams<'a> {
-    pub(crate) fn new(
-        endpoints: &'a mut [Attached],
-        application: ApplicationId,
-        now: Timestamp,
-    ) -> Self {
-        Self { endpoints, application, now, touched: Vec::new() }
-    }
-
-    /// The time.
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    /// A stream to write to or to look at; `None` if the endpoint has none.
-    ///
-    /// # Panics
-    /// If there is no such endpoint.
-    pub fn get(&mut self, id: EndpointId) -> Option<&mut dyn Stream> {
-        if !self.touched.contains(&id) {
-            self.touched.push(id);
-        }
-        self.endpoints[id.index()].endpoint.stream()
-    }
-
-    /// Asks to be told once `id` has delivered `bytes` in order, counted from its beginning. A
-    /// stream is watched by one application, for one number at a time.
-    ///
-    /// # Panics
-    /// If there is no such endpoint.
-    pub fn watch(&mut self, id: EndpointId, bytes: u64) {
-        self.endpoints[id.index()].watch = Some((self.application, bytes));
-    }
-
-    pub(crate) fn into_touched(self) -> Vec<EndpointId> {
-        self.touched
-    }
+    /// What it has seen until `now`.
+    fn report(&self, now: Timestamp) -> FlowReport;
 }

@@ -1,17 +1,17 @@
-//! The one stream that a simulated bond carries.
+//! The streams that a simulated bond carries: one for each direction.
 
 use bytes::Bytes;
-use polypath_bond::{Bond, Event, ReadError, Side, StreamId};
+use polypath_bond::{Bond, Event, ReadError, StreamId};
 use polypath_units::Timestamp;
 
 /// Bytes handed to the bond at once.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// One end of the stream: what its application has written and read.
-#[derive(Debug)]
+/// What the application at one end has written and read.
+#[derive(Debug, Default)]
 pub(super) struct BondStream {
-    side: Side,
-    stream: Option<StreamId>,
+    outgoing: Option<StreamId>,
+    incoming: Option<StreamId>,
     /// Bytes to write; the last of them ends the stream if `closes`.
     unwritten: u64,
     closes: bool,
@@ -20,12 +20,14 @@ pub(super) struct BondStream {
 }
 
 impl BondStream {
-    pub(super) const fn new(side: Side) -> Self {
-        Self { side, stream: None, unwritten: 0, closes: false, delivered: 0, is_finished: false }
-    }
-
     pub(super) const fn write(&mut self, bytes: u64) {
         self.unwritten += bytes;
+    }
+
+    /// Takes back what the bond has not sent for the first time; returns how many bytes.
+    pub(super) fn withdraw(&mut self, bond: Option<&mut Bond>) -> u64 {
+        let queued = bond.zip(self.outgoing).map_or(0, |(bond, stream)| bond.withdraw(stream));
+        queued + std::mem::take(&mut self.unwritten)
     }
 
     pub(super) const fn close(&mut self) {
@@ -52,12 +54,12 @@ impl BondStream {
     /// Something happened to the bond.
     pub(super) fn on_event(&mut self, event: &Event) {
         if let Event::StreamOpened(id) = event {
-            self.stream.get_or_insert(*id);
+            self.incoming.get_or_insert(*id);
         }
     }
 
     fn read(&mut self, bond: &mut Bond, now: Timestamp) {
-        let Some(stream) = self.stream.filter(|_| !self.is_finished) else { return };
+        let Some(stream) = self.incoming.filter(|_| !self.is_finished) else { return };
         loop {
             match bond.read(stream, usize::MAX, now) {
                 Ok(Some(data)) => self.delivered += data.len() as u64,
@@ -71,10 +73,10 @@ impl BondStream {
         if self.unwritten == 0 && !self.closes {
             return;
         }
-        if self.stream.is_none() && self.side == Side::Edge {
-            self.stream = bond.open_stream().ok();
+        if self.outgoing.is_none() {
+            self.outgoing = bond.open_stream().ok();
         }
-        let Some(stream) = self.stream else { return };
+        let Some(stream) = self.outgoing else { return };
         while self.unwritten > 0 {
             let piece = self.unwritten.min(ZEROS.len() as u64) as usize;
             match bond.write(stream, &Bytes::from_static(&ZEROS).slice(..piece)) {

@@ -15,7 +15,7 @@ pub use quic_bond::QuicBond;
 pub use report::{EndReport, PathReport};
 pub use tcp::{TcpEnd, TcpSettings};
 pub use tunnel::{Tunnel, TunnelRoute};
-pub use udp::{UdpArrivals, UdpSink, UdpSource};
+pub use udp::{UDP_HEADERS, UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 
 use crate::fabric::{Fabric, Packet};
 use core::any::Any;
@@ -48,6 +48,14 @@ pub trait Endpoint: Any + Debug {
 pub trait Stream {
     /// Gives it bytes to send.
     fn write(&mut self, bytes: u64);
+
+    /// Takes back what was written and has not been sent for the first time; returns how many
+    /// bytes that is. So an application stops at once that writes without end, as one would that
+    /// hands over each segment just before it leaves.
+    fn withdraw(&mut self) -> u64;
+
+    /// Holds back no small segments from now on (the socket option TCP_NODELAY), where it did.
+    fn set_no_delay(&mut self) {}
 
     /// Nothing more will be written.
     fn close(&mut self);

@@ -143,6 +143,10 @@ impl Stream for MptcpEnd {
         self.connection.write(bytes);
     }
 
+    fn withdraw(&mut self) -> u64 {
+        self.connection.withdraw()
+    }
+
     fn close(&mut self) {
         self.connection.close();
     }

@@ -13,7 +13,7 @@ use polypath_bond::{
 use polypath_link::RunSeed;
 use polypath_units::{PathId, Timestamp};
 
-/// One end of a bond. It carries one stream.
+/// One end of a bond. It carries a stream for each direction, which the sending side opens.
 #[derive(Debug)]
 pub struct QuicBond {
     side: Side,
@@ -58,7 +58,7 @@ impl QuicBond {
                 (topology.name_of(route), simulator.fabric_mut().add_route(&own))
             });
             let paths = paths.collect();
-            let (stream, flow) = (BondStream::new(side), edge.0);
+            let (stream, flow) = (BondStream::default(), edge.0);
             let end = Self {
                 side,
                 node,
@@ -200,6 +200,10 @@ impl Endpoint for QuicBond {
 impl Stream for QuicBond {
     fn write(&mut self, bytes: u64) {
         self.stream.write(bytes);
+    }
+
+    fn withdraw(&mut self) -> u64 {
+        self.stream.withdraw(self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 
     fn close(&mut self) {

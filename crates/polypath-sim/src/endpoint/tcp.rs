@@ -196,6 +196,14 @@ impl Stream for TcpEnd {
         self.tcp.write(bytes);
     }
 
+    fn withdraw(&mut self) -> u64 {
+        self.tcp.withdraw()
+    }
+
+    fn set_no_delay(&mut self) {
+        self.tcp.set_no_delay();
+    }
+
     fn close(&mut self) {
         self.tcp.close();
     }

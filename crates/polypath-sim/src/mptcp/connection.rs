@@ -149,6 +149,11 @@ impl Connection {
         }
     }
 
+    /// Takes back what was written and never sent; returns how many bytes.
+    pub fn withdraw(&mut self) -> u64 {
+        core::mem::take(&mut self.unsent)
+    }
+
     /// The application writes no more.
     pub fn close(&mut self) {
         self.closing = true;

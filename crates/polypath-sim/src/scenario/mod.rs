@@ -46,8 +46,9 @@ pub use declare::Located;
 pub use error::{Place, ScenarioError};
 pub use event::{Change, Event};
 pub use flow::{
-    Bulk, Cdf, CdfPoint, ConstantRate, ExponentialSizes, Flow, FlowKind, LogNormal, NextRequest,
-    OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread, UniformSizes, Video,
+    Bulk, Cdf, CdfPoint, ConstantRate, ExponentialSizes, Flow, FlowKind, LARGEST_SIZE, LogNormal,
+    NextRequest, NoRate, OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread,
+    UniformSizes, Video,
 };
 pub use names::{AlgorithmName, NameKind};
 pub use network::{NetworkSpec, Preset, ScenarioPath};

@@ -57,6 +57,16 @@ impl TcpConnection {
         self.endpoint.write(bytes);
     }
 
+    /// Takes back what was written and never sent; returns how many bytes.
+    pub fn withdraw(&mut self) -> u64 {
+        self.endpoint.withdraw()
+    }
+
+    /// Turns Nagle's algorithm off.
+    pub fn set_no_delay(&mut self) {
+        self.endpoint.set_no_delay();
+    }
+
     /// The application reads up to `bytes`; returns how many it got.
     pub fn read(&mut self, now: Timestamp, bytes: u64) -> u64 {
         self.endpoint.read(now, bytes)

@@ -62,7 +62,7 @@ enum State {
     Attached,
 }
 
-/// One end of a bond. It carries one stream.
+/// One end of a bond. It carries a stream for each direction, which the sending side opens.
 #[derive(Debug)]
 pub struct LightBond {
     side: Side,
@@ -100,7 +100,7 @@ impl LightBond {
             peer,
             flow,
             paths: paths.into_iter().zip(0..).filter_map(attach).collect(),
-            stream: BondStream::new(side),
+            stream: BondStream::default(),
             datagrams: 0,
             due: again,
         }
@@ -319,6 +319,10 @@ impl Endpoint for LightBond {
 impl Stream for LightBond {
     fn write(&mut self, bytes: u64) {
         self.stream.write(bytes);
+    }
+
+    fn withdraw(&mut self) -> u64 {
+        self.stream.withdraw(Some(&mut self.bond))
     }
 
     fn close(&mut self) {

@@ -1,10 +1,13 @@
-//! Datagrams that nobody acknowledges: cross traffic, and applications that keep their rate.
+//! Where datagrams come from.
 
-use super::{EndReport, Endpoint, PathReport};
+use super::UdpSink;
+use crate::endpoint::{EndReport, Endpoint, PathReport};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
+use crate::scenario::OnOff;
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use crate::traffic::{Cadence, Periods, Random};
 use polypath_units::{Bandwidth, Timestamp};
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
 use std::time::Duration;
 
 /// When the datagrams of a source go out.
@@ -14,6 +17,26 @@ pub enum UdpArrivals {
     Constant,
     /// As a Poisson process: exponential gaps.
     Poisson,
+    /// Evenly in on-times; the `rate` of the traffic counts, not that of the flow.
+    OnOff(OnOff),
+}
+
+/// What a source sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpTraffic {
+    /// How much payload it sends, with [`UdpArrivals::OnOff`] in on-times. At zero nothing.
+    pub rate: Bandwidth,
+    /// The payload of a datagram in bytes, at least 1.
+    pub payload: u32,
+    /// What its packet has beside it: [`UDP_HEADERS`](super::UDP_HEADERS), or zero where `payload`
+    /// and `rate` count whole packets.
+    pub headers: u32,
+    /// When they go out.
+    pub arrivals: UdpArrivals,
+    /// The time of the first, or from which on gaps are drawn.
+    pub start: Timestamp,
+    /// None goes out from then on.
+    pub stop: Timestamp,
 }
 
 /// Sends numbered datagrams of one size at a rate.
@@ -21,53 +44,89 @@ pub enum UdpArrivals {
 pub struct UdpSource {
     route: RouteId,
     to: EndpointId,
+    /// What its path is called.
+    name: String,
     flow: u32,
-    bytes: u32,
-    gap: Duration,
-    arrivals: UdpArrivals,
-    random: Pcg64Mcg,
-    next: Timestamp,
-    stop: Timestamp,
+    traffic: UdpTraffic,
+    timing: Timing,
     sent: u64,
 }
 
-impl UdpSource {
-    /// A source that fills `rate` with packets of `bytes` (IP header included) from `start` to
-    /// before `stop`. A rate of zero sends nothing.
-    pub fn new(
-        route: RouteId,
-        to: EndpointId,
-        flow: u32,
-        (rate, bytes): (Bandwidth, u32),
-        arrivals: UdpArrivals,
-        (start, stop): (Timestamp, Timestamp),
-        seed: u64,
-    ) -> Self {
-        let gap = rate.time_to_send(u64::from(bytes));
-        let next = if gap.is_some() { start } else { Timestamp::MAX };
-        Self {
-            route,
-            to,
-            flow,
-            bytes,
-            gap: gap.unwrap_or(Duration::ZERO),
-            arrivals,
-            random: Pcg64Mcg::seed_from_u64(seed),
-            next,
-            stop,
-            sent: 0,
+#[derive(Debug)]
+enum Timing {
+    Even(Cadence),
+    Poisson { gap: Duration, random: Random, next: Timestamp },
+}
+
+impl Timing {
+    fn new(traffic: &UdpTraffic, seed: u64) -> Self {
+        let UdpTraffic { rate, payload, start, .. } = *traffic;
+        let even = |periods| Self::Even(Cadence::new(rate, payload.into(), periods));
+        match traffic.arrivals {
+            UdpArrivals::Constant => even(Periods::always(start)),
+            UdpArrivals::OnOff(flow) => even(Periods::alternating(&flow, start, seed)),
+            UdpArrivals::Poisson => {
+                let gap = rate.time_to_send(payload.into());
+                let next = if gap.is_some() { start } else { Timestamp::MAX };
+                let random = Random::new(seed);
+                Self::Poisson { gap: gap.unwrap_or_default(), random, next }
+            }
         }
     }
 
-    fn gap(&mut self) -> Duration {
-        match self.arrivals {
-            UdpArrivals::Constant => self.gap,
-            UdpArrivals::Poisson => {
-                // Uniform in (0, 1]: the logarithm is finite.
-                let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-                self.gap.mul_f64(-uniform.ln())
+    /// Takes the next datagram that is due at `now`; tells when it was.
+    fn poll(&mut self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Even(cadence) => cadence.poll(now),
+            Self::Poisson { gap, random, next } => {
+                let at = Some(*next).filter(|&at| at <= now)?;
+                *next += gap.mul_f64(random.exponential());
+                Some(at)
             }
         }
+    }
+
+    fn next_due(&self) -> Timestamp {
+        match self {
+            Self::Even(cadence) => cadence.next_due(),
+            Self::Poisson { next, .. } => *next,
+        }
+    }
+}
+
+impl UdpSource {
+    /// A source that sends on a route to the sink `to`; its packets are of the flow `flow`. What is
+    /// random is drawn from `seed`.
+    pub fn new(route: RouteId, to: EndpointId, flow: u32, traffic: UdpTraffic, seed: u64) -> Self {
+        let timing = Timing::new(&traffic, seed);
+        Self { route, to, name: String::new(), flow, traffic, timing, sent: 0 }
+    }
+
+    /// Attaches a source and its sink over a route, and returns them in this order.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        route: &Route,
+        traffic: UdpTraffic,
+        seed: u64,
+    ) -> (EndpointId, EndpointId) {
+        let source = simulator.next_endpoint();
+        let sink = EndpointId(source.0 + 1);
+        let way = simulator.fabric_mut().add_route(route);
+        let end = Self::new(way, sink, source.0, traffic, seed);
+        simulator.attach(Box::new(Self { name: topology.name_of(route), ..end }));
+        simulator.attach(Box::new(UdpSink::new(traffic.headers)));
+        (source, sink)
+    }
+
+    /// What it sends.
+    pub fn traffic(&self) -> &UdpTraffic {
+        &self.traffic
+    }
+
+    /// How many datagrams it has sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
     }
 }
 
@@ -75,73 +134,31 @@ impl Endpoint for UdpSource {
     fn on_packet(&mut self, _packet: Packet, _fabric: &mut Fabric) {}
 
     fn on_due(&mut self, fabric: &mut Fabric) {
-        while self.next <= fabric.now() && self.next < self.stop {
+        let now = fabric.now();
+        while now < self.traffic.stop
+            && let Some(sent_at) = self.timing.poll(now)
+        {
             fabric.send(Packet {
                 route: self.route,
                 to: self.to,
                 path: 0,
                 class: 0,
                 ecn: Ecn::NotCapable,
-                bytes: self.bytes,
+                bytes: self.traffic.payload + self.traffic.headers,
                 flow: self.flow,
-                body: Body::Numbered { number: self.sent, sent_at: self.next },
+                body: Body::Numbered { number: self.sent, sent_at },
             });
             self.sent += 1;
-            let gap = self.gap();
-            self.next += gap;
         }
     }
 
     fn next_due(&self) -> Timestamp {
-        if self.next < self.stop { self.next } else { Timestamp::MAX }
+        Some(self.timing.next_due()).filter(|&at| at < self.traffic.stop).unwrap_or(Timestamp::MAX)
     }
 
     fn report(&self) -> EndReport {
-        let sent_bytes = self.sent * u64::from(self.bytes);
-        EndReport {
-            paths: vec![PathReport { sent_bytes, ..PathReport::default() }],
-            ..EndReport::default()
-        }
-    }
-}
-
-/// Takes datagrams, counts them and the time that they took.
-#[derive(Clone, Debug, Default)]
-pub struct UdpSink {
-    datagrams: u64,
-    bytes: u64,
-    /// Sum of all delays, in nanoseconds.
-    delays: u128,
-}
-
-impl UdpSink {
-    /// The mean time from sending to arrival; `None` before the first datagram.
-    pub fn mean_delay(&self) -> Option<Duration> {
-        let nanos = self.delays.checked_div(self.datagrams.into())?;
-        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
-    }
-}
-
-impl Endpoint for UdpSink {
-    fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
-        self.datagrams += 1;
-        self.bytes += u64::from(packet.bytes);
-        if let Body::Numbered { sent_at, .. } = packet.body {
-            self.delays += fabric.now().since(sent_at).as_nanos();
-        }
-    }
-
-    fn on_due(&mut self, _fabric: &mut Fabric) {}
-
-    fn next_due(&self) -> Timestamp {
-        Timestamp::MAX
-    }
-
-    fn report(&self) -> EndReport {
-        EndReport {
-            delivered: self.bytes,
-            segments_delivered: self.datagrams,
-            ..EndReport::default()
-        }
+        let sent_bytes = self.sent * u64::from(self.traffic.payload);
+        let path = PathReport { name: self.name.clone(), sent_bytes, ..PathReport::default() };
+        EndReport { paths: vec![path], ..EndReport::default() }
     }
 }

@@ -4,6 +4,7 @@ use super::Sizes;
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Refine, choices, keys, tagged};
 use crate::scenario::table::Table;
+use crate::traffic::Random;
 use polypath_units::{Bandwidth, ByteCount};
 use std::time::Duration;
 
@@ -21,6 +22,32 @@ tagged! {
         ConstantRate(ConstantRate) = "constant_rate",
         /// Video in chunks, of which the player chooses the bit rate.
         Video(Video) = "video",
+    }
+}
+
+/// A flow has no rate of its own, which one over UDP needs: datagrams have no window that would
+/// tell how fast to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} has no rate of its own, which a flow over \"udp\" needs; \
+     allowed are \"constant_rate\", and \"on_off\" with a `rate`"
+)]
+pub struct NoRate(
+    /// The kind of the flow.
+    pub &'static str,
+);
+
+impl FlowKind {
+    /// The rate that it keeps by itself.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn rate(&self) -> Result<Bandwidth, NoRate> {
+        match self {
+            Self::ConstantRate(flow) => Ok(flow.rate),
+            Self::OnOff(OnOff { rate: Some(rate), .. }) => Ok(*rate),
+            _ => Err(NoRate(self.name())),
+        }
     }
 }
 
@@ -55,6 +82,16 @@ choices! {
         Constant = "constant",
         /// Exponentially, as between the events of a Poisson process.
         Exponential = "exponential",
+    }
+}
+
+impl Spread {
+    /// A time with this mean.
+    pub fn draw(self, mean: Duration, random: &mut Random) -> Duration {
+        match self {
+            Self::Constant => mean,
+            Self::Exponential => mean.mul_f64(random.exponential()),
+        }
     }
 }
 

@@ -1,10 +1,14 @@
 //! Flows: what connections carry.
 
+mod draw;
 mod kinds;
 mod read;
 mod sizes;
 
-pub use kinds::{Bulk, ConstantRate, FlowKind, NextRequest, OnOff, RequestResponse, Spread, Video};
+pub use draw::LARGEST_SIZE;
+pub use kinds::{
+    Bulk, ConstantRate, FlowKind, NextRequest, NoRate, OnOff, RequestResponse, Spread, Video,
+};
 pub(super) use read::{FlowKeys, read_flows};
 pub use sizes::{
     Cdf, CdfPoint, ExponentialSizes, LogNormal, Pareto, SizeDistribution, Sizes, UniformSizes,

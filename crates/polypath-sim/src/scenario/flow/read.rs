@@ -60,7 +60,7 @@ fn read_flow(
         return Err(stop.wrong("must be later than `start`"));
     }
     if let Transport::Udp(_) = connection.transport {
-        check_datagrams(kind).map_err(|problem| table.wrong(problem))?;
+        kind.rate().map_err(|problem| table.wrong(problem))?;
     }
     Ok(Flow {
         connection: connection.name.clone(),
@@ -88,18 +88,5 @@ fn find_connection<'a>(
             let found = connections.iter().find(|connection| connection.name == name.value);
             found.ok_or_else(|| name.wrong("there is no such connection"))
         }
-    }
-}
-
-/// Datagrams have no window that would tell how fast to send.
-fn check_datagrams(kind: &FlowKind) -> Result<(), String> {
-    match kind {
-        FlowKind::ConstantRate(_) => Ok(()),
-        FlowKind::OnOff(on_off) if on_off.rate.is_some() => Ok(()),
-        _ => Err(format!(
-            "{:?} has no rate of its own, which a flow over \"udp\" needs; \
-             allowed are \"constant_rate\", and \"on_off\" with a `rate`",
-            kind.name()
-        )),
     }
 }

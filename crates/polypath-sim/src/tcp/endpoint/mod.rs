@@ -203,6 +203,17 @@ impl Endpoint {
         }
     }
 
+    /// Takes back what was written and never sent; returns how many bytes.
+    pub fn withdraw(&mut self) -> u64 {
+        self.sender.withdraw()
+    }
+
+    /// Turns Nagle's algorithm off.
+    pub fn set_no_delay(&mut self) {
+        self.config.nagle = false;
+        self.sender.set_no_delay();
+    }
+
     /// The application reads up to `bytes` of what is in order; returns how many it got. For
     /// [`super::Reading::WhenTold`].
     pub fn read(&mut self, now: Timestamp, bytes: u64) -> u64 {

@@ -26,7 +26,7 @@ use polypath_core::congestion::NewRenoRecovery;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
-use timers::Timer;
+use timers::{Kind, Timer};
 
 /// What the handshake settled.
 #[derive(Clone, Copy, Debug)]
@@ -224,6 +224,19 @@ impl Sender {
     /// Takes `bytes` from the application.
     pub(super) const fn write(&mut self, bytes: u64) {
         self.unsent = self.unsent.saturating_add(bytes);
+    }
+
+    /// Gives back what was never sent, and probes a closed window for its sake no longer.
+    pub(super) fn withdraw(&mut self) -> u64 {
+        if self.timer.kind == Kind::Persist && self.fin == Fin::None {
+            self.timer = Timer::OFF;
+        }
+        core::mem::take(&mut self.unsent)
+    }
+
+    /// Small segments leave at once.
+    pub(super) const fn set_no_delay(&mut self) {
+        self.config.nagle = false;
     }
 
     /// The application closed: FIN follows the last byte.

@@ -1,0 +1,72 @@
+//! Flows of datagrams.
+
+use super::on_off::PIECE;
+use super::{FlowReport, MessageReport, Observations};
+use crate::endpoint::{UDP_HEADERS, UdpArrivals, UdpSink, UdpSource, UdpTraffic};
+use crate::fabric::EndpointId;
+use crate::scenario::{FlowKind, NoRate};
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use polypath_units::Timestamp;
+
+/// A flow over UDP: a source and a sink. Nothing is acknowledged or sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramFlow {
+    /// Sends the datagrams.
+    pub source: EndpointId,
+    /// Takes them.
+    pub sink: EndpointId,
+}
+
+impl DatagramFlow {
+    /// Attaches a flow of a scenario over `route`, which leads in the flow's direction, from `start`
+    /// to before `stop`. What is random is drawn from `seed`.
+    ///
+    /// # Errors
+    /// When the flow has no rate.
+    pub fn attach(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        route: &Route,
+        kind: &FlowKind,
+        (start, stop): (Timestamp, Timestamp),
+        seed: u64,
+    ) -> Result<Self, NoRate> {
+        let rate = kind.rate()?;
+        let (payload, arrivals) = match kind {
+            FlowKind::ConstantRate(flow) => (flow.packet.get(), UdpArrivals::Constant),
+            FlowKind::OnOff(flow) => (PIECE.into(), UdpArrivals::OnOff(*flow)),
+            _ => return Err(NoRate(kind.name())),
+        };
+        let payload = u32::try_from(payload).unwrap_or(u32::MAX - UDP_HEADERS);
+        let traffic = UdpTraffic { rate, payload, headers: UDP_HEADERS, arrivals, start, stop };
+        let (source, sink) = UdpSource::connect(simulator, topology, route, traffic, seed);
+        Ok(Self { source, sink })
+    }
+
+    /// When the source stopped; `None`: not yet. Its last datagrams may still be under way.
+    pub fn finished(self, simulator: &Simulator) -> Option<Timestamp> {
+        let stop = simulator.endpoint::<UdpSource>(self.source)?.traffic().stop;
+        (stop <= simulator.now()).then_some(stop)
+    }
+
+    /// What its ends have seen so far; `None` if they are not of this simulator.
+    ///
+    /// # Panics
+    /// If it has no such endpoints.
+    pub fn report(self, simulator: &Simulator) -> Option<FlowReport> {
+        let source: &UdpSource = simulator.endpoint(self.source)?;
+        let sink: &UdpSink = simulator.endpoint(self.sink)?;
+        let messages = MessageReport {
+            produced: source.sent(),
+            delivered: sink.received(),
+            missing: sink.missing(),
+            delays: sink.delays().clone(),
+        };
+        Some(FlowReport {
+            start: source.traffic().start,
+            finished: self.finished(simulator),
+            observations: Observations::Messages(messages),
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! From the flow of a scenario to its application.
+
+use super::{Application, Bulk, ConstantRate, OnOff, RequestResponse, Video};
+use crate::fabric::EndpointId;
+use crate::scenario::FlowKind;
+use polypath_units::Timestamp;
+
+/// Where a flow goes over byte streams, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// The end that the flow's direction starts from.
+    pub from: EndpointId,
+    /// The other end of the connection.
+    pub to: EndpointId,
+    /// When it begins.
+    pub start: Timestamp,
+    /// When it ends if it did not before; [`Timestamp::MAX`]: not at all.
+    pub stop: Timestamp,
+}
+
+/// The application that a flow of a scenario describes, over a connection with byte streams. It
+/// has the connection for itself. `seed` decides what it draws; times are those of the simulation.
+pub fn for_flow(kind: &FlowKind, course: Course, seed: u64) -> Box<dyn Application> {
+    match kind {
+        FlowKind::Bulk(bulk) => {
+            let Course { from, to, start, stop } = course;
+            let bytes = bulk.bytes.map(|bytes| bytes.get());
+            Box::new(Bulk::new(from, to, bytes, start).until(stop))
+        }
+        FlowKind::OnOff(flow) => Box::new(OnOff::new(flow, course, seed)),
+        FlowKind::RequestResponse(flow) => Box::new(RequestResponse::new(flow, course, seed)),
+        FlowKind::ConstantRate(flow) => Box::new(ConstantRate::new(flow, course)),
+        FlowKind::Video(flow) => Box::new(Video::new(flow, course)),
+    }
+}

@@ -1,0 +1,68 @@
+//! The streams that an application uses.
+
+use crate::endpoint::Stream;
+use crate::fabric::EndpointId;
+use crate::simulator::{ApplicationId, Attached};
+use polypath_units::Timestamp;
+
+/// The streams of a simulation, for an application to use.
+#[derive(Debug)]
+pub struct Streams<'a> {
+    endpoints: &'a mut [Attached],
+    application: ApplicationId,
+    now: Timestamp,
+    touched: Vec<EndpointId>,
+}
+
+impl<'a> Streams<'a> {
+    pub(crate) fn new(
+        endpoints: &'a mut [Attached],
+        application: ApplicationId,
+        now: Timestamp,
+    ) -> Self {
+        Self { endpoints, application, now, touched: Vec::new() }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// A stream to write to or to look at; `None` if the endpoint has none.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn get(&mut self, id: EndpointId) -> Option<&mut dyn Stream> {
+        if !self.touched.contains(&id) {
+            self.touched.push(id);
+        }
+        self.endpoints[id.index()].endpoint.stream()
+    }
+
+    /// Lets small segments leave these ends at once, as programs that talk do.
+    pub(super) fn set_no_delay<const N: usize>(&mut self, ends: [EndpointId; N]) {
+        for end in ends {
+            if let Some(stream) = self.get(end) {
+                stream.set_no_delay();
+            }
+        }
+    }
+
+    /// Whether `id` has delivered `bytes` in order, counted from its beginning. If not, asks to be
+    /// told once it has. A stream is watched by one application, for one number at a time: who
+    /// waits for several begins with the smallest.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn watch(&mut self, id: EndpointId, bytes: u64) -> bool {
+        let attached = &mut self.endpoints[id.index()];
+        let reached = |stream: &mut dyn Stream| stream.delivered() >= bytes;
+        let reached = attached.endpoint.stream().is_some_and(reached);
+        attached.watch = (!reached).then_some((self.application, bytes));
+        reached
+    }
+
+    pub(crate) fn into_touched(self) -> Vec<EndpointId> {
+        self.touched
+    }
+}

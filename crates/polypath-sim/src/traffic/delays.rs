@@ -1,0 +1,141 @@
+//! Distributions of delays.
+
+use std::time::Duration;
+
+/// Buckets for each power of two: a bucket is 1/64 of its values wide at most.
+const STEPS: u64 = 64;
+
+/// A distribution of delays in bounded memory: the mean and the extremes are exact, quantiles
+/// within 1/128.
+///
+/// ```
+/// use polypath_sim::traffic::Delays;
+/// use std::time::Duration;
+///
+/// let mut delays = Delays::default();
+/// (1..=1_000).for_each(|ms| delays.add(Duration::from_millis(ms)));
+/// assert_eq!(delays.mean(), Some(Duration::from_micros(500_500)));
+/// let p99 = delays.quantile(0.99).unwrap().as_secs_f64();
+/// assert!((p99 / 0.99 - 1.0).abs() <= 1.0 / 128.0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    count: u64,
+    /// Of all, in nanoseconds.
+    sum: u128,
+    minimum: Duration,
+    maximum: Duration,
+    /// The number of the first bucket, and how many fell into it and those behind it.
+    first: usize,
+    buckets: Vec<u64>,
+}
+
+/// The bucket of a delay in nanoseconds: linear below [`STEPS`], then [`STEPS`] for each power of
+/// two.
+fn bucket(nanos: u64) -> usize {
+    let shift = (nanos / STEPS).checked_ilog2().unwrap_or(0);
+    (u64::from(shift) * STEPS + (nanos >> shift)) as usize
+}
+
+/// The middle of a bucket in nanoseconds.
+fn middle(bucket: usize) -> u64 {
+    let shift = (bucket as u64 / STEPS).saturating_sub(1);
+    let low = (bucket as u64 - shift * STEPS) << shift;
+    low + ((1 << shift) >> 1)
+}
+
+impl Delays {
+    /// One more.
+    pub fn add(&mut self, delay: Duration) {
+        let nanos = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        self.minimum = if self.count == 0 { delay } else { self.minimum.min(delay) };
+        self.maximum = self.maximum.max(delay);
+        self.count += 1;
+        self.sum += u128::from(nanos);
+        *self.bucket_mut(bucket(nanos)) += 1;
+    }
+
+    fn bucket_mut(&mut self, bucket: usize) -> &mut u64 {
+        if self.buckets.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            self.buckets.splice(0..0, (bucket..self.first).map(|_| 0));
+            self.first = bucket;
+        }
+        let index = bucket - self.first;
+        if index >= self.buckets.len() {
+            self.buckets.resize(index + 1, 0);
+        }
+        &mut self.buckets[index]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean; `None` if there are none.
+    pub fn mean(&self) -> Option<Duration> {
+        let nanos = self.sum.checked_div(self.count.into())?;
+        Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    }
+
+    /// The shortest.
+    pub fn minimum(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.minimum)
+    }
+
+    /// The longest.
+    pub fn maximum(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.maximum)
+    }
+
+    /// The delay that a share `q`, from 0 to 1, does not exceed: by nearest rank.
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        let mut below = 0;
+        let index = self.buckets.iter().position(|&count| {
+            below += count;
+            below >= rank
+        })?;
+        let nanos = Duration::from_nanos(middle(self.first + index));
+        Some(nanos.clamp(self.minimum, self.maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn there_is_none_of_nothing() {
+        let delays = Delays::default();
+        assert_eq!((delays.mean(), delays.minimum(), delays.quantile(0.5)), (None, None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_1_in_128(
+            mut nanos in prop::collection::vec((0..40_u32, any::<u64>()), 1..200),
+            q in 0.0..=1.0_f64,
+        ) {
+            let nanos: Vec<u64> = nanos.drain(..).map(|(bits, n)| n >> (bits + 10)).collect();
+            let mut delays = Delays::default();
+            nanos.iter().for_each(|&n| delays.add(Duration::from_nanos(n)));
+            let mut sorted = nanos;
+            sorted.sort_unstable();
+            let rank = ((q * sorted.len() as f64).ceil() as usize).max(1);
+            let exact = sorted[rank - 1] as f64;
+            let found = delays.quantile(q).unwrap().as_nanos() as f64;
+            prop_assert!((found - exact).abs() <= exact / 128.0, "{found} for {exact}");
+            let ends = [delays.minimum(), delays.maximum()];
+            let exact = [sorted.first(), sorted.last()];
+            prop_assert_eq!(ends, exact.map(|n| n.map(|&n| Duration::from_nanos(n))));
+            let sum: u128 = sorted.iter().map(|&n| u128::from(n)).sum();
+            let mean = (sum / sorted.len() as u128) as u64;
+            prop_assert_eq!(delays.mean(), Some(Duration::from_nanos(mean)));
+        }
+    }
+}
