@@ -22,7 +22,7 @@ pub struct LinkConfig {
     pub reorder: bool,
     /// The queue discipline.
     pub queue: QueueConfig,
-    /// Random loss.
+    /// Loss on the line.
     pub loss: Loss,
     /// Larger packets are dropped; `None` takes every size.
     pub mtu: Option<u32>,

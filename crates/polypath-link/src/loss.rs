@@ -1,7 +1,8 @@
-//! Random packet loss.
+//! Packet loss.
 
 use crate::config::ConfigError;
 use crate::rng::Random;
+use core::num::NonZeroU64;
 
 /// How packets are lost on the line, after they have used the rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -11,6 +12,12 @@ pub enum Loss {
     None,
     /// Each packet is lost with this probability, independent of the others.
     Bernoulli(f64),
+    /// Exactly every n-th packet is lost, counted from the last loss or the link's start: what
+    /// response functions are derived for (Mathis 1997; RFC 9438 section 5.1).
+    Periodic {
+        /// n.
+        every: NonZeroU64,
+    },
     /// Losses in bursts: a two-state Markov chain (Gilbert 1960, Elliott 1963) that may change
     /// its state before each packet and starts in the good state.
     GilbertElliott {
@@ -31,6 +38,7 @@ impl Loss {
         match *self {
             Self::None => 0.0,
             Self::Bernoulli(probability) => probability,
+            Self::Periodic { every } => 1.0 / every.get() as f64,
             Self::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 let changes = good_to_bad + bad_to_good;
                 let bad = if changes > 0.0 { good_to_bad / changes } else { 0.0 };
@@ -45,7 +53,7 @@ impl Loss {
             false => Err(ConfigError::Probability { name, given }),
         };
         match *self {
-            Self::None => Ok(()),
+            Self::None | Self::Periodic { .. } => Ok(()),
             Self::Bernoulli(probability) => check("loss", probability),
             Self::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 check("good_to_bad", good_to_bad)?;
@@ -62,11 +70,13 @@ impl Loss {
 pub(crate) struct LossProcess {
     random: Random,
     bad: bool,
+    /// Packets since a periodic loss.
+    passed: u64,
 }
 
 impl LossProcess {
     pub(crate) fn new(random: Random) -> Self {
-        Self { random, bad: false }
+        Self { random, bad: false, passed: 0 }
     }
 
     /// Whether the next packet is lost.
@@ -74,6 +84,11 @@ impl LossProcess {
         match *loss {
             Loss::None => false,
             Loss::Bernoulli(probability) => self.random.chance(probability),
+            Loss::Periodic { every } => {
+                let lost = self.passed + 1 >= every.get();
+                self.passed = if lost { 0 } else { self.passed + 1 };
+                lost
+            }
             Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 let change = if self.bad { bad_to_good } else { good_to_bad };
                 self.bad ^= self.random.chance(change);

@@ -1,5 +1,6 @@
 //! What a link does, case by case.
 
+use core::num::NonZeroU64;
 use polypath_link::{
     Blackout, Counters, DropReason, Link, LinkConfig, Loss, QueueLimit, Rate, SendOutcome, Tally,
     Trace,
@@ -249,6 +250,17 @@ fn gilbert_elliott_loss_comes_in_bursts() {
     let mean = lost.iter().filter(|&&lost| lost).count() as f64 / bursts as f64;
     assert!((4000 - 283..=4000 + 283).contains(&bursts), "{bursts}");
     assert!((mean - 5.0).abs() < 0.354, "{mean}");
+}
+
+#[test]
+fn periodic_loss_takes_every_nth_packet() {
+    let loss = Loss::Periodic { every: NonZeroU64::new(4).unwrap() };
+    assert_eq!(loss.mean(), 0.25);
+    let lost = lost_of(loss, 10);
+    let numbers: Vec<_> = (1..).zip(lost).filter_map(|(n, lost)| lost.then_some(n)).collect();
+    assert_eq!(numbers, [4, 8]);
+    let all = Loss::Periodic { every: NonZeroU64::MIN };
+    assert!(lost_of(all, 10).into_iter().all(|lost| lost));
 }
 
 #[test]

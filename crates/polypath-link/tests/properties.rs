@@ -3,6 +3,7 @@
 mod common;
 
 use common::Probe;
+use core::num::NonZeroU64;
 use polypath_link::{
     Blackout, CoDelConfig, FqCoDelConfig, HtbClass, HtbConfig, HtbContent, LeafQueue, Link,
     LinkConfig, Loss, OPPORTUNITY_BYTES, PeakRate, PriorityConfig, QueueConfig, QueueLimit, Rate,
@@ -161,6 +162,9 @@ fn loss() -> impl Strategy<Value = Loss> {
     prop_oneof![
         Just(Loss::None),
         probability().prop_map(Loss::Bernoulli),
+        (1..1_000_u64).prop_filter_map("from 1", |every| Some(Loss::Periodic {
+            every: NonZeroU64::new(every)?
+        })),
         gilbert.prop_map(|(good_to_bad, bad_to_good, loss_good, loss_bad)| {
             Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
         }),

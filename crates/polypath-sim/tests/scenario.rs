@@ -1,5 +1,6 @@
 //! Scenario files.
 
+use core::num::NonZeroU64;
 use polypath_link::{Blackout, ConfigError, Loss, QueueLimit, Rate, RateStep};
 use polypath_sim::scenario::{
     Bulk, FlowKind, NameKind, ReceiveBuffer, Scenario, ScenarioError, ScenarioPath, Transport,
@@ -123,6 +124,13 @@ fn every_key_has_its_effect() {
     let [flow] = &scenario.flows[..] else { panic!("{:?}", scenario.flows) };
     assert_eq!((flow.start, flow.direction), (secs(1), Direction::Down));
     assert_eq!(flow.kind, FlowKind::Bulk(Bulk { bytes: Some(ByteCount::new(100_000_000)) }));
+}
+
+#[test]
+fn a_loss_may_be_periodic() {
+    let scenario = parse(&FULL.replace("loss = 0\n", "loss = { every = 1000 }\n")).unwrap();
+    let every = NonZeroU64::new(1000).unwrap();
+    assert_eq!(paths(&scenario)[0].links.up.loss, Loss::Periodic { every });
 }
 
 #[test]

@@ -4,8 +4,9 @@ use super::ScenarioError;
 use super::declare::{Located, Probability, Readable, Shape, keys};
 use super::queue::Bytes;
 use super::read::Reader;
-use super::table::Value;
+use super::table::{Table, Value};
 use crate::network::PathLinks;
+use core::num::NonZeroU64;
 use polypath_link::{Blackout, LinkConfig, Loss, QueueConfig, Rate, RateStep};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -36,7 +37,7 @@ keys! {
         /// The round-trip time that a queue in BDPs refers to; if not given, the delays of both
         /// directions of this link.
         queue_rtt: Option<Duration> where "0 s" to "1 h";
-        /// Random loss: a probability for each packet, or a model of bursts.
+        /// Loss on the line: a probability for each packet, or a model.
         loss: Option<Loss>;
         /// Larger packets are dropped.
         mtu: Option<Bytes> where "1 B" to "4294967295 B";
@@ -81,10 +82,13 @@ keys! {
 }
 
 keys! {
-    /// A model of loss in bursts.
+    /// A model of loss: one of the two.
     struct LossKeys {
-        /// The two-state Markov chain of Gilbert and Elliott.
-        gilbert_elliott: GilbertElliottKeys;
+        /// Bursts: the two-state Markov chain of Gilbert and Elliott.
+        gilbert_elliott: Option<GilbertElliottKeys>;
+        /// Exactly every n-th packet is lost, retransmissions and handshakes counted: what
+        /// response functions such as that of RFC 9438 assume.
+        every: Option<u32> where 1 to 4294967295;
     }
 }
 
@@ -263,10 +267,22 @@ impl Readable for Loss {
 
     fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
         if value.is_table() {
-            return LossKeys::read(value).map(|keys| keys.gilbert_elliott.into());
+            let table = value.table()?;
+            return LossKeys::read(value)?.model(&table);
         }
         let Probability(probability) = Probability::read(value)?;
         Ok(if probability == 0.0 { Self::None } else { Self::Bernoulli(probability) })
+    }
+}
+
+impl LossKeys {
+    fn model(self, table: &Table<'_>) -> Result<Loss, ScenarioError> {
+        let periodic = |every: u32| NonZeroU64::new(every.into());
+        match (self.gilbert_elliott, self.every.and_then(periodic)) {
+            (Some(bursts), None) => Ok(bursts.into()),
+            (None, Some(every)) => Ok(Loss::Periodic { every }),
+            _ => Err(table.missing("either `gilbert_elliott` or `every`")),
+        }
     }
 }
 
