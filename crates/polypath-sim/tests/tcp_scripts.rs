@@ -290,6 +290,15 @@ fn rfc6675() {
 }
 
 #[test]
+fn loss_of_a_retransmission_rfc6675() {
+    let world = run("loss_of_a_retransmission_rfc6675");
+    // RFC 6298 section 5.3: only an ACK of new data restarts the timer, so it expires an RTO (100 ms
+    // of RTT and 200 ms) after the retransmission although new data is SACKed all the time.
+    assert_eq!(world.times_of(3_001), [100.0, 200.0, 500.0]);
+    assert_eq!((stats(&world).timeouts, delivered(&world)), (1, 200_000));
+}
+
+#[test]
 fn given_up() {
     let mut world = run("given_up");
     assert_eq!(world.states()[CLIENT], State::Closed);

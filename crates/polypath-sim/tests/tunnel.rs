@@ -48,10 +48,12 @@ fn share(delays_ms: [u64; 2], resequencing: Duration) -> f64 {
     bytes as f64 * 8e-6 / 30.0 / (2.0 * RATE * PAYLOAD)
 }
 
+/// What waits behind a hole when the measurement begins counts in it: at most two full queues of
+/// 200 packets, 0.4 % of 30 s.
 #[test]
 fn equal_links_add_up() {
     let share = share([10, 10], Duration::ZERO);
-    assert!((0.95..=1.0).contains(&share), "{share:.3}");
+    assert!((0.95..=1.004).contains(&share), "{share:.3}");
 }
 
 /// Packets of the shorter link arrive 40 ms before their predecessors: NewReno takes them for

@@ -280,11 +280,14 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer; a SACK does so only if it answers something sent after the first
-    /// unacknowledged segment was, or the timer would never expire.
+    /// Restarts the timer. A SACK does so only if it answers what was sent before the first
+    /// unacknowledged segment last was: answers to later segments would put the timer off for as
+    /// long as new data flows, and the loss of a retransmission would never be found (Linux
+    /// `tcp_clean_rtx_queue`).
     fn after_delivery(&mut self, now: Timestamp, news: &News, congestion: &Congestion) {
         let head_sent_at = self.board.front().map(|entry| entry.packet.sent_at);
-        if news.advanced || head_sent_at.is_some_and(|sent_at| news.newest_sent_at > sent_at) {
+        if news.advanced || (news.sacked && head_sent_at.is_some_and(|at| news.newest_sent_at < at))
+        {
             self.on_progress(now, news);
         }
         let path = self.path;

@@ -105,7 +105,10 @@ impl Sender {
         self.forced = Some(Forced::Again(first));
     }
 
+    /// The ACK that ends the episode covers what left the network during it, which duplicate ACKs
+    /// have told: it does not open the window (Linux counts in `tcp_remove_reno_sacks`).
     fn leave_new_reno(&mut self, now: Timestamp, congestion: &mut Congestion) {
+        congestion.hold_growth(self.path);
         if let Some(recovery) = self.new_reno.take() {
             let window = recovery.on_full_ack(self.nxt - self.una);
             congestion.limit_window(self.path, window as u64);
