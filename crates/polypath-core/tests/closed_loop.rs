@@ -21,7 +21,7 @@ fn bottleneck(loss: f64) -> Bottleneck {
 }
 
 fn toy(avoidance: CongestionKind, slow_start: SlowStartKind, loss: f64, seed: u64) -> Toy {
-    let config = CongestionConfig { avoidance, slow_start, coupled: true, seed };
+    let config = CongestionConfig { avoidance, slow_start, seed, ..Default::default() };
     Toy::new(config, bottleneck(loss))
 }
 

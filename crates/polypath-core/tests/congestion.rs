@@ -18,8 +18,12 @@ struct Bench {
 
 impl Bench {
     fn new(avoidance: CongestionKind, coupled: bool) -> Self {
-        let config =
-            CongestionConfig { avoidance, slow_start: SlowStartKind::Standard, coupled, seed: 0 };
+        let config = CongestionConfig {
+            avoidance,
+            slow_start: SlowStartKind::Standard,
+            coupled,
+            ..Default::default()
+        };
         let mut congestion = Congestion::new(config);
         congestion.add_subflow(A, MSS, Timestamp::ZERO);
         Self { congestion, now: Timestamp::ZERO }
@@ -356,6 +360,20 @@ fn the_initial_window_is_that_of_rfc_6928() {
         let mut congestion = Congestion::new(CongestionConfig::default());
         congestion.add_subflow(A, mss, Timestamp::ZERO);
         assert_eq!(congestion.window(A), window);
+    }
+}
+
+#[test]
+fn the_initial_window_can_be_given_in_segments() {
+    for kind in CongestionKind::ALL {
+        let config = CongestionConfig {
+            avoidance: *kind,
+            initial_segments: Some(3),
+            ..CongestionConfig::default()
+        };
+        let mut congestion = Congestion::new(config);
+        congestion.add_subflow(A, 1_460, Timestamp::ZERO);
+        assert_eq!(congestion.window(A), 4_380, "{kind}");
     }
 }
 

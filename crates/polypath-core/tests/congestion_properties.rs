@@ -231,7 +231,13 @@ impl World {
 fn configs(seed: u64) -> impl Iterator<Item = CongestionConfig> {
     CongestionKind::ALL.iter().flat_map(move |&avoidance| {
         SlowStartKind::ALL.iter().flat_map(move |&slow_start| {
-            [true, false].map(|coupled| CongestionConfig { avoidance, slow_start, coupled, seed })
+            [true, false].map(|coupled| CongestionConfig {
+                avoidance,
+                slow_start,
+                coupled,
+                seed,
+                ..Default::default()
+            })
         })
     })
 }

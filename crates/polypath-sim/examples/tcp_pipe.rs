@@ -7,7 +7,6 @@
 #![allow(clippy::disallowed_methods, reason = "it measures the time that it takes")]
 
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::slow_start::SlowStartKind;
 use polypath_sim::tcp::{ReceiveBuffer, Segment, TcpConfig, TcpConnection};
 use polypath_units::Timestamp;
 use std::collections::VecDeque;
@@ -44,12 +43,7 @@ impl Pipe {
 }
 
 fn run(segments: u64, window: u64, lose_every: u64, avoidance: CongestionKind) -> (u64, Timestamp) {
-    let congestion = CongestionConfig {
-        avoidance,
-        slow_start: SlowStartKind::HystartPp,
-        coupled: true,
-        seed: 1,
-    };
+    let congestion = CongestionConfig { avoidance, seed: 1, ..CongestionConfig::default() };
     let receive_buffer = ReceiveBuffer::Auto { initial: 65_536, max: window * 1_448 };
     let config = TcpConfig { receive_buffer, ..TcpConfig::LINUX };
     let mut ends =

@@ -35,7 +35,7 @@ impl Hosts {
             avoidance,
             slow_start: SlowStartKind::Standard,
             coupled: true,
-            seed: 0,
+            ..CongestionConfig::default()
         };
         Self {
             now: Timestamp::ZERO,

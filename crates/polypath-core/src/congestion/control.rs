@@ -19,6 +19,8 @@ pub struct CongestionConfig {
     pub coupled: bool,
     /// Seeds what a controller draws at random.
     pub seed: u64,
+    /// The initial window of a subflow in segments; `None`: that of RFC 6928.
+    pub initial_segments: Option<u32>,
 }
 
 impl Default for CongestionConfig {
@@ -28,6 +30,7 @@ impl Default for CongestionConfig {
             slow_start: SlowStartKind::HystartPp,
             coupled: true,
             seed: 0,
+            initial_segments: None,
         }
     }
 }
@@ -66,7 +69,7 @@ impl Congestion {
         let (slot, config) = (self.slot(id), self.config);
         self.groups
             .get_or_insert_with(slot, || Group::new(&config, config.seed ^ seed_of(slot)))
-            .add(Subflow::new(id, mss.max(1)));
+            .add(Subflow::with_initial_window(id, mss.max(1), config.initial_segments));
     }
 
     /// A subflow is gone for good.

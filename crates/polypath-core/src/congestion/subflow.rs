@@ -19,6 +19,8 @@ pub struct Subflow {
     pub min_rtt: Option<Duration>,
     /// Segment size in bytes.
     pub mss: u64,
+    /// Initial window in segments; `None`: that of RFC 6928.
+    pub initial_segments: Option<u32>,
     /// Bytes sent and neither acknowledged nor declared lost.
     pub in_flight: u64,
     /// Whether a recovery episode is under way.
@@ -30,17 +32,28 @@ pub struct Subflow {
 impl Subflow {
     /// A fresh subflow: initial window of RFC 6928, no threshold, no RTT.
     pub fn new(id: PathId, mss: u64) -> Self {
+        Self::with_initial_window(id, mss, None)
+    }
+
+    /// The same with an initial window of so many segments, if a number is given.
+    pub fn with_initial_window(id: PathId, mss: u64, segments: Option<u32>) -> Self {
         Self {
             id,
-            cwnd: initial_window(mss),
+            cwnd: initial_bytes(mss, segments),
             ssthresh: f64::INFINITY,
             srtt: None,
             min_rtt: None,
             mss,
+            initial_segments: segments,
             in_flight: 0,
             in_recovery: false,
             usable: true,
         }
+    }
+
+    /// The initial window in bytes.
+    pub fn initial_window(&self) -> f64 {
+        initial_bytes(self.mss, self.initial_segments)
     }
 
     /// Whether congestion avoidance may grow the window on `ack`: never in recovery, and only if the
@@ -58,7 +71,7 @@ impl Subflow {
     /// the threshold remembers three quarters of what it was (RFC 2861 section 3, as Linux).
     pub fn restart_after_idle(&mut self) {
         self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
-        self.cwnd = self.cwnd.min(initial_window(self.mss));
+        self.cwnd = self.cwnd.min(self.initial_window());
     }
 
     /// The window that counts in coupling formulas: the threshold during recovery (RFC 6356
@@ -71,6 +84,10 @@ impl Subflow {
 /// Initial window of RFC 6928 section 2, in bytes: `min(10 MSS, max(2 MSS, 14600))`.
 pub fn initial_window(mss: u64) -> f64 {
     mss.saturating_mul(10).min(mss.saturating_mul(2).max(14_600)) as f64
+}
+
+fn initial_bytes(mss: u64, segments: Option<u32>) -> f64 {
+    segments.map_or_else(|| initial_window(mss), |count| mss.saturating_mul(count.into()) as f64)
 }
 
 /// All subflows of a connection.

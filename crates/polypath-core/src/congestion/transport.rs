@@ -122,8 +122,7 @@ mod tests {
         let mut congestion = Congestion::new(CongestionConfig {
             avoidance: CongestionKind::Reno,
             slow_start: SlowStartKind::Standard,
-            coupled: true,
-            seed: 0,
+            ..CongestionConfig::default()
         });
         congestion.add_subflow(path, 1_000, ms(0));
         (congestion, path)

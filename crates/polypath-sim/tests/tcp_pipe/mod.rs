@@ -90,6 +90,7 @@ pub(crate) fn reno() -> CongestionConfig {
         slow_start: SlowStartKind::Standard,
         coupled: true,
         seed: 0,
+        initial_segments: None,
     }
 }
 

@@ -245,7 +245,7 @@ impl Flow {
         let target = self.target(self.cwnd_gain(parameters), ack.mss);
         if self.full_pipe.reached() {
             subflow.cwnd = grown.min(target);
-        } else if subflow.cwnd < target || (ack.delivered as f64) < initial_window(ack.mss) {
+        } else if subflow.cwnd < target || (ack.delivered as f64) < subflow.initial_window() {
             subflow.cwnd = grown;
         }
         subflow.cwnd = subflow.cwnd.max(min_cwnd(parameters, ack.mss));
