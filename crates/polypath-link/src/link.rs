@@ -117,11 +117,16 @@ impl<P: Packet> Link<P> {
 
     /// Takes the next packet that has arrived by `now`; call until `None`.
     pub fn poll(&mut self, now: Timestamp) -> Option<P> {
+        self.poll_sized(now).map(|(_, packet)| packet)
+    }
+
+    /// The same, with the size that the packet was sent with, in bytes.
+    pub fn poll_sized(&mut self, now: Timestamp) -> Option<(u32, P)> {
         self.advance(now);
         let (bytes, packet) = self.line.pop(self.now)?;
         self.books.propagating.take(bytes);
         self.books.delivered.put(bytes);
-        Some(packet)
+        Some((bytes, packet))
     }
 
     /// When to call [`poll`](Self::poll) next: no packet arrives earlier. `None` while nothing
@@ -205,6 +210,21 @@ impl<P: Packet> Link<P> {
     /// The books, as of the last call that passed the link the time.
     pub fn counters(&self) -> Counters {
         *self.books
+    }
+
+    /// What [`counters`](Self::counters) say at `now` if nothing is sent before; the link stays as
+    /// it is. Copies the link if something has happened in it since the last call that passed it
+    /// the time.
+    pub fn counters_at(&self, now: Timestamp) -> Counters
+    where
+        P: Clone,
+    {
+        if self.event_by(now).is_none() {
+            return self.counters();
+        }
+        let mut link = self.clone();
+        link.advance(now);
+        link.counters()
     }
 
     /// Why a packet may not enter, if so.

@@ -350,3 +350,17 @@ fn the_largest_settings_do_not_overflow() {
     assert_eq!(link.poll(ms(1_000_000)), None);
     assert_eq!(packets(link.counters().propagating), 2);
 }
+
+/// A packet leaves the queue each millisecond, and nothing arrives for 50 ms: the books are old
+/// until somebody polls.
+#[test]
+fn the_books_can_be_read_without_a_poll() {
+    let mut link = link(config(50 * MS));
+    fill(&mut link, 10);
+    let before = link.counters();
+    let later = link.counters_at(us(4_500));
+    assert_eq!((packets(later.waiting), packets(later.propagating)), (6, 4));
+    assert_eq!(link.counters(), before);
+    assert_eq!(link.poll(us(4_500)), None);
+    assert_eq!(link.counters(), later);
+}

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod bench;
 pub mod endpoint;
 pub mod engine;
 pub mod fabric;

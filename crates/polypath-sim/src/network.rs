@@ -13,6 +13,16 @@ pub enum Direction {
     Down,
 }
 
+impl Direction {
+    /// What it is called in files and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+}
+
 impl Not for Direction {
     type Output = Self;
     fn not(self) -> Self {

@@ -1,9 +1,10 @@
 //! A network, its endpoints and applications, run through virtual time.
 
 use crate::application::{Application, FlowReport, Streams};
-use crate::endpoint::{EndReport, Endpoint, Stream};
+use crate::endpoint::{EndReport, Endpoint, LogEntry, Stream};
 use crate::engine::SourceId;
 use crate::fabric::{Due, EndpointId, Fabric, Packet};
+use crate::tcp::LogDetail;
 use crate::topology::{LinkId, Topology};
 use core::any::Any;
 use polypath_link::{ConfigError, RunSeed};
@@ -142,6 +143,22 @@ impl Simulator {
     /// If there is no such endpoint.
     pub fn report(&self, id: EndpointId) -> EndReport {
         self.endpoints[id.index()].endpoint.report()
+    }
+
+    /// Lets an endpoint keep a log from now on; to be called before it connects.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn keep_log(&mut self, id: EndpointId, detail: LogDetail) {
+        self.endpoints[id.index()].endpoint.keep_log(detail);
+    }
+
+    /// The log of an endpoint, by time, as far as it was kept.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn log(&self, id: EndpointId) -> Vec<LogEntry> {
+        self.endpoints[id.index()].endpoint.log()
     }
 
     /// The time.

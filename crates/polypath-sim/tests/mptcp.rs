@@ -107,8 +107,7 @@ fn the_other_subflow_carries_on() {
         config.failure = *failure;
         let mut world = world(&TWO, &config, &NONE, None);
         world.simulator.run_until(Timestamp::from_millis(5_000));
-        for name in ["path0", "path0 (back)"] {
-            let link = world.topology.link(name).unwrap();
+        for link in world.topology.both_ways("path0").unwrap() {
             world.simulator.fabric_mut().change_link(link, |link, now| link.set_down(now, true));
         }
         let share = world.goodput(6, 16) / (20.0 * PAYLOAD);

@@ -59,8 +59,8 @@ fn presets_have_the_links_of_their_pictures() {
     assert_eq!(links("two_path", 2, &["path1", "path2"]), two);
     assert_eq!(links("n_path", 2, &["path"]), two);
     let chain = ["hop1:client-r1", "hop2:r1-r2", "hop3:r2-server"];
-    assert_eq!(links("chain", 3, &["link"]), chain);
-    assert_eq!(links("chain", 1, &["link"]), ["hop1:client-server"]);
+    assert_eq!(links("router_chain", 3, &["link"]), chain);
+    assert_eq!(links("router_chain", 1, &["link"]), ["hop1:client-server"]);
     let shared = [
         "access1:multipath-router",
         "access2:multipath-router",

@@ -32,13 +32,18 @@ fn the_shipped_schema_is_up_to_date() {
 #[test]
 fn the_shipped_scenarios_are_valid_and_name_the_schema() {
     let validator = jsonschema::validator_for(&schema()).expect("a JSON schema");
-    let files = fs::read_dir(root("scenarios")).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<_> =
-        files.filter(|file| file.extension().is_some_and(|e| e == "toml")).collect();
-    assert!(files.len() >= 3, "{files:?}");
-    for file in files {
+    let of = |(folder, schema): (&str, &'static str)| {
+        let files = fs::read_dir(root(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|file| file.extension().is_some_and(|end| end == "toml"));
+        files.map(move |file| (file, schema)).collect::<Vec<_>>()
+    };
+    let folders =
+        [("scenarios", "polypath.schema.json"), ("scenarios/presets", "../polypath.schema.json")];
+    let files: Vec<_> = folders.into_iter().flat_map(of).collect();
+    assert!(files.len() >= 12, "{files:?}");
+    for (file, schema) in files {
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("#:schema polypath.schema.json\n"), "{}", file.display());
+        assert!(text.starts_with(&format!("#:schema {schema}\n")), "{}", file.display());
         let problems: Vec<_> =
             validator.iter_errors(&as_json(&text)).map(|e| e.to_string()).collect();
         assert!(problems.is_empty(), "{}: {problems:?}", file.display());

@@ -1,8 +1,11 @@
 //! The streams that a simulated bond carries: one for each direction.
 
+use super::log::{EndEvent, EndLog, LogEntry};
+use crate::mptcp::PathEvent;
+use crate::tcp::LogDetail;
 use bytes::Bytes;
 use polypath_bond::{Bond, Event, ReadError, StreamId};
-use polypath_units::Timestamp;
+use polypath_units::{PathId, Timestamp};
 
 /// Bytes handed to the bond at once.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
@@ -17,6 +20,8 @@ pub(super) struct BondStream {
     closes: bool,
     delivered: u64,
     is_finished: bool,
+    /// What became of the paths.
+    pub(super) log: EndLog,
 }
 
 impl BondStream {
@@ -45,17 +50,22 @@ impl BondStream {
     /// Writes what is to be written and reads what there is.
     pub(super) fn drive(&mut self, bond: &mut Bond, now: Timestamp) {
         while let Some(event) = bond.poll_event() {
-            self.on_event(&event);
+            match event {
+                Event::StreamOpened(id) => {
+                    self.incoming.get_or_insert(id);
+                }
+                Event::PathFailed(path) => self.note(now, path, PathEvent::Failed),
+                Event::PathRecovered(path) => self.note(now, path, PathEvent::Recovered),
+                _ => {}
+            }
         }
         self.send(bond);
         self.read(bond, now);
     }
 
-    /// Something happened to the bond.
-    pub(super) fn on_event(&mut self, event: &Event) {
-        if let Event::StreamOpened(id) = event {
-            self.incoming.get_or_insert(*id);
-        }
+    fn note(&mut self, time: Timestamp, path: PathId, event: PathEvent) {
+        let entry = || LogEntry { time, path, event: EndEvent::Path(event) };
+        self.log.record(LogDetail::Events, entry);
     }
 
     fn read(&mut self, bond: &mut Bond, now: Timestamp) {

@@ -2,6 +2,7 @@
 
 mod bond;
 mod bond_stream;
+mod log;
 mod mptcp;
 mod quic_bond;
 mod report;
@@ -9,7 +10,9 @@ mod tcp;
 mod tunnel;
 mod udp;
 
+pub(crate) use bond::LightKind;
 pub use bond::{LightBond, LightPacket, LightPath};
+pub use log::{EndEvent, LogEntry};
 pub use mptcp::MptcpEnd;
 pub use quic_bond::QuicBond;
 pub use report::{EndReport, PathReport};
@@ -18,6 +21,7 @@ pub use tunnel::{Tunnel, TunnelRoute};
 pub use udp::{UDP_HEADERS, UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 
 use crate::fabric::{Fabric, Packet};
+use crate::tcp::LogDetail;
 use core::any::Any;
 use core::fmt::Debug;
 use polypath_units::Timestamp;
@@ -37,6 +41,14 @@ pub trait Endpoint: Any + Debug {
 
     /// What it has done so far.
     fn report(&self) -> EndReport;
+
+    /// Keeps a log from now on; to be called before it connects.
+    fn keep_log(&mut self, _detail: LogDetail) {}
+
+    /// The log, by time, as far as it was kept.
+    fn log(&self) -> Vec<LogEntry> {
+        Vec::new()
+    }
 
     /// The byte stream that applications use, if it has one.
     fn stream(&mut self) -> Option<&mut dyn Stream> {

@@ -1,9 +1,10 @@
 //! One end of a Multipath TCP connection.
 
-use super::{EndReport, Endpoint, PathReport, Stream};
+use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::mptcp::{Connection, MptcpConfig, Output, SubflowStatus};
 use crate::simulator::Simulator;
+use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
 use polypath_units::{PathId, Timestamp};
 
@@ -73,7 +74,6 @@ impl MptcpEnd {
                 route,
                 to: self.peer,
                 path: path.get(),
-                class: 0,
                 ecn,
                 bytes,
                 flow: self.flow + u32::from(path.get()),
@@ -131,6 +131,24 @@ impl Endpoint for MptcpEnd {
             out_of_order: self.connection.out_of_order(),
             paths: self.connection.subflows().zip(&self.paths).map(path).collect(),
         }
+    }
+
+    fn keep_log(&mut self, detail: LogDetail) {
+        self.connection.keep_log(detail);
+    }
+
+    fn log(&self) -> Vec<LogEntry> {
+        let entry = |&(time, (path, event)): &(_, _)| {
+            let event = EndEvent::Path(event);
+            LogEntry { time, path, event }
+        };
+        let mut entries: Vec<_> = self.connection.log().iter().map(entry).collect();
+        for log in self.connection.subflow_logs() {
+            entries.extend(LogEntry::of(log.path, log.events, EndEvent::Tcp));
+            entries.extend(LogEntry::of(log.path, log.states, EndEvent::State));
+        }
+        entries.sort_by_key(|entry| entry.time);
+        entries
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {

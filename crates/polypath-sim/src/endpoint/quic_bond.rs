@@ -1,9 +1,10 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, Stream};
+use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
+use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
 use crate::world::{BATCH, HUB, IP_UDP_HEADER, Nodes, edge_address, edge_path};
 use bytes::BytesMut;
@@ -86,9 +87,14 @@ impl QuicBond {
         // A node that is an edge and knows no bond yet opens one, and takes paths once each.
         self.bond = self.node.open_bond(now).ok();
         let Some(bond) = self.bond else { return };
-        for (id, (name, _)) in (0..).map_while(PathId::new).zip(&self.paths) {
-            let _ = self.node.add_path(bond, edge_path(id, name.clone()), now);
+        let paths = self.named_paths().map(|(id, name)| edge_path(id, name.to_owned()));
+        for path in paths.collect::<Vec<_>>() {
+            let _ = self.node.add_path(bond, path, now);
         }
+    }
+
+    fn named_paths(&self) -> impl Iterator<Item = (PathId, &str)> {
+        (0..).map_while(PathId::new).zip(self.paths.iter().map(|(name, _)| name.as_str()))
     }
 
     /// Lets everything happen that can happen now.
@@ -146,7 +152,6 @@ impl QuicBond {
                 route: self.paths[path].1,
                 to: self.peer,
                 path: path as u8,
-                class: 0,
                 ecn: Ecn::NotCapable,
                 bytes: bytes.len() as u32 + IP_UDP_HEADER,
                 flow: self.flow + path as u32,
@@ -189,7 +194,15 @@ impl Endpoint for QuicBond {
 
     fn report(&self) -> EndReport {
         let Some(bond) = self.bond() else { return EndReport::default() };
-        EndReport::of_bond(bond, self.stream.delivered(), self.datagrams)
+        EndReport::of_bond(bond, self.named_paths(), self.stream.delivered(), self.datagrams)
+    }
+
+    fn keep_log(&mut self, detail: LogDetail) {
+        self.stream.log.keep(detail);
+    }
+
+    fn log(&self) -> Vec<LogEntry> {
+        self.stream.log.entries().to_vec()
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {

@@ -1,6 +1,6 @@
 //! What an endpoint tells of a run.
 
-use polypath_bond::{Bond, PathStatus};
+use polypath_bond::Bond;
 use polypath_core::congestion::Congestion;
 use polypath_units::{Bandwidth, PathId};
 use std::time::Duration;
@@ -24,6 +24,13 @@ pub struct EndReport {
     pub paths: Vec<PathReport>,
 }
 
+impl EndReport {
+    /// Whether it has sent any payload.
+    pub fn has_sent(&self) -> bool {
+        self.paths.iter().any(|path| path.sent_bytes > 0)
+    }
+}
+
 /// What one end has sent on a path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathReport {
@@ -45,16 +52,28 @@ pub struct PathReport {
     pub in_flight: u64,
     /// The pacing rate, if the congestion control has one.
     pub pacing_rate: Option<Bandwidth>,
+    /// The measured delivery rate, once there is one.
+    pub delivery_rate: Option<Bandwidth>,
 }
 
 impl EndReport {
-    /// One end of a bond that has delivered so many bytes in so many datagrams.
-    pub(super) fn of_bond(bond: &Bond, delivered: u64, datagrams: u64) -> Self {
+    /// One end of a bond that has delivered so many bytes in so many datagrams, with these paths,
+    /// joined or not.
+    pub(super) fn of_bond<'a>(
+        bond: &Bond,
+        paths: impl Iterator<Item = (PathId, &'a str)>,
+        delivered: u64,
+        datagrams: u64,
+    ) -> Self {
         let status = bond.status();
-        let path = |path: &PathStatus| PathReport {
-            sent_bytes: path.counters.bytes_sent,
-            lost: path.counters.packets_lost,
-            ..PathReport::of(&path.name, bond.congestion(), path.id)
+        let path = |(id, name): (PathId, &str)| {
+            let joined = status.paths.iter().find(|path| path.id == id);
+            let counters = joined.map(|path| path.counters).unwrap_or_default();
+            PathReport {
+                sent_bytes: counters.bytes_sent,
+                lost: counters.packets_lost,
+                ..PathReport::of(name, bond.congestion(), id)
+            }
         };
         Self {
             delivered,
@@ -63,7 +82,7 @@ impl EndReport {
             timeouts: 0,
             receive_buffered: status.buffered,
             out_of_order: status.buffered,
-            paths: status.paths.iter().map(path).collect(),
+            paths: paths.map(path).collect(),
         }
     }
 }
@@ -79,6 +98,9 @@ impl PathReport {
             ssthresh: threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64),
             in_flight: congestion.bytes_in_flight(path),
             pacing_rate: congestion.pacing_rate(path),
+            delivery_rate: Some(congestion.delivery_rate(path))
+                .filter(|&rate| rate > 0.0)
+                .map(Bandwidth::from_bytes_per_sec),
             ..Self::default()
         }
     }

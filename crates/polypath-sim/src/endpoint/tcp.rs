@@ -1,10 +1,10 @@
 //! One end of a plain TCP connection.
 
 use super::tunnel::Tunnel;
-use super::{EndReport, Endpoint, PathReport, Stream};
+use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
-use crate::tcp::{Segment, TcpConfig, TcpConnection};
+use crate::tcp::{LogDetail, Report, Segment, State, StateLog, TcpConfig, TcpConnection};
 use crate::topology::{Route, Topology};
 use polypath_core::congestion::CongestionConfig;
 use polypath_units::Timestamp;
@@ -21,6 +21,7 @@ pub struct TcpEnd {
     /// When it connects; zero for one that listens.
     start: Timestamp,
     due: Timestamp,
+    states: StateLog,
 }
 
 /// How segments get to the other end.
@@ -75,7 +76,16 @@ impl TcpEnd {
         let client = simulator.next_endpoint();
         let server = EndpointId(client.0 + 1);
         let end = |tcp, peer, way, (start, due)| {
-            Box::new(Self { tcp, peer, flow: client.0, name: name.to_owned(), way, start, due })
+            Box::new(Self {
+                tcp,
+                peer,
+                flow: client.0,
+                name: name.to_owned(),
+                way,
+                start,
+                due,
+                states: StateLog::default(),
+            })
         };
         let TcpSettings { tcp, congestion } = *settings;
         let connecting = TcpConnection::connect(tcp, congestion);
@@ -96,18 +106,30 @@ impl TcpEnd {
         while let Some(segment) = self.tcp.poll_transmit(now) {
             self.send(segment, fabric);
         }
+        if self.states.is_kept() {
+            self.note_state(now);
+        }
         self.due = self.tcp.next_timeout();
         if let Way::Tunnel(tunnel) = &self.way {
             self.due = self.due.min(tunnel.next_due());
         }
     }
 
+    fn note_state(&mut self, now: Timestamp) {
+        while let Some(report) = self.tcp.poll_report() {
+            // An application that has closed by then makes the state be another at once.
+            if report == Report::Established {
+                self.states.note(now, State::Established);
+            }
+        }
+        self.states.note(now, self.tcp.endpoint().state());
+    }
+
     fn send(&mut self, segment: Segment, fabric: &mut Fabric) {
-        let packet = |route, bytes, body| Packet {
+        let packet = |path, route, bytes, body| Packet {
             route,
             to: self.peer,
-            path: 0,
-            class: 0,
+            path,
             ecn: if segment.ect { Ecn::Capable } else { Ecn::NotCapable },
             bytes,
             flow: self.flow,
@@ -115,12 +137,13 @@ impl TcpEnd {
         };
         match &mut self.way {
             Way::Route(route) => {
-                fabric.send(packet(*route, segment.wire_bytes(), Body::Segment(segment)));
+                fabric.send(packet(0, *route, segment.wire_bytes(), Body::Segment(segment)));
             }
             Way::Tunnel(tunnel) => {
                 let now = fabric.now();
-                for (route, bytes, number) in tunnel.send(segment.wire_bytes(), now) {
-                    fabric.send(packet(route, bytes, Body::Tunnelled { number, segment }));
+                for ((path, route), bytes, number) in tunnel.send(segment.wire_bytes(), now) {
+                    let body = Body::Tunnelled { number, segment };
+                    fabric.send(packet(path.get(), route, bytes, body));
                 }
             }
         }
@@ -184,6 +207,19 @@ impl Endpoint for TcpEnd {
             out_of_order: end.out_of_order(),
             paths: vec![path],
         }
+    }
+
+    fn keep_log(&mut self, detail: LogDetail) {
+        self.tcp.keep_log(detail.max(self.tcp.endpoint().config().log));
+        self.states.keep();
+    }
+
+    fn log(&self) -> Vec<LogEntry> {
+        let end = self.tcp.endpoint();
+        let mut entries: Vec<_> = LogEntry::of(end.path(), end.log(), EndEvent::Tcp).collect();
+        entries.extend(LogEntry::of(end.path(), self.states.states(), EndEvent::State));
+        entries.sort_by_key(|entry| entry.time);
+        entries
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {

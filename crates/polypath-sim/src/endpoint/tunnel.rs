@@ -82,8 +82,12 @@ impl Tunnel {
         }
     }
 
-    /// Where a packet of `bytes` goes: for each copy its route, its size and its number.
-    pub(super) fn send(&mut self, bytes: u32, now: Timestamp) -> Vec<(RouteId, u32, u64)> {
+    /// Where a packet of `bytes` goes: for each copy the path and its route, its size and its number.
+    pub(super) fn send(
+        &mut self,
+        bytes: u32,
+        now: Timestamp,
+    ) -> Vec<((PathId, RouteId), u32, u64)> {
         let queue = QueueView {
             segment: bytes.into(),
             unsent: UNLIMITED,
@@ -102,8 +106,9 @@ impl Tunnel {
         };
         let number = self.sent;
         self.sent += 1;
-        let routes = chosen.iter().filter_map(|path| self.routes.get(path.index()));
-        routes.map(|&route| (route, bytes + OVERHEAD, number)).collect()
+        let route = |path: PathId| Some((path, *self.routes.get(path.index())?));
+        let routes = chosen.iter().filter_map(route);
+        routes.map(|route| (route, bytes + OVERHEAD, number)).collect()
     }
 
     /// A packet came out.

@@ -1,9 +1,7 @@
 //! What happens next: one pending event for each source of events.
 
+use super::heap::{Entry, Heap};
 use polypath_units::Timestamp;
-
-/// Children of a heap node. Four fit a cache line and halve the depth of a binary heap.
-const ARITY: usize = 4;
 
 /// A source of events: a link, an endpoint, an application. Small numbers, given out in sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +36,7 @@ impl SourceId {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    heap: Vec<Entry>,
+    heap: Heap,
     /// What is pending of each source. Entries of other numbers are stale.
     pending: Vec<Pending>,
     sequence: u64,
@@ -57,21 +55,18 @@ impl Pending {
     const NONE: Self = Self { at: Timestamp::MAX, sequence: 0 };
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    at: Timestamp,
-    sequence: u64,
-    source: SourceId,
-}
-
 impl Agenda {
     /// An agenda of `sources` sources without anything pending.
     pub fn new(sources: usize) -> Self {
-        Self { heap: Vec::new(), pending: vec![Pending::NONE; sources], sequence: 0, busy: false }
+        Self { heap: Heap::new(), pending: vec![Pending::NONE; sources], sequence: 0, busy: false }
     }
 
     /// Adds a source.
+    ///
+    /// # Panics
+    /// If there are 16,777,216 already.
     pub fn add(&mut self) -> SourceId {
+        assert!(self.pending.len() < Entry::MAX_SOURCES, "too many sources of events");
         self.pending.push(Pending::NONE);
         SourceId((self.pending.len() - 1) as u32)
     }
@@ -82,45 +77,39 @@ impl Agenda {
     /// # Panics
     /// If there is no such source.
     pub fn wake(&mut self, source: SourceId, at: Timestamp) {
-        let at = if self.busy { at.max(self.heap[0].at) } else { at };
-        if at >= self.pending[source.index()].at {
-            return;
+        let looked_at = if self.busy { self.heap.top() } else { None };
+        let at = looked_at.map_or(at, |top| at.max(top.at));
+        let is_itself = looked_at.is_some_and(|top| top.source() == source);
+        if at < self.pending[source.index()].at && !is_itself {
+            let entry = self.entry(at, source);
+            self.heap.push(entry);
         }
-        if self.busy && self.heap[0].source == source {
-            return;
-        }
-        let entry = self.entry(at, source);
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1);
     }
 
     /// The next source that is due not later than `limit`, and when. [`Agenda::end`] must follow.
     pub fn begin(&mut self, limit: Timestamp) -> Option<(Timestamp, SourceId)> {
         debug_assert!(!self.busy, "end was not called");
         loop {
-            let top = *self.heap.first()?;
-            if top.at > limit {
-                return None;
-            }
-            if self.pending[top.source.index()].sequence == top.sequence {
+            let top = self.heap.top().filter(|top| top.at <= limit)?;
+            if self.is_current(top) {
                 self.busy = true;
-                return Some((top.at, top.source));
+                return Some((top.at, top.source()));
             }
-            self.remove_top();
+            self.heap.pop();
         }
     }
 
     /// The source that [`Agenda::begin`] gave has been looked at and wants to be looked at again
     /// at `next`; [`Timestamp::MAX`]: not before it is woken.
     pub fn end(&mut self, next: Timestamp) {
-        let Some(top) = self.heap.first().copied().filter(|_| self.busy) else { return };
+        let Some(top) = self.heap.top().filter(|_| self.busy) else { return };
         self.busy = false;
         if next == Timestamp::MAX {
-            self.pending[top.source.index()] = Pending::NONE;
-            self.remove_top();
+            self.pending[top.source().index()] = Pending::NONE;
+            self.heap.pop();
         } else {
-            self.heap[0] = self.entry(next, top.source);
-            self.sift_down(0);
+            let entry = self.entry(next, top.source());
+            self.heap.replace_top(entry);
         }
     }
 
@@ -131,52 +120,35 @@ impl Agenda {
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.heap.len() == 0
+    }
+
+    /// Whether it is what is pending of its source.
+    fn is_current(&self, entry: Entry) -> bool {
+        self.pending[entry.source().index()].sequence == entry.sequence()
     }
 
     fn entry(&mut self, at: Timestamp, source: SourceId) -> Entry {
+        if self.sequence == Entry::MAX_SEQUENCE {
+            self.renumber();
+        }
         self.sequence += 1;
         let sequence = self.sequence;
         self.pending[source.index()] = Pending { at, sequence };
-        Entry { at, sequence, source }
+        Entry::new(at, sequence, source)
     }
 
-    fn remove_top(&mut self) {
-        self.heap.swap_remove(0);
-        if !self.heap.is_empty() {
-            self.sift_down(0);
+    /// Numbers what is pending from 1 on, in the same order: numbers run out after 10^12 events.
+    #[cold]
+    fn renumber(&mut self) {
+        let mut old = core::mem::replace(&mut self.heap, Heap::new());
+        let all = core::iter::from_fn(|| old.pop());
+        let current: Vec<_> = all.filter(|&entry| self.is_current(entry)).collect();
+        self.sequence = 0;
+        for entry in current {
+            let renumbered = self.entry(entry.at, entry.source());
+            self.heap.push(renumbered);
         }
-    }
-
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = entry;
-    }
-
-    fn sift_down(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        loop {
-            let first = at * ARITY + 1;
-            let children = self.heap.get(first..(first + ARITY).min(self.heap.len()));
-            let Some(least) = children.and_then(|c| (0..c.len()).min_by_key(|&i| c[i])) else {
-                break;
-            };
-            let child = first + least;
-            if self.heap[child] >= entry {
-                break;
-            }
-            self.heap[at] = self.heap[child];
-            at = child;
-        }
-        self.heap[at] = entry;
     }
 }
 
@@ -261,6 +233,22 @@ mod tests {
         (5..1000).for_each(|at| agenda.wake(SourceId(0), ms(at)));
         assert_eq!(agenda.len(), 1);
         assert_eq!(agenda.begin(Timestamp::MAX), Some((ms(5), SourceId(0))));
+    }
+
+    #[test]
+    fn numbers_that_run_out_change_no_order() {
+        let mut agenda = Agenda::new(3);
+        agenda.wake(SourceId(2), ms(5));
+        agenda.wake(SourceId(0), ms(9));
+        agenda.wake(SourceId(0), ms(5));
+        agenda.sequence = Entry::MAX_SEQUENCE;
+        agenda.wake(SourceId(1), ms(5));
+        assert_eq!((agenda.sequence, agenda.len()), (3, 3), "what was stale is gone");
+        for source in [2, 0, 1] {
+            assert_eq!(agenda.begin(ms(9)), Some((ms(5), SourceId(source))));
+            agenda.end(Timestamp::MAX);
+        }
+        assert!(agenda.is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The network at work: packets on links, from endpoint to endpoint.
 
 mod observer;
+mod observers;
 mod packet;
 mod store;
 
@@ -9,7 +10,7 @@ pub use packet::{Body, Ecn, EndpointId, Packet, RouteId, Ticket};
 
 use crate::engine::{Agenda, SourceId};
 use crate::topology::{LinkId, Route, Topology};
-use core::any::Any;
+use observers::Observers;
 use polypath_link::{ConfigError, Link, RunSeed};
 use polypath_units::Timestamp;
 use store::Store;
@@ -27,9 +28,12 @@ pub struct Fabric {
     agenda: Agenda,
     links: Vec<Link<Ticket>>,
     packets: Store,
-    /// All routes, one after the other, each closed by [`END`].
+    /// All routes, one after the other, each with its class of service before its links and closed
+    /// by [`END`].
     hops: Vec<u32>,
-    observers: Vec<Box<dyn Observer>>,
+    /// The class of routes that are added.
+    class: u8,
+    observers: Observers,
 }
 
 /// What is due.
@@ -59,16 +63,24 @@ impl Fabric {
             links,
             packets: Store::default(),
             hops: Vec::new(),
-            observers: Vec::new(),
+            class: 0,
+            observers: Observers::default(),
         })
     }
 
     /// Notes a route for packets to follow.
     pub fn add_route(&mut self, route: &Route) -> RouteId {
+        self.hops.push(self.class.into());
         let id = RouteId(self.hops.len() as u32);
         self.hops.extend(route.0.iter().map(|link| link.0));
         self.hops.push(END);
         id
+    }
+
+    /// Routes that are added from now on are of this class of service, for queues that have
+    /// classes; before, they are of class 0.
+    pub fn set_class(&mut self, class: u8) {
+        self.class = class;
     }
 
     /// Adds something that is not a link to the agenda.
@@ -76,17 +88,14 @@ impl Fabric {
         self.agenda.add()
     }
 
-    /// Adds somebody who sees all packets from now on.
+    /// Adds somebody who sees all packets that are sent from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
-        self.observers.push(observer);
+        self.observers.add(observer);
     }
 
     /// Takes the first observer of type `O` away; `None` if there is none.
     pub fn take_observer<O: Observer>(&mut self) -> Option<O> {
-        let is_one = |observer: &Box<dyn Observer>| (observer.as_ref() as &dyn Any).is::<O>();
-        let at = self.observers.iter().position(is_one)?;
-        let observer: Box<dyn Any> = self.observers.remove(at);
-        observer.downcast().ok().map(|observer| *observer)
+        self.observers.take()
     }
 
     /// Which of the sources behind the links it is, from 0.
@@ -107,12 +116,14 @@ impl Fabric {
     /// Sends a packet on its route, now. It may be dropped at the first link.
     pub fn send(&mut self, packet: Packet) {
         let hop = packet.route.0;
-        let (bytes, flow, class, ecn) = (packet.bytes, packet.flow, packet.class, packet.ecn);
-        for observer in &mut self.observers {
-            observer.on_sent(self.now, &packet);
-        }
-        let handle = self.packets.put(packet, hop, self.now);
-        self.forward(hop, bytes, Ticket { handle, flow, class, ecn });
+        let (bytes, flow, ecn) = (packet.bytes, packet.flow, packet.ecn);
+        // A class is a byte.
+        let class = self.hops[hop as usize - 1] as u8;
+        self.observers.sending(self.now, &packet);
+        let handle = self.packets.put(packet);
+        let ticket = Ticket::new(handle, hop, (flow, class, ecn));
+        self.observers.sent(self.now, ticket);
+        self.forward(bytes, ticket);
     }
 
     /// Moves the clock to what is due next, not later than `limit`; [`Fabric::done`] must follow.
@@ -141,16 +152,21 @@ impl Fabric {
     /// further to go. Call until `None`.
     pub fn poll_link(&mut self, link: LinkId) -> Option<Packet> {
         loop {
-            let Some(ticket) = self.links[link.index()].poll(self.now) else {
+            let Some((bytes, ticket)) = self.links[link.index()].poll_sized(self.now) else {
                 self.bury(link);
                 return None;
             };
-            let hop = self.packets.advance(ticket.handle);
-            if self.hops[hop as usize] == END {
-                return self.leave(ticket);
+            let ticket = ticket.at_next_hop();
+            if self.hops[ticket.hop() as usize] == END {
+                return self.leave(ticket, bytes);
             }
-            self.forward(hop, self.packets.bytes(ticket.handle), ticket);
+            self.forward(bytes, ticket);
         }
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links.len()
     }
 
     /// A link, to look at.
@@ -175,9 +191,9 @@ impl Fabric {
         self.packets.len()
     }
 
-    /// Gives a packet to the link of a hop.
-    fn forward(&mut self, hop: u32, bytes: u32, ticket: Ticket) {
-        let id = LinkId(self.hops[hop as usize]);
+    /// Gives a packet to the link of its hop.
+    fn forward(&mut self, bytes: u32, ticket: Ticket) {
+        let id = LinkId(self.hops[ticket.hop() as usize]);
         let link = &mut self.links[id.index()];
         link.send(self.now, bytes, ticket);
         let next = link.next_event().unwrap_or(Timestamp::MAX);
@@ -192,20 +208,16 @@ impl Fabric {
     /// Forgets the packets that a link has dropped.
     fn bury(&mut self, link: LinkId) {
         while let Some((ticket, why)) = self.links[link.index()].take_dropped() {
-            let Some(packet) = self.packets.take(ticket) else { continue };
-            for observer in &mut self.observers {
-                observer.on_dropped(self.now, &packet, link, why);
+            if let Some(packet) = self.packets.take_dropped(ticket) {
+                self.observers.dropped(self.now, &packet, link, why);
             }
         }
     }
 
     /// A packet has come to the end of its route.
-    fn leave(&mut self, ticket: Ticket) -> Option<Packet> {
-        let sent_at = self.packets.sent_at(ticket.handle);
-        let packet = self.packets.take(ticket)?;
-        for observer in &mut self.observers {
-            observer.on_delivered(self.now, &packet, sent_at);
-        }
+    fn leave(&mut self, ticket: Ticket, bytes: u32) -> Option<Packet> {
+        let packet = self.packets.take(ticket, bytes)?;
+        self.observers.delivered(self.now, ticket, &packet);
         Some(packet)
     }
 }

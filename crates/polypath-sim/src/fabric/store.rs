@@ -1,66 +1,217 @@
 //! Where packets are kept while links pass their tickets on.
 
-use super::{Packet, Ticket};
-use polypath_units::Timestamp;
+use super::{Body, EndpointId, Packet, RouteId, Ticket};
+use crate::tcp::{Flags, SackBlocks, Segment, Timestamps};
+
+/// Marks the handle of a plain segment.
+const PLAIN: u32 = 1 << 31;
 
 /// Packets by handle. A handle is free again once its packet is taken.
+///
+/// With many packets on the links each one is far from any cache when it arrives, and what it takes
+/// to fetch it is most of a segment's cost. Segments without rare options are therefore kept in one
+/// cache line each, everything else as it is.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    packet: Option<Packet>,
-    /// The place in the list of hops.
-    hop: u32,
-    sent_at: Timestamp,
+    plain: Slab<PlainSegment>,
+    others: Slab<Option<Packet>>,
 }
 
 impl Store {
-    /// Keeps a packet that was sent now and stands before hop `hop`.
-    pub(super) fn put(&mut self, packet: Packet, hop: u32, now: Timestamp) -> u32 {
-        let slot = Slot { packet: Some(packet), hop, sent_at: now };
+    /// Keeps a packet.
+    pub(super) fn put(&mut self, packet: Packet) -> u32 {
+        match PlainSegment::of(&packet) {
+            Some(plain) => self.plain.put(plain) | PLAIN,
+            None => self.others.put(Some(packet)),
+        }
+    }
+
+    /// Gives the packet up, which the link says has `bytes`. `None` only for a handle that was given
+    /// up before.
+    pub(super) fn take(&mut self, ticket: Ticket, bytes: u32) -> Option<Packet> {
+        if ticket.handle() & PLAIN != 0 {
+            let handle = ticket.handle() & !PLAIN;
+            self.plain.free.push(handle);
+            return Some(self.plain.slots[handle as usize].packet(ticket, bytes));
+        }
+        let mut packet = self.others.slots[ticket.handle() as usize].take()?;
+        packet.ecn = ticket.ecn();
+        self.others.free.push(ticket.handle());
+        Some(packet)
+    }
+
+    /// Gives up a packet of which no link knows the size any more.
+    pub(super) fn take_dropped(&mut self, ticket: Ticket) -> Option<Packet> {
+        let plain = || self.plain.slots[(ticket.handle() & !PLAIN) as usize].segment().wire_bytes();
+        let bytes = if ticket.handle() & PLAIN != 0 { plain() } else { 0 };
+        self.take(ticket, bytes)
+    }
+
+    /// How many packets are kept.
+    pub(super) fn len(&self) -> usize {
+        self.plain.len() + self.others.len()
+    }
+}
+
+impl Ticket {
+    /// The place of the packet: among which, and the number there.
+    pub(super) const fn slot(self) -> (usize, usize) {
+        ((self.handle() & PLAIN != 0) as usize, (self.handle() & !PLAIN) as usize)
+    }
+}
+
+#[derive(Debug)]
+struct Slab<T> {
+    slots: Vec<T>,
+    /// The slot that was given up last is taken first: it may still be in a cache.
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    fn put(&mut self, value: T) -> u32 {
         match self.free.pop() {
             Some(handle) => {
-                self.slots[handle as usize] = slot;
+                self.slots[handle as usize] = value;
                 handle
             }
             None => {
-                self.slots.push(slot);
+                self.slots.push(value);
                 (self.slots.len() - 1) as u32
             }
         }
     }
 
-    /// The packet has passed a hop: the next one.
-    pub(super) fn advance(&mut self, handle: u32) -> u32 {
-        let slot = &mut self.slots[handle as usize];
-        slot.hop += 1;
-        slot.hop
-    }
-
-    /// The size of a packet.
-    pub(super) fn bytes(&self, handle: u32) -> u32 {
-        self.slots[handle as usize].packet.as_ref().map_or(0, |packet| packet.bytes)
-    }
-
-    /// When a packet was sent.
-    pub(super) fn sent_at(&self, handle: u32) -> Timestamp {
-        self.slots[handle as usize].sent_at
-    }
-
-    /// Gives the packet up. `None` only for a handle that was given up before.
-    pub(super) fn take(&mut self, ticket: Ticket) -> Option<Packet> {
-        let mut packet = self.slots[ticket.handle as usize].packet.take()?;
-        packet.ecn = ticket.ecn;
-        self.free.push(ticket.handle);
-        Some(packet)
-    }
-
-    /// How many packets are kept.
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+}
+
+/// A segment that carries no option but timestamps, and what the ticket does not tell of its packet.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct PlainSegment {
+    seq: u64,
+    ack: u64,
+    tag: u64,
+    len: u32,
+    window: u32,
+    timestamps: Option<Timestamps>,
+    route: RouteId,
+    to: EndpointId,
+    path: u8,
+    flags: Flags,
+    ect: bool,
+}
+
+impl PlainSegment {
+    fn of(packet: &Packet) -> Option<Self> {
+        let Body::Segment(segment) = &packet.body else { return None };
+        let Segment { seq, ack, tag, len, window, flags, ect, syn, sack, timestamps, mptcp } =
+            *segment;
+        if syn.is_some() || mptcp.is_some() || !sack.is_empty() {
+            return None;
+        }
+        let &Packet { route, to, path, .. } = packet;
+        Some(Self { seq, ack, tag, len, window, timestamps, route, to, path, flags, ect })
+    }
+
+    fn packet(&self, ticket: Ticket, bytes: u32) -> Packet {
+        let &Self { route, to, path, .. } = self;
+        let (flow, ecn) = (ticket.flow(), ticket.ecn());
+        let body = Body::Segment(self.segment());
+        Packet { route, to, path, ecn, bytes, flow, body }
+    }
+
+    fn segment(&self) -> Segment {
+        let Self { seq, ack, tag, len, window, timestamps, flags, ect, .. } = *self;
+        Segment {
+            seq,
+            ack,
+            tag,
+            len,
+            window,
+            flags,
+            ect,
+            syn: None,
+            sack: SackBlocks::NONE,
+            timestamps,
+            mptcp: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::Ecn;
+    use crate::tcp::MptcpOption;
+
+    fn packet(segment: Segment) -> Packet {
+        Packet {
+            route: RouteId(3),
+            to: EndpointId(5),
+            path: 2,
+            ecn: Ecn::Capable,
+            bytes: 1_500,
+            flow: 9,
+            body: Body::Segment(segment),
+        }
+    }
+
+    fn segment() -> Segment {
+        Segment {
+            seq: 6,
+            ack: 7,
+            tag: 8,
+            len: 1_448,
+            window: 65_535,
+            flags: Flags::ACK.with(Flags::PSH),
+            ect: true,
+            syn: None,
+            sack: SackBlocks::NONE,
+            timestamps: Some(Timestamps { value: 1, echo: 2 }),
+            mptcp: None,
+        }
+    }
+
+    /// Keeps a packet, marks it on its way, and takes it.
+    fn through(store: &mut Store, packet: Packet) -> (Packet, u32) {
+        let (bytes, flow) = (packet.bytes, packet.flow);
+        let handle = store.put(packet);
+        assert_eq!(store.len(), 1);
+        let ticket = Ticket::new(handle, 0, (flow, 0, Ecn::Congested));
+        let taken = store.take(ticket, bytes).expect("it was put there");
+        assert_eq!(store.len(), 0);
+        (taken, handle)
+    }
+
+    #[test]
+    fn every_packet_comes_out_as_it_went_in_with_the_ticket_s_mark() {
+        let mptcp = Some(MptcpOption::MpPrio { backup: true });
+        let sack = SackBlocks::new(7, None, [(10, 20)]);
+        let variants = [
+            (segment(), true),
+            (Segment { timestamps: None, ..segment() }, true),
+            (Segment { sack, ..segment() }, false),
+            (Segment { mptcp, ..segment() }, false),
+        ];
+        let mut store = Store::default();
+        for (segment, is_plain) in variants {
+            let (taken, handle) = through(&mut store, packet(segment));
+            assert_eq!(handle & PLAIN != 0, is_plain, "{segment:?}");
+            let expected = Packet { ecn: Ecn::Congested, ..packet(segment) };
+            assert_eq!(format!("{taken:?}"), format!("{expected:?}"));
+        }
+    }
+
+    #[test]
+    fn a_plain_segment_is_one_cache_line() {
+        assert_eq!(size_of::<PlainSegment>(), 64);
     }
 }

@@ -2,8 +2,12 @@
 
 use super::chunks::Chunks;
 use super::config::MptcpConfig;
+use super::log::{PathEvent, PathLog};
 use super::receiving::Receiving;
-use crate::tcp::{Dss, Endpoint, Flags, Mapping, MptcpOption, Report, Segment, State, TcpStats};
+use crate::tcp::{
+    Dss, Endpoint, Flags, LogDetail, Mapping, MptcpOption, Report, Segment, State, StateLog,
+    TcpEvent, TcpStats,
+};
 use core::num::NonZeroU16;
 use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
@@ -48,6 +52,14 @@ pub struct SubflowStatus {
     pub srtt: Option<Duration>,
 }
 
+/// What a subflow has written down.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubflowLog<'a> {
+    pub(crate) path: PathId,
+    pub(crate) events: &'a [(Timestamp, TcpEvent)],
+    pub(crate) states: &'a [(Timestamp, State)],
+}
+
 #[derive(Debug)]
 pub(super) struct Subflow {
     pub(super) tcp: Endpoint,
@@ -57,6 +69,7 @@ pub(super) struct Subflow {
     pub(super) failed: bool,
     /// When its window was halved for blocking others.
     pub(super) penalised: Option<Timestamp>,
+    pub(super) states: StateLog,
 }
 
 /// One end of a Multipath TCP connection: a state machine without clock, sockets or payload.
@@ -92,6 +105,7 @@ pub struct Connection {
     pub(super) out: VecDeque<Output>,
     pub(super) views: Vec<PathView>,
     pub(super) health: Vec<PathHealth>,
+    pub(super) log: PathLog,
 }
 
 impl Connection {
@@ -117,7 +131,15 @@ impl Connection {
         let subflow = |(number, &backup): (u8, &bool)| {
             let path = PathId::new(number)?;
             let tcp = tcp(path);
-            Some(Subflow { tcp, path, backup, established: false, failed: false, penalised: None })
+            Some(Subflow {
+                tcp,
+                path,
+                backup,
+                established: false,
+                failed: false,
+                penalised: None,
+                states: StateLog::default(),
+            })
         };
         Self {
             congestion: Congestion::new(config.congestion),
@@ -138,6 +160,7 @@ impl Connection {
             out: VecDeque::new(),
             views: Vec::new(),
             health: Vec::new(),
+            log: PathLog::default(),
             config,
         }
     }
@@ -177,6 +200,30 @@ impl Connection {
     /// Bytes that were sent again on another subflow.
     pub const fn reinjected_bytes(&self) -> u64 {
         self.reinjected_bytes
+    }
+
+    /// Keeps a log from now on; to be called before it connects.
+    pub fn keep_log(&mut self, detail: LogDetail) {
+        self.config.tcp.log = self.config.tcp.log.max(detail);
+        self.log.keep();
+        for subflow in &mut self.subflows {
+            subflow.tcp.keep_log(self.config.tcp.log);
+            subflow.states.keep();
+        }
+    }
+
+    /// What happened to its paths, with [`Connection::keep_log`].
+    pub fn log(&self) -> &[(Timestamp, (PathId, PathEvent))] {
+        self.log.events()
+    }
+
+    /// The logs of its subflows.
+    pub(crate) fn subflow_logs(&self) -> impl Iterator<Item = SubflowLog<'_>> {
+        self.subflows.iter().map(|subflow| SubflowLog {
+            path: subflow.path,
+            events: subflow.tcp.log(),
+            states: subflow.states.states(),
+        })
     }
 
     /// Congestion control of its subflows.
@@ -282,6 +329,9 @@ impl Connection {
         self.schedule(now);
         self.finish(now);
         (0..self.subflows.len()).for_each(|index| self.transmit(index, now));
+        for Subflow { tcp, states, .. } in &mut self.subflows {
+            states.note(now, tcp.state());
+        }
     }
 
     /// Takes what the subflows report.
@@ -319,6 +369,7 @@ impl Connection {
 
     fn on_established(&mut self, index: usize, now: Timestamp) {
         self.subflows[index].established = true;
+        self.subflows[index].states.note(now, State::Established);
         self.detector.on_add(self.subflows[index].path, now);
         if self.is_client && index == 0 {
             for subflow in &mut self.subflows[1..] {

@@ -1,6 +1,7 @@
 //! Paths that die and come back.
 
 use super::connection::{Connection, Message, Output};
+use super::log::PathEvent;
 use polypath_core::failure::{Action, Feedback, SendState};
 use polypath_units::{PathId, PathSet, Timestamp};
 
@@ -63,6 +64,8 @@ impl Connection {
 
     fn set_failed(&mut self, path: PathId, failed: bool, now: Timestamp) {
         self.subflows[path.index()].failed = failed;
+        let event = if failed { PathEvent::Failed } else { PathEvent::Recovered };
+        self.log.record(now, path, event);
         self.congestion.set_usable(path, !failed);
         if failed {
             self.chunks.reinject(path);

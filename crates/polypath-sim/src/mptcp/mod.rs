@@ -20,8 +20,10 @@ mod chunks;
 mod config;
 mod connection;
 mod failure;
+mod log;
 mod receiving;
 mod scheduling;
 
 pub use config::MptcpConfig;
 pub use connection::{Connection, Message, Output, SubflowStatus};
+pub use log::PathEvent;

@@ -2,6 +2,7 @@
 
 use super::chunks::Chunk;
 use super::connection::{Connection, Subflow};
+use super::log::PathEvent;
 use polypath_core::congestion::Congestion;
 use polypath_core::scheduler::{PathView, Pick, QueueView};
 use polypath_units::{PathId, PathSet, Timestamp};
@@ -112,6 +113,7 @@ impl Connection {
         if again.is_some() {
             self.chunks.on_sent_again(dsn, path, now);
             self.reinjected_bytes += u64::from(len);
+            self.log.record(now, path, PathEvent::Reinjected { dsn, len });
         } else {
             self.chunks.push(len, path, now);
             self.unsent -= u64::from(len);
@@ -165,6 +167,7 @@ impl Connection {
         if penalised.is_none_or(|at| now.since(at) >= rtt) {
             *penalised = Some(now);
             self.congestion.penalise(slow);
+            self.log.record(now, slow, PathEvent::Penalised);
         }
     }
 }

@@ -1,5 +1,17 @@
 //! What is kept of a run beside its results.
 
+pub mod delay;
+mod end;
+pub mod events;
+mod files;
+mod parquet;
+pub mod pcapng;
+pub mod qlog;
+pub mod series;
+
+pub use end::End;
+pub use parquet::{WriteError, run_directory};
+
 use crate::fabric::EndpointId;
 
 /// A connection of a run.

@@ -15,6 +15,14 @@ pub struct AlgorithmName {
     pub place: Place,
 }
 
+impl AlgorithmName {
+    /// The error of this name, which is to be one of a `kind`.
+    pub(crate) fn wrong(&self, kind: NameKind, problem: impl fmt::Display) -> ScenarioError {
+        let (place, key) = (self.place.clone(), kind.key().to_owned());
+        ScenarioError::Value { place, key, problem: problem.to_string() }
+    }
+}
+
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
@@ -81,11 +89,7 @@ impl Scenario {
         check: impl Fn(NameKind, &str) -> Result<(), E>,
     ) -> Result<(), ScenarioError> {
         for (kind, name) in self.connections.iter().flat_map(|connection| connection.names()) {
-            check(kind, &name.name).map_err(|problem| ScenarioError::Value {
-                place: name.place.clone(),
-                key: kind.key().to_owned(),
-                problem: problem.to_string(),
-            })?;
+            check(kind, &name.name).map_err(|problem| name.wrong(kind, problem))?;
         }
         Ok(())
     }

@@ -33,6 +33,8 @@ choices! {
         InFlight = "in_flight",
         /// The pacing rate of each subflow.
         PacingRate = "pacing_rate",
+        /// What each subflow's congestion control takes its path to deliver.
+        DeliveryRate = "delivery_rate",
         /// The queue of each link, in bytes.
         Queue = "queue",
         /// Bytes in the receive buffer of each connection.

@@ -1,5 +1,6 @@
 //! Every assumption about a TCP, with the defaults of Linux 6.
 
+use super::log::LogDetail;
 use polypath_core::estimator::RtoBounds;
 use polypath_units::Bandwidth;
 use std::time::Duration;
@@ -128,8 +129,8 @@ pub struct TcpConfig {
     pub time_wait: Duration,
     /// Whether [`super::Report`]s of single segments are made, for MPTCP.
     pub segment_reports: bool,
-    /// Whether events are written down: [`super::Endpoint::log`].
-    pub log: bool,
+    /// Which events are written down: [`super::Endpoint::log`].
+    pub log: LogDetail,
 }
 
 impl TcpConfig {
@@ -170,7 +171,7 @@ impl TcpConfig {
         reading: Reading::AtOnce,
         time_wait: Duration::from_secs(60),
         segment_reports: false,
-        log: false,
+        log: LogDetail::Off,
     };
 
     /// NewReno without SACK as RFC 5681 and 6582 have it: no timestamps, RACK, probes, undo or

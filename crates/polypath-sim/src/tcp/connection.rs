@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::endpoint::Endpoint;
+use super::log::LogDetail;
 use super::report::Report;
 use super::segment::Segment;
 use polypath_core::congestion::Congestion;
@@ -85,6 +86,11 @@ impl TcpConnection {
     /// What happened since: see [`Endpoint::poll_report`].
     pub fn poll_report(&mut self) -> Option<Report> {
         self.endpoint.poll_report()
+    }
+
+    /// Writes down so much from now on: see [`Endpoint::keep_log`].
+    pub fn keep_log(&mut self, detail: LogDetail) {
+        self.endpoint.keep_log(detail);
     }
 
     /// The endpoint: state, counters, log.

@@ -1,6 +1,67 @@
 //! Events of an endpoint, written down when asked for.
 
-use polypath_units::Timestamp;
+use super::endpoint::State;
+use polypath_core::congestion::Congestion;
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+
+/// How much is written down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogDetail {
+    /// Nothing.
+    #[default]
+    Off,
+    /// What happens now and then: losses, timeouts, episodes of recovery.
+    Events,
+    /// Each segment sent and each acknowledgement too.
+    Segments,
+}
+
+/// What congestion control knows of a path at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathMetrics {
+    /// The congestion window in bytes.
+    pub window: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// The slow-start threshold in bytes, once there is one.
+    pub ssthresh: Option<u64>,
+    /// Whether it is in slow start.
+    pub in_slow_start: bool,
+    /// Round-trip times, once there is a sample.
+    pub rtt: Option<RttMetrics>,
+}
+
+/// What is known of round-trip times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttMetrics {
+    /// The latest sample.
+    pub latest: Duration,
+    /// The smallest sample.
+    pub min: Duration,
+    /// The smoothed time.
+    pub smoothed: Duration,
+    /// The mean deviation.
+    pub variation: Duration,
+}
+
+impl PathMetrics {
+    /// Those of a path now.
+    pub(crate) fn of(congestion: &Congestion, path: PathId) -> Self {
+        let threshold = congestion.subflow(path).map(|subflow| subflow.ssthresh);
+        let rtt = congestion.rtt(path).and_then(|rtt| {
+            let (latest, min, smoothed) = (rtt.latest()?, rtt.min()?, rtt.srtt()?);
+            Some(RttMetrics { latest, min, smoothed, variation: rtt.rttvar() })
+        });
+        Self {
+            window: congestion.window(path),
+            in_flight: congestion.bytes_in_flight(path),
+            ssthresh: threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64),
+            in_slow_start: congestion.in_slow_start(path),
+            rtt,
+        }
+    }
+}
 
 /// Why a segment is taken for lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +78,19 @@ pub enum LossReason {
     Timeout,
 }
 
+impl LossReason {
+    /// What it is called in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::SackedAbove => "sacked_above",
+            Self::DuplicateAcks => "duplicate_acks",
+            Self::PartialAck => "partial_ack",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
 /// Why the sender went back to what was before a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndoReason {
@@ -26,6 +100,17 @@ pub enum UndoReason {
     Dsack,
     /// Original data was acknowledged after a timeout (F-RTO, RFC 5682).
     Frto,
+}
+
+impl UndoReason {
+    /// What it is called in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timestamps => "timestamps",
+            Self::Dsack => "dsack",
+            Self::Frto => "frto",
+        }
+    }
 }
 
 /// Something that happened at an endpoint. Numbers are bytes.
@@ -46,10 +131,8 @@ pub enum TcpEvent {
         ack: u64,
         /// Bytes newly delivered.
         delivered: u64,
-        /// The congestion window after it.
-        window: u64,
-        /// Bytes in flight after it.
-        in_flight: u64,
+        /// Windows and times after it.
+        metrics: PathMetrics,
     },
     /// A segment is taken for lost.
     Lost {
@@ -104,21 +187,67 @@ pub enum TcpEvent {
 
 /// The log of an endpoint; keeps nothing unless switched on.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Log(Option<Vec<(Timestamp, TcpEvent)>>);
+pub(super) struct Log {
+    detail: LogDetail,
+    events: Vec<(Timestamp, TcpEvent)>,
+}
 
 impl Log {
-    pub(super) fn new(on: bool) -> Self {
-        Self(on.then(Vec::new))
+    pub(super) const fn new(detail: LogDetail) -> Self {
+        Self { detail, events: Vec::new() }
+    }
+
+    /// Writes down as much from now on.
+    pub(super) const fn set_detail(&mut self, detail: LogDetail) {
+        self.detail = detail;
     }
 
     #[inline]
     pub(super) fn record(&mut self, now: Timestamp, event: impl FnOnce() -> TcpEvent) {
-        if let Some(events) = &mut self.0 {
-            events.push((now, event()));
+        if self.detail >= LogDetail::Events {
+            self.events.push((now, event()));
+        }
+    }
+
+    /// An event of a single segment.
+    #[inline]
+    pub(super) fn record_segment(&mut self, now: Timestamp, event: impl FnOnce() -> TcpEvent) {
+        if self.detail >= LogDetail::Segments {
+            self.events.push((now, event()));
         }
     }
 
     pub(super) fn events(&self) -> &[(Timestamp, TcpEvent)] {
+        &self.events
+    }
+}
+
+/// The states that a connection has passed through.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateLog(Option<Vec<(Timestamp, State)>>);
+
+impl StateLog {
+    /// Keeps states from now on.
+    pub(crate) fn keep(&mut self) {
+        self.0.get_or_insert_default();
+    }
+
+    /// Whether states are kept.
+    pub(crate) const fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Notes a state, if it is another than before.
+    #[inline]
+    pub(crate) fn note(&mut self, now: Timestamp, state: State) {
+        if let Some(states) = &mut self.0
+            && states.last().is_none_or(|&(_, last)| last != state)
+        {
+            states.push((now, state));
+        }
+    }
+
+    pub(crate) fn states(&self) -> &[(Timestamp, State)] {
         self.0.as_deref().unwrap_or_default()
     }
 }

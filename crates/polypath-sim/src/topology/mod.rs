@@ -9,7 +9,7 @@ pub use graph::{Ends, Graph, GraphLink};
 pub use presets::{chain, dumbbell, parking_lot, shared_bottleneck};
 pub use routing::{Route, RouteError};
 
-use crate::network::PathLinks;
+use crate::network::{Direction, PathLinks};
 use polypath_link::LinkConfig;
 use std::collections::BTreeMap;
 
@@ -36,8 +36,10 @@ impl LinkId {
 /// A link between two nodes, in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
-    /// What it is called in results.
+    /// What it is called in results: both directions alike.
     pub name: String,
+    /// Which of the two it is: up is the one in which the link was connected.
+    pub direction: Direction,
     /// Where packets enter.
     pub from: NodeId,
     /// Where they come out.
@@ -53,6 +55,8 @@ pub struct Edge {
 pub struct Topology {
     nodes: Vec<String>,
     edges: Vec<Edge>,
+    /// The links that leave each node, in order.
+    leaving: Vec<Vec<LinkId>>,
     pairs: Vec<(NodeId, NodeId)>,
 }
 
@@ -65,6 +69,7 @@ impl Topology {
     /// Adds a host or router.
     pub fn add_node(&mut self, name: impl Into<String>) -> NodeId {
         self.nodes.push(name.into());
+        self.leaving.push(Vec::new());
         NodeId((self.nodes.len() - 1) as u32)
     }
 
@@ -82,10 +87,20 @@ impl Topology {
     ) -> LinkId {
         assert!(from.index().max(to.index()) < self.nodes.len(), "a link to a node that is not");
         let (up, down) = (LinkId(self.edges.len() as u32), LinkId(self.edges.len() as u32 + 1));
+        self.leaving[from.index()].push(up);
+        self.leaving[to.index()].push(down);
         let name = name.into();
-        let back = format!("{name} (back)");
-        self.edges.push(Edge { name, from, to, config: links.up, reverse: down });
-        self.edges.push(Edge { name: back, from: to, to: from, config: links.down, reverse: up });
+        let PathLinks { up: there, down: back } = links;
+        self.edges.push(Edge {
+            name: name.clone(),
+            direction: Direction::Up,
+            from,
+            to,
+            config: there,
+            reverse: down,
+        });
+        let (from, to, direction) = (to, from, Direction::Down);
+        self.edges.push(Edge { name, direction, from, to, config: back, reverse: up });
         up
     }
 
@@ -104,14 +119,24 @@ impl Topology {
         self.nodes.iter().position(|n| n == name).map(|i| NodeId(i as u32))
     }
 
+    /// The links that leave a node, in order.
+    fn leaving(&self, node: NodeId) -> impl Iterator<Item = (LinkId, &Edge)> {
+        self.leaving[node.index()].iter().map(|&link| (link, self.edge(link)))
+    }
+
     /// The links, by number.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The link of this name, of the direction in which it was connected.
+    /// The link of this name, in the direction up.
     pub fn link(&self, name: &str) -> Option<LinkId> {
         self.edges.iter().position(|edge| edge.name == name).map(|i| LinkId(i as u32))
+    }
+
+    /// Both directions of the link of this name, up first.
+    pub fn both_ways(&self, name: &str) -> Option<[LinkId; 2]> {
+        self.link(name).map(|up| [up, self.edge(up).reverse])
     }
 
     /// A link.

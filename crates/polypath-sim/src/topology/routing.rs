@@ -50,16 +50,20 @@ impl Topology {
         if from == to {
             return Err(RouteError::Loop { node: self.name(from) });
         }
-        let none = || RouteError::None { from: self.name(from), to: self.name(to) };
-        self.search(from, to).ok_or_else(none)
+        self.search(from, to).ok_or_else(|| self.no_route(from, to))
+    }
+
+    /// The error of a route that there is not.
+    pub(crate) fn no_route(&self, from: NodeId, to: NodeId) -> RouteError {
+        RouteError::None { from: self.name(from), to: self.name(to) }
     }
 
     /// One route for each link that leaves `from` and leads to `to`: the paths of a multihomed
     /// host, in order of the links.
     pub fn routes(&self, from: NodeId, to: NodeId) -> Vec<Route> {
-        let leaving = self.edges.iter().enumerate().filter(|(_, edge)| edge.from == from);
-        let first = leaving.map(|(i, edge)| (LinkId(i as u32), edge.to));
-        first.filter_map(|(link, next)| self.route_through(from, link, next, to)).collect()
+        let through =
+            |(link, edge): (LinkId, &super::Edge)| self.route_through(from, link, edge.to, to);
+        self.leaving(from).filter_map(through).collect()
     }
 
     /// The route through these nodes, each a neighbour of the one before. Between two that are
@@ -69,9 +73,9 @@ impl Topology {
     /// If two are not neighbours.
     pub fn route_via(&self, nodes: &[NodeId]) -> Result<Route, RouteError> {
         let hops = nodes.windows(2).map(|pair| {
-            let between = |edge: &super::Edge| edge.from == pair[0] && edge.to == pair[1];
             let gap = || RouteError::Gap { from: self.name(pair[0]), to: self.name(pair[1]) };
-            self.edges.iter().position(between).map(|i| LinkId(i as u32)).ok_or_else(gap)
+            let mut leaving = self.leaving(pair[0]);
+            leaving.find(|(_, edge)| edge.to == pair[1]).map(|(link, _)| link).ok_or_else(gap)
         });
         hops.collect::<Result<_, _>>().map(Route)
     }
@@ -105,19 +109,26 @@ impl Topology {
         Some(Route(links))
     }
 
-    /// Dijkstra's search.
+    /// Dijkstra's search. Hosts with one link, of which a large network has many, are on no way to
+    /// another node.
     fn search(&self, from: NodeId, to: NodeId) -> Option<Route> {
         let mut best: Vec<Option<(Cost, Option<LinkId>)>> = vec![None; self.nodes.len()];
         let mut open = BinaryHeap::from([Reverse((Cost::default(), from))]);
         best[from.index()] = Some((Cost::default(), None));
         while let Some(Reverse((cost, node))) = open.pop() {
+            if node == to {
+                break;
+            }
             if best[node.index()].is_some_and(|(least, _)| least < cost) {
                 continue;
             }
-            for (i, edge) in self.edges.iter().enumerate().filter(|(_, edge)| edge.from == node) {
+            for (link, edge) in self.leaving(node) {
+                if edge.to != to && self.leaving[edge.to.index()].len() == 1 {
+                    continue;
+                }
                 let reached = (cost.0 + edge.config.delay, cost.1 + 1);
                 if best[edge.to.index()].is_none_or(|(least, _)| reached < least) {
-                    best[edge.to.index()] = Some((reached, Some(LinkId(i as u32))));
+                    best[edge.to.index()] = Some((reached, Some(link)));
                     open.push(Reverse((reached, edge.to)));
                 }
             }

@@ -44,6 +44,14 @@ fn middle(bucket: usize) -> u64 {
     low + ((1 << shift) >> 1)
 }
 
+/// The greatest delay of a bucket in nanoseconds.
+fn last(bucket: usize) -> u64 {
+    let shift = (bucket as u64 / STEPS).saturating_sub(1);
+    // The last bucket ends at the greatest number that there is.
+    let end = u128::from(bucket as u64 - shift * STEPS + 1) << shift;
+    u64::try_from(end - 1).unwrap_or(u64::MAX)
+}
+
 impl Delays {
     /// One more.
     pub fn add(&mut self, delay: Duration) {
@@ -102,6 +110,17 @@ impl Delays {
         let nanos = Duration::from_nanos(middle(self.first + index));
         Some(nanos.clamp(self.minimum, self.maximum))
     }
+
+    /// The cumulative distribution: delays in ascending order, and the share that did not exceed
+    /// them, within 1/64.
+    pub fn distribution(&self) -> impl Iterator<Item = (Duration, f64)> {
+        let filled = (self.first..).zip(&self.buckets).filter(|&(_, &count)| count > 0);
+        filled.scan(0, |reached, (bucket, count)| {
+            *reached += count;
+            let last = Duration::from_nanos(last(bucket)).min(self.maximum);
+            Some((last, *reached as f64 / self.count as f64))
+        })
+    }
 }
 
 #[cfg(test)]
@@ -115,7 +134,29 @@ mod tests {
         assert_eq!((delays.mean(), delays.minimum(), delays.quantile(0.5)), (None, None, None));
     }
 
+    #[test]
+    fn buckets_touch_and_cover_everything() {
+        let highest = bucket(u64::MAX);
+        assert_eq!((bucket(0), last(highest)), (0, u64::MAX));
+        for number in 0..highest {
+            assert_eq!((bucket(last(number)), bucket(last(number) + 1)), (number, number + 1));
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_distribution_rises_to_one(nanos in prop::collection::vec(0..u64::MAX, 1..100)) {
+            let mut delays = Delays::default();
+            nanos.iter().for_each(|&n| delays.add(Duration::from_nanos(n)));
+            let points: Vec<_> = delays.distribution().collect();
+            prop_assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+            prop_assert_eq!(*points.last().unwrap(), (delays.maximum().unwrap(), 1.0));
+            for &(delay, share) in &points {
+                let within = nanos.iter().filter(|&&n| u128::from(n) <= delay.as_nanos()).count();
+                prop_assert_eq!(share, within as f64 / nanos.len() as f64);
+            }
+        }
+
         #[test]
         fn quantiles_are_within_1_in_128(
             mut nanos in prop::collection::vec((0..40_u32, any::<u64>()), 1..200),

@@ -1,6 +1,8 @@
-use crate::world::{TRANSPORTS, Transport, World, link, mbit, ms, observed};
+use crate::world::{TRANSPORTS, Transport, World, link, mbit, ms, observed, tcp_settings};
 use polypath_sim::Direction;
+use polypath_sim::endpoint::TcpEnd;
 use polypath_sim::scenario::{FlowKind, OnOff, Spread};
+use polypath_sim::tcp::Reading;
 use std::time::Duration;
 
 const FLOW: OnOff = OnOff {
@@ -74,4 +76,21 @@ fn without_off_times_it_is_endless() {
     let full = 4.0 * 10e6 / 8.0 * 1_448.0 / 1_500.0;
     // What is under way at the two ends of the interval differs by a segment at most.
     assert!((bytes as f64 - full).abs() <= 1_448.0, "{bytes} of {full}");
+}
+
+/// A reader that does not read closes the window. It is probed for what waits, not in silence.
+#[test]
+fn nothing_is_probed_for_in_silence() {
+    let mut settings = tcp_settings();
+    settings.tcp.reading = Reading::WhenTold;
+    let mut world = World::with_tcp(Transport::Tcp, &link(100.0, 10), &settings);
+    let (on, off) = (Duration::from_secs(2), Duration::from_secs(60));
+    world.flow(&FlowKind::OnOff(OnOff { on, off, ..FLOW }), Direction::Up, (ms(0), ms(70_000)));
+    let mut probes_at = |at| {
+        world.simulator.run_until(at);
+        let end: &TcpEnd = world.simulator.endpoint(world.ends.0).unwrap();
+        end.tcp().endpoint().stats().window_probes
+    };
+    let [early, before, after] = [500, 2_001, 60_000].map(|at| probes_at(ms(at)));
+    assert!(early < before && before == after, "{early} {before} {after}");
 }

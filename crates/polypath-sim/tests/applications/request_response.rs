@@ -1,8 +1,9 @@
 use crate::world::{HEADERS, TRANSPORTS, Transport, World, link, ms, observed, run, time};
 use polypath_sim::Direction;
-use polypath_sim::application::{Request, RequestReport};
+use polypath_sim::application::{Course, Request, RequestReport, for_flow};
 use polypath_sim::scenario::{
-    ExponentialSizes, FlowKind, NextRequest, RequestResponse, SizeDistribution, Sizes, Spread,
+    ExponentialSizes, FlowKind, NextRequest, OnOff, RequestResponse, SizeDistribution, Sizes,
+    Spread,
 };
 use polypath_units::{ByteCount, Timestamp};
 use std::time::Duration;
@@ -50,6 +51,20 @@ fn a_closed_loop_takes_a_round_trip_and_the_transmission() {
     }
     assert_eq!(requests.len() as u128, 3_000_000_000 / (alone() + THINK).as_nanos() + 1);
     assert!(start >= ms(4_000), "none was made after the stop");
+}
+
+/// The same with the sizes exchanged: the last byte of the request counts.
+#[test]
+fn a_request_is_answered_when_all_of_it_is_there() {
+    let (request, response) = (ByteCount::new(RESPONSE), ByteCount::new(REQUEST));
+    let flow = flow(NextRequest::AfterResponse(THINK), None);
+    let flow = RequestResponse { request, response: Sizes::Constant(response), ..flow };
+    let requests = seen(flow).completed;
+    assert_eq!(requests.len(), 25);
+    for took in requests.iter().map(Request::completion_time) {
+        let acknowledged = alone() + time(HEADERS, MBIT_S);
+        assert!(took == alone() || took == acknowledged, "{took:?} of {:?}", alone());
+    }
 }
 
 /// A request every 5 ms, so that four are under way: beside a request only the acknowledgements of
@@ -129,4 +144,27 @@ fn an_unanswered_request_is_outstanding() {
     world.simulator.run_until(ms(1_015));
     let requests = observed!(world.simulator.flow_report(id), Requests);
     assert_eq!((requests.completed.len(), requests.outstanding), (0, 1));
+}
+
+/// What is drawn comes from the seed of the flow: on-times, sizes, distances.
+#[test]
+fn seeds_decide_the_draws() {
+    let mean = ByteCount::new(50_000);
+    let response = Sizes::Drawn(SizeDistribution::Exponential(ExponentialSizes { mean }));
+    let next = NextRequest::AfterRequest(THINK);
+    let requests = RequestResponse { response, times: Spread::Exponential, ..flow(next, None) };
+    let (on, durations) = (THINK, Spread::Exponential);
+    let on_off = OnOff { on, off: THINK, durations, rate: None };
+    for kind in [FlowKind::RequestResponse(requests), FlowKind::OnOff(on_off)] {
+        let [first, again, other] = [1, 1, 2].map(|seed| {
+            let mut world = World::new(Transport::Tcp, &link(MBIT_S, 10));
+            let (from, to) = world.ends;
+            let course = Course { from, to, start: ms(0), stop: ms(2_000) };
+            let id = world.simulator.add_application(for_flow(&kind, course, seed));
+            world.simulator.run_until(ms(5_000));
+            world.simulator.flow_report(id)
+        });
+        assert_eq!(first, again);
+        assert_ne!(first.observations, other.observations);
+    }
 }

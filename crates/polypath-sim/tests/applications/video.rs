@@ -98,7 +98,7 @@ fn it_follows_the_link_down() {
     assert_eq!(seen.last_bit_rate, Some(mbit(1.0)), "{seen:?}");
 }
 
-/// Every transport shows a video, either way, and after the stop no new chunk comes.
+/// Every transport shows a video, either way.
 #[test]
 fn it_plays_over_every_transport() {
     for transport in TRANSPORTS {
@@ -106,13 +106,25 @@ fn it_plays_over_every_transport() {
             let mut world = World::new(transport, &link(24.0, 10));
             let id = world.flow(&flow(), direction, (ms(0), ms(20_000)));
             world.simulator.run_until(ms(20_000));
-            let before = world.delivered(direction);
             let seen = video(&world.simulator.flow_report(id));
             assert_eq!((seen.stalls, seen.last_bit_rate), (0, Some(mbit(8.0))), "{transport:?}");
-            world.simulator.run_until(ms(40_000));
-            let after = world.delivered(direction) - before;
-            assert!(after <= WINDOW, "{transport:?} {direction:?}: {after}");
-            assert_eq!(video(&world.simulator.flow_report(id)), seen);
         }
+    }
+}
+
+/// A chunk of 4 MB takes more than 8 s at 4 Mbit/s: 4 s after it was asked for half of it has not
+/// left. When the player is closed no more of it does.
+#[test]
+fn a_chunk_under_way_is_given_up_at_the_stop() {
+    for transport in TRANSPORTS {
+        let bit_rates = vec![mbit(8.0)];
+        let kind = FlowKind::Video(Video { chunk: CHUNK, bit_rates, buffer: BUFFER });
+        let mut world = World::new(transport, &link(4.0, 10));
+        world.flow(&kind, Direction::Down, (ms(0), ms(4_000)));
+        world.simulator.run_until(ms(4_000));
+        let before = world.delivered(Direction::Down);
+        world.simulator.run_until(ms(20_000));
+        let after = world.delivered(Direction::Down) - before;
+        assert!((1..=WINDOW).contains(&after), "{transport:?}: {after}");
     }
 }

@@ -51,6 +51,14 @@ pub(crate) fn link(mbit_s: f64, delay_ms: u64) -> PathLinks {
     PathLinks::symmetric(link)
 }
 
+/// CUBIC: nothing is paced.
+pub(crate) fn tcp_settings() -> TcpSettings {
+    let mut settings = TcpSettings::default();
+    settings.congestion.avoidance = CongestionKind::Cubic;
+    settings.tcp.receive_buffer = ReceiveBuffer::Fixed(WINDOW);
+    settings
+}
+
 pub(crate) struct World {
     pub(crate) simulator: Simulator,
     /// Who connected, and who listened.
@@ -58,20 +66,20 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A connection that is made at time zero. TCP has CUBIC: nothing is paced.
+    /// A connection that is made at time zero.
     pub(crate) fn new(transport: Transport, link: &PathLinks) -> Self {
+        Self::with_tcp(transport, link, &tcp_settings())
+    }
+
+    /// The same; if it is TCP, with these settings.
+    pub(crate) fn with_tcp(transport: Transport, link: &PathLinks, tcp: &TcpSettings) -> Self {
         let topology = Topology::from(&chain(1, link));
         let mut simulator = Simulator::new(&topology, RunSeed::new(1, 0)).unwrap();
         let (client, server) = topology.pairs()[0];
         let routes = topology.routes(client, server);
         let start = Timestamp::ZERO;
         let ends = match transport {
-            Transport::Tcp => {
-                let mut settings = TcpSettings::default();
-                settings.congestion.avoidance = CongestionKind::Cubic;
-                settings.tcp.receive_buffer = ReceiveBuffer::Fixed(WINDOW);
-                TcpEnd::connect(&mut simulator, &topology, &routes[0], &settings, start)
-            }
+            Transport::Tcp => TcpEnd::connect(&mut simulator, &topology, &routes[0], tcp, start),
             Transport::Mptcp => {
                 let mut config = MptcpConfig::default();
                 config.tcp.receive_buffer = ReceiveBuffer::Fixed(WINDOW);

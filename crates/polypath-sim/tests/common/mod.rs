@@ -9,6 +9,7 @@ use polypath_link::{LinkConfig, Loss, QueueLimit, RunSeed};
 use polypath_sim::PathLinks;
 use polypath_sim::world::{Transfer, World, WorldConfig};
 use polypath_units::{Bandwidth, Timestamp};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -90,4 +91,16 @@ pub(crate) fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + S
     });
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Compares text with the golden file of this name. After a change on purpose, `UPDATE_GOLDEN=1`
+/// in the environment of the test writes the file anew.
+pub(crate) fn golden(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, text).expect("the golden file can be written");
+    }
+    let golden = std::fs::read_to_string(&file).expect("the golden file can be read");
+    let changed = text.lines().zip(golden.lines()).find(|(new, old)| new != old);
+    assert!(text == golden, "{name} changed, first here (new, old): {changed:#?}");
 }

@@ -12,7 +12,7 @@
 
 use crate::tcp_pipe::{Action, CLIENT, Class, Fault, SERVER, World, reno};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_sim::tcp::{LossDetection, Pacing, Reading, ReceiveBuffer, TcpConfig};
+use polypath_sim::tcp::{LogDetail, LossDetection, Pacing, Reading, ReceiveBuffer, TcpConfig};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn plain() -> TcpConfig {
         timestamps: false,
         ack_every: 1,
         receive_buffer: ReceiveBuffer::Fixed(65_535),
-        log: true,
+        log: LogDetail::Segments,
         ..TcpConfig::LINUX
     }
 }
@@ -173,7 +173,12 @@ fn set(config: &mut TcpConfig, key: &str, value: &str) -> Option<()> {
         "pacing" if value == "internal" => config.pacing = Pacing::Internal,
         "detection" if value == "rfc6675" => config.loss_detection = LossDetection::DupThresh,
         "preset" if value == "new_reno" => {
-            *config = TcpConfig { mss: 1_000, ack_every: 1, log: true, ..TcpConfig::NEW_RENO };
+            *config = TcpConfig {
+                mss: 1_000,
+                ack_every: 1,
+                log: LogDetail::Segments,
+                ..TcpConfig::NEW_RENO
+            };
         }
         _ => return None,
     }

@@ -16,8 +16,11 @@ const REQUEST: u64 = 200;
 
 /// A player that loads chunks ahead, one at a time, over one persistent connection: the video goes
 /// in the flow's direction, the requests in the other. It asks for the next chunk when the last
-/// has come and the buffer has room for it. The first chunk has the lowest bit rate, the others
-/// what the [`RateRule`] says. The video has no end; at a stop the player is closed.
+/// has come and the buffer has room for it. The video has no end; at a stop the player is closed.
+///
+/// Its bit rate is the highest that takes at most 0.9 of the throughput of the last chunks and
+/// whose chunk comes, at that, before the buffer is empty: the ThroughputRule and the
+/// InsufficientBufferRule of dash.js. Without such a rate, and at first, it is the lowest.
 #[derive(Clone, Debug)]
 pub struct Video {
     flow: scenario::Video,

@@ -4,8 +4,10 @@
 //! RFC 9002 sections 6.1 and 6.2; everything else (windows, pacing, scheduling, reinjection,
 //! failure) is the shipping bond's. Left out: encryption, MTU discovery, connection ids, migration.
 
+use super::super::log::{EndEvent, EndLog, LogEntry};
 use super::packet::{Kind, LightAck, LightPacket};
 use super::received::Received;
+use crate::tcp::{LogDetail, PathMetrics};
 use bytes::Bytes;
 use polypath_bond::{Bond, Payload};
 use polypath_core::estimator::RttEstimator;
@@ -47,6 +49,7 @@ pub(super) struct Carrier {
     /// When a packet below the largest acknowledged one counts as lost.
     loss_at: Timestamp,
     pub(super) received: Received,
+    pub(super) log: EndLog,
 }
 
 impl Carrier {
@@ -62,6 +65,7 @@ impl Carrier {
             probes: 0,
             loss_at: Timestamp::MAX,
             received: Received::default(),
+            log: EndLog::default(),
         }
     }
 
@@ -110,6 +114,11 @@ impl Carrier {
         self.largest_acked = self.largest_acked.max(Some(largest));
         self.probes = 0;
         bond.on_acks_end(self.path, now);
+        let path = self.path;
+        self.log.record(LogDetail::Segments, || {
+            let metrics = PathMetrics::of(bond.congestion(), path);
+            LogEntry { time: now, path, event: EndEvent::PacketsAcked { metrics } }
+        });
         self.detect_losses(bond, now);
     }
 
@@ -129,6 +138,7 @@ impl Carrier {
         self.loss_at = Timestamp::MAX;
         let Some(largest) = self.largest_acked else { return };
         let wait = self.loss_delay();
+        let path = self.path;
         let mut newest_lost = None;
         let below = (largest + 1).saturating_sub(self.first).min(self.sent.len() as u64);
         for number in self.first..self.first + below {
@@ -141,6 +151,8 @@ impl Carrier {
                 self.in_flight -= 1;
                 newest_lost = Some(sent.at);
                 bond.on_packet_lost(self.path, number, now);
+                let lost = || LogEntry { time: now, path, event: EndEvent::PacketLost { number } };
+                self.log.record(LogDetail::Events, lost);
             } else {
                 self.loss_at = self.loss_at.min(sent.at + wait);
             }
@@ -187,6 +199,9 @@ impl Carrier {
             return false;
         }
         self.probes += 1;
+        let (path, count) = (self.path, self.probes);
+        let probe = || LogEntry { time: now, path, event: EndEvent::ProbeTimeout { count } };
+        self.log.record(LogDetail::Events, probe);
         true
     }
 }

@@ -7,12 +7,14 @@ mod carrier;
 mod packet;
 mod received;
 
+pub(crate) use packet::Kind as LightKind;
 pub use packet::LightPacket;
 
 use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, Stream};
+use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
+use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
 use carrier::Carrier;
 use packet::{Kind, UDP_IP};
@@ -211,7 +213,6 @@ impl LightBond {
             route: self.paths[index].path.route,
             to: self.peer,
             path: index as u8,
-            class: 0,
             ecn: Ecn::NotCapable,
             bytes: packet.udp_bytes() + UDP_IP,
             flow: self.flow + index as u32,
@@ -308,7 +309,22 @@ impl Endpoint for LightBond {
     }
 
     fn report(&self) -> EndReport {
-        EndReport::of_bond(&self.bond, self.stream.delivered(), self.datagrams)
+        let paths = self.paths.iter();
+        let paths = paths.map(|path| (path.carrier.path, path.path.name.as_str()));
+        EndReport::of_bond(&self.bond, paths, self.stream.delivered(), self.datagrams)
+    }
+
+    fn keep_log(&mut self, detail: LogDetail) {
+        self.stream.log.keep(detail);
+        self.paths.iter_mut().for_each(|path| path.carrier.log.keep(detail));
+    }
+
+    fn log(&self) -> Vec<LogEntry> {
+        let carriers = self.paths.iter().flat_map(|path| path.carrier.log.entries());
+        let mut entries: Vec<_> =
+            self.stream.log.entries().iter().chain(carriers).copied().collect();
+        entries.sort_by_key(|entry| entry.time);
+        entries
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {

@@ -9,13 +9,13 @@ pub(super) const MAX_RANGES: usize = 32;
 /// A packet of the light carrier: what a QUIC packet would hold, unencrypted.
 #[derive(Clone, Debug)]
 pub struct LightPacket {
-    pub(super) kind: Kind,
-    pub(super) ack: Option<Box<LightAck>>,
+    pub(crate) kind: Kind,
+    pub(crate) ack: Option<Box<LightAck>>,
 }
 
 /// What a packet is.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The client's first: QUIC's Initial.
     Hello,
     /// The server's answer: all of its handshake.
@@ -34,8 +34,8 @@ pub(super) enum Kind {
 /// An ACK frame (RFC 9000 section 19.3): ranges of packet numbers, the newest first, both ends
 /// included.
 #[derive(Clone, Debug)]
-pub(super) struct LightAck {
-    pub(super) ranges: Vec<(u64, u64)>,
+pub(crate) struct LightAck {
+    pub(crate) ranges: Vec<(u64, u64)>,
     /// How long the newest packet waited for this.
     pub(super) delay: Duration,
 }

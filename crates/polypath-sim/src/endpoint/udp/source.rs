@@ -142,7 +142,6 @@ impl Endpoint for UdpSource {
                 route: self.route,
                 to: self.to,
                 path: 0,
-                class: 0,
                 ecn: Ecn::NotCapable,
                 bytes: self.traffic.payload + self.traffic.headers,
                 flow: self.flow,

@@ -22,6 +22,8 @@ pub struct ConnectionSpec {
     pub count: u32,
     /// The time between the starts of two of them.
     pub stagger: Duration,
+    /// The class of service of their packets.
+    pub class: u8,
     /// Their hosts, at least one pair; see [`ConnectionSpec::ends_of`].
     pub ends: Vec<Ends>,
     /// Their paths. If there is none: all that lead there, one over each link of the host; of

@@ -25,6 +25,8 @@ keys! {
         count: u32 = 1 where 1 to 100000;
         /// The time between the starts of two of them.
         stagger: Duration = "0 s" where "0 s" to "1 h";
+        /// The class of service of its packets, in both directions, for queues that have classes.
+        class: u8 = 0;
         /// The paths: names of links of the host that opens the connection, or lists of the
         /// nodes from end to end. If not given, all paths, one over each link of the host; for
         /// TCP and UDP the one of least delay.
@@ -87,15 +89,15 @@ fn read_connection(
     table: &Located<ConnectionKeys>,
     in_turn: &mut InTurn<'_>,
 ) -> Result<ConnectionSpec, ScenarioError> {
-    let ConnectionKeys { count, stagger, paths, transport, .. } = &table.value;
+    let ConnectionKeys { count, stagger, class, paths, transport, .. } = &table.value;
     let ends = read_ends(table, in_turn)?;
     let chosen = match paths {
         Some(paths) => read_paths(paths, &ends, transport, in_turn.graph)?,
         None => Vec::new(),
     };
     check_backup(transport, &chosen, &ends, in_turn.graph)?;
-    let (count, stagger, transport) = (*count, *stagger, transport.clone());
-    Ok(ConnectionSpec { name, count, stagger, ends, paths: chosen, transport })
+    let (count, stagger, class, transport) = (*count, *stagger, *class, transport.clone());
+    Ok(ConnectionSpec { name, count, stagger, class, ends, paths: chosen, transport })
 }
 
 fn read_ends(

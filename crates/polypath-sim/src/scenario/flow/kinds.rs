@@ -20,7 +20,8 @@ tagged! {
         RequestResponse(RequestResponse) = "request_response",
         /// Packets of one size at equal distances.
         ConstantRate(ConstantRate) = "constant_rate",
-        /// Video in chunks, of which the player chooses the bit rate.
+        /// Video in chunks, of which the player chooses the bit rate; it goes in the flow's
+        /// direction.
         Video(Video) = "video",
     }
 }

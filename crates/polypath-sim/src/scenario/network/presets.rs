@@ -26,7 +26,7 @@ tagged! {
         ParkingLot(ParkingLotKeys) = "parking_lot",
         /// The links `hop1`, `hop2` and so on in a row between `client` and `server`, with the
         /// routers `r1`, `r2` and so on.
-        Chain(ChainKeys) = "chain",
+        Chain(ChainKeys) = "router_chain",
     }
 }
 

@@ -4,7 +4,7 @@ mod closing;
 mod handshake;
 
 use super::config::TcpConfig;
-use super::log::TcpEvent;
+use super::log::{LogDetail, TcpEvent};
 use super::receiver::Receiver;
 use super::report::Report;
 use super::segment::{Flags, Outgoing, Segment};
@@ -40,6 +40,25 @@ pub enum State {
     LastAck,
     /// Answers what the peer may send again.
     TimeWait,
+}
+
+impl State {
+    /// What it is called in files (RFC 9293 section 3.3.2).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Listen => "listen",
+            Self::SynSent => "syn_sent",
+            Self::SynReceived => "syn_received",
+            Self::Established => "established",
+            Self::FinWait1 => "fin_wait_1",
+            Self::FinWait2 => "fin_wait_2",
+            Self::CloseWait => "close_wait",
+            Self::Closing => "closing",
+            Self::LastAck => "last_ack",
+            Self::TimeWait => "time_wait",
+        }
+    }
 }
 
 /// One end of a TCP connection: a state machine without clock, sockets or payload.
@@ -324,6 +343,12 @@ impl Endpoint {
     /// What was counted since the handshake.
     pub const fn stats(&self) -> &TcpStats {
         &self.sender.stats
+    }
+
+    /// Writes down so much from now on, instead of what [`TcpConfig::log`] says.
+    pub fn keep_log(&mut self, detail: LogDetail) {
+        self.config.log = detail;
+        self.sender.log.set_detail(detail);
     }
 
     /// The events since the handshake, with [`TcpConfig::log`].

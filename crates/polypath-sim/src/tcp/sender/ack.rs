@@ -2,7 +2,7 @@
 
 use super::{Phase, Sender};
 use crate::tcp::clock::TimestampClock;
-use crate::tcp::log::TcpEvent;
+use crate::tcp::log::{PathMetrics, TcpEvent};
 use crate::tcp::prr::Delivery;
 use crate::tcp::rack::Rack;
 use crate::tcp::report::Report;
@@ -291,11 +291,11 @@ impl Sender {
             self.on_progress(now, news);
         }
         let path = self.path;
-        let (ack, in_flight) = (self.una, self.board.bytes_in_flight());
-        let delivered = news.delivered;
-        self.log.record(now, || {
-            let window = congestion.window(path);
-            TcpEvent::Acked { ack, delivered, window, in_flight }
+        let (ack, delivered) = (self.una, news.delivered);
+        self.log.record_segment(now, || TcpEvent::Acked {
+            ack,
+            delivered,
+            metrics: PathMetrics::of(congestion, path),
         });
     }
 }

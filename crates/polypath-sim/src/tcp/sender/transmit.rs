@@ -278,7 +278,7 @@ impl Sender {
         }
         self.pacer.on_sent(now, entry.len, congestion, self.path);
         let (seq, len) = (entry.seq, entry.len);
-        self.log.record(now, || TcpEvent::Sent { seq, len, retransmission });
+        self.log.record_segment(now, || TcpEvent::Sent { seq, len, retransmission });
         let push = len > 0 && self.unsent == 0 && entry.end() == self.nxt;
         let cwr = self.ecn && !retransmission && len > 0 && core::mem::take(&mut self.cwr_flag);
         let flags = Flags::ACK
