@@ -3,6 +3,7 @@
 //! - [`Simulator`]: a packet-level simulator. [`topology`] describes the network, [`fabric`] moves
 //!   packets through it, [`endpoint`]s speak [`tcp`], UDP or the bond's protocol, [`application`]s
 //!   use them, all on the [`engine`]'s agenda.
+//! - [`run`]: from a scenario to results.
 //! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
@@ -18,6 +19,7 @@ pub mod fabric;
 pub mod mptcp;
 mod network;
 pub mod record;
+pub mod run;
 pub mod scenario;
 mod simulator;
 pub mod tcp;

@@ -1,0 +1,181 @@
+//! Attaching the connections and flows of a plan to a simulator.
+
+use super::RunningFlow;
+use super::plan::{Plan, Planned, RunError, Transporter};
+use super::settings::Streams;
+use crate::Direction;
+use crate::application::{Course, DatagramFlow, for_flow};
+use crate::endpoint::{LightBond, MptcpEnd, QuicBond, TcpEnd, TcpSettings, Tunnel, TunnelRoute};
+use crate::fabric::EndpointId;
+use crate::scenario::Flow;
+use crate::simulator::Simulator;
+use crate::topology::{Route, Topology};
+use polypath_core::congestion::CongestionConfig;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_link::RunSeed;
+use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// More bytes/s than any link has.
+const MOST: f64 = 1e15;
+/// Streams of the run's seed for what flows and congestion controls draw: one for each flow of a
+/// connection, one for each connection. Links and nodes take lower ones.
+const FLOWS: u64 = 1 << 48;
+const CONTROLS: u64 = 1 << 49;
+/// Flows of one connection that have streams of their own.
+const FLOWS_EACH: u64 = 1 << 16;
+
+impl Plan {
+    /// Attaches both ends of all connections and starts their flows.
+    pub(super) fn attach_all(
+        &self,
+        simulator: &mut Simulator,
+        seed: RunSeed,
+    ) -> Result<Vec<Attached>, RunError> {
+        let attach = |(number, planned): (usize, &Planned)| {
+            let class = self.scenario().connections[planned.spec].class;
+            simulator.fabric_mut().set_class(class);
+            match &planned.transporter {
+                &Transporter::Datagrams(flow) => {
+                    let seed = flow_seed(seed, number, 0);
+                    self.attach_datagrams(simulator, planned, flow, seed)
+                }
+                Transporter::Streams(streams) => {
+                    let ends = self.connect(number, planned, streams, simulator, seed)?;
+                    Ok(self.start_flows(number, planned, ends, simulator, seed))
+                }
+            }
+        };
+        self.connections().iter().enumerate().map(attach).collect()
+    }
+
+    fn start_flows(
+        &self,
+        number: usize,
+        planned: &Planned,
+        (client, server): (EndpointId, EndpointId),
+        simulator: &mut Simulator,
+        seed: RunSeed,
+    ) -> Attached {
+        let start = |(nth, (_, flow)): (usize, (usize, &Flow))| {
+            let (from, to) = match flow.direction {
+                Direction::Up => (client, server),
+                Direction::Down => (server, client),
+            };
+            let (start, stop) = planned.times(flow);
+            let course = Course { from, to, start, stop };
+            let application = for_flow(&flow.kind, course, flow_seed(seed, number, nth));
+            RunningFlow::Stream(simulator.add_application(application))
+        };
+        let flows = self.flows_of(planned).enumerate().map(start).collect();
+        Attached { ends: [client, server], flows }
+    }
+
+    fn attach_datagrams(
+        &self,
+        simulator: &mut Simulator,
+        planned: &Planned,
+        number: usize,
+        seed: u64,
+    ) -> Result<Attached, RunError> {
+        let (topology, flow) = (self.topology(), &self.scenario().flows[number]);
+        let route = match flow.direction {
+            Direction::Up => planned.routes[0].clone(),
+            Direction::Down => topology.back(&planned.routes[0]),
+        };
+        let times = planned.times(flow);
+        let datagrams = DatagramFlow::attach(simulator, topology, &route, &flow.kind, times, seed)
+            .map_err(|source| RunError::NoRate { flow: number, source })?;
+        let mut ends = [datagrams.source, datagrams.sink];
+        if flow.direction == Direction::Down {
+            ends.reverse();
+        }
+        Ok(Attached { ends, flows: vec![RunningFlow::Datagrams(datagrams)] })
+    }
+
+    fn connect(
+        &self,
+        number: usize,
+        planned: &Planned,
+        streams: &Streams,
+        simulator: &mut Simulator,
+        seed: RunSeed,
+    ) -> Result<(EndpointId, EndpointId), RunError> {
+        let control = seed.stream(CONTROLS + number as u64);
+        let (topology, routes, start) = (self.topology(), &planned.routes, planned.start);
+        let seeded = |congestion| CongestionConfig { seed: control, ..congestion };
+        let seeded_tcp =
+            |tcp: &TcpSettings| TcpSettings { congestion: seeded(tcp.congestion), ..*tcp };
+        Ok(match streams {
+            Streams::QuicBond(config) => {
+                let mut config = config.clone();
+                config.congestion = seeded(config.congestion);
+                QuicBond::connect(simulator, topology, routes, &config, seed, start)?
+            }
+            Streams::LightBond(config) => {
+                let mut config = config.clone();
+                config.congestion = seeded(config.congestion);
+                LightBond::connect(simulator, topology, routes, &config, start)
+            }
+            Streams::Tcp(tcp) => {
+                let tcp = seeded_tcp(tcp);
+                TcpEnd::connect(simulator, topology, &routes[0], &tcp, start)
+            }
+            Streams::Mptcp(config) => {
+                let mut config = *config;
+                config.congestion = seeded(config.congestion);
+                MptcpEnd::connect(simulator, topology, routes, &planned.backup, &config, start)
+            }
+            Streams::Tunnel { tcp, scheduler, resequencing } => {
+                let tunnels = [false, true].map(|back| {
+                    tunnel(simulator, topology, routes, back, (*scheduler, *resequencing))
+                });
+                TcpEnd::connect_through(simulator, tunnels, &seeded_tcp(tcp), start)
+            }
+        })
+    }
+}
+
+/// A connection with its flows.
+#[derive(Debug)]
+pub(super) struct Attached {
+    pub(super) ends: [EndpointId; 2],
+    pub(super) flows: Vec<RunningFlow>,
+}
+
+impl Planned {
+    /// When a flow begins and ends.
+    fn times(&self, flow: &Flow) -> (Timestamp, Timestamp) {
+        let after = |at: Timestamp| at + self.start.since(Timestamp::ZERO);
+        (after(flow.start), flow.stop.map_or(Timestamp::MAX, after))
+    }
+}
+
+/// The seed of the `nth` flow of a connection.
+fn flow_seed(seed: RunSeed, connection: usize, nth: usize) -> u64 {
+    seed.stream(FLOWS + connection as u64 * FLOWS_EACH + nth as u64)
+}
+
+/// One end of a tunnel over these routes, or back over them.
+fn tunnel(
+    simulator: &mut Simulator,
+    topology: &Topology,
+    routes: &[Route],
+    back: bool,
+    (scheduler, resequencing): (SchedulerKind, Duration),
+) -> Tunnel {
+    let route = |there: &Route| {
+        let own = if back { topology.back(there) } else { there.clone() };
+        let links = || own.0.iter().map(|&link| &topology.edge(link).config);
+        let delay: Duration = links().map(|link| link.delay).sum();
+        let delay_back: Duration =
+            topology.back(&own).0.iter().map(|&link| topology.edge(link).config.delay).sum();
+        TunnelRoute {
+            route: simulator.fabric_mut().add_route(&own),
+            rtt: delay + delay_back,
+            rate: links().map(|link| link.rate.reference().bytes_per_sec()).fold(MOST, f64::min),
+        }
+    };
+    let routes: Vec<_> = routes.iter().map(route).collect();
+    Tunnel::new(&routes, scheduler, resequencing)
+}

@@ -1,0 +1,207 @@
+//! Checking a scenario and finding its routes.
+
+use super::KeepError;
+use super::network::routes_of;
+use super::settings::{Streams, settings_of};
+use crate::Direction;
+use crate::scenario::{ConnectionSpec, Flow, FlowKind, NoRate, Scenario, ScenarioError, Transport};
+use crate::topology::{Route, RouteError, Topology};
+use polypath_bond::NodeError;
+use polypath_link::ConfigError;
+use polypath_units::Timestamp;
+use std::sync::Arc;
+
+/// Why a scenario cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scenario itself is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A link's settings cannot be used.
+    #[error(transparent)]
+    Link(#[from] ConfigError),
+    /// A connection has no way to go.
+    #[error("connection {connection:?}: {source}")]
+    Route {
+        /// The connection.
+        connection: String,
+        /// Why.
+        source: RouteError,
+    },
+    /// A setting that the transport does not have.
+    #[error("connection {connection:?}: {problem}")]
+    Setting {
+        /// The connection.
+        connection: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Nothing is to be carried.
+    #[error("the scenario has no [[flow]]: nothing would happen")]
+    NoFlow,
+    /// Two flows want the same stream.
+    #[error(
+        "flow {flow} (from 0): connection {connection:?} carries another flow in that direction; \
+         give it a connection of its own"
+    )]
+    Occupied {
+        /// The flow's number, from 0.
+        flow: usize,
+        /// The connection.
+        connection: String,
+    },
+    /// A flow that datagrams cannot carry.
+    #[error("flow {flow} (from 0): {source}")]
+    NoRate {
+        /// The flow's number, from 0.
+        flow: usize,
+        /// Why not.
+        source: NoRate,
+    },
+    /// A node of a bond cannot be set up.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// What the run records cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+}
+
+/// A scenario that can be run: names are known, routes found.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    scenario: Scenario,
+    topology: Topology,
+    connections: Vec<Planned>,
+}
+
+/// A connection to be made.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) name: String,
+    /// Which of the scenario's connections it is one of.
+    pub(super) spec: usize,
+    pub(super) start: Timestamp,
+    pub(super) routes: Vec<Route>,
+    /// Which of them are backups.
+    pub(super) backup: Vec<bool>,
+    pub(super) transporter: Transporter,
+}
+
+/// How a connection transports.
+#[derive(Clone, Debug)]
+pub(super) enum Transporter {
+    /// Byte streams. Shared by all connections of a table.
+    Streams(Arc<Streams>),
+    /// The datagrams of this flow, by its number.
+    Datagrams(usize),
+}
+
+impl RunError {
+    /// Whether the scenario is wrong, and not the machine that it runs on.
+    pub const fn is_of_scenario(&self) -> bool {
+        !matches!(self, Self::Node(_) | Self::Keep(_))
+    }
+}
+
+impl Plan {
+    /// Checks a scenario and finds its routes.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn new(scenario: Scenario) -> Result<Self, RunError> {
+        scenario.validate_names(|kind, name| kind.check_registered(name))?;
+        if scenario.flows.is_empty() {
+            return Err(RunError::NoFlow);
+        }
+        check_flows(&scenario)?;
+        let topology = Topology::from(&scenario.network.graph());
+        let mut connections = Vec::new();
+        for (number, spec) in scenario.connections.iter().enumerate() {
+            let transporter = transporter(&scenario, spec)?;
+            for index in 0..spec.count {
+                let (routes, backup) = routes_of(spec, index, &topology)
+                    .map_err(|source| RunError::Route { connection: spec.name.clone(), source })?;
+                connections.push(Planned {
+                    name: name_of(&spec.name, spec.count, index),
+                    spec: number,
+                    start: Timestamp::ZERO + spec.stagger * index,
+                    routes,
+                    backup,
+                    transporter: transporter.clone(),
+                });
+            }
+        }
+        Ok(Self { scenario, topology, connections })
+    }
+
+    /// The scenario.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Its network.
+    pub const fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    pub(super) fn connections(&self) -> &[Planned] {
+        &self.connections
+    }
+
+    /// The flows of a connection, with their numbers.
+    pub(super) fn flows_of(&self, planned: &Planned) -> impl Iterator<Item = (usize, &Flow)> {
+        let name = &self.scenario.connections[planned.spec].name;
+        let flows = self.scenario.flows.iter().enumerate();
+        flows.filter(move |(_, flow)| &flow.connection == name)
+    }
+
+    /// Whether the run is over once all flows have ended.
+    pub(super) fn ends_by_itself(&self) -> bool {
+        self.scenario.flows.iter().all(Flow::ends)
+    }
+}
+
+fn transporter(scenario: &Scenario, spec: &ConnectionSpec) -> Result<Transporter, RunError> {
+    if let Some(streams) = settings_of(spec)? {
+        return Ok(Transporter::Streams(Arc::new(streams)));
+    }
+    let flow = scenario.flows.iter().position(|flow| flow.connection == spec.name);
+    let problem = "a connection by UDP needs a flow";
+    let missing = || RunError::Setting { connection: spec.name.clone(), problem };
+    flow.map(Transporter::Datagrams).ok_or_else(missing)
+}
+
+/// What a connection is called, of `count` of one table.
+fn name_of(name: &str, count: u32, index: u32) -> String {
+    if count == 1 { name.to_owned() } else { format!("{name}#{}", index + 1) }
+}
+
+/// Each direction of a connection serves one flow.
+fn check_flows(scenario: &Scenario) -> Result<(), RunError> {
+    let mut taken = Vec::new();
+    for (flow, spec) in scenario.flows.iter().enumerate() {
+        for direction in directions(spec, is_datagrams(scenario, spec)) {
+            let stream = (spec.connection.as_str(), direction);
+            if taken.contains(&stream) {
+                return Err(RunError::Occupied { flow, connection: spec.connection.clone() });
+            }
+            taken.push(stream);
+        }
+    }
+    Ok(())
+}
+
+/// The directions of its connection's streams that a flow takes; over UDP it takes all.
+fn directions(flow: &Flow, over_udp: bool) -> Vec<Direction> {
+    match flow.kind {
+        FlowKind::RequestResponse(_) | FlowKind::Video(_) => vec![Direction::Up, Direction::Down],
+        _ if over_udp => vec![Direction::Up, Direction::Down],
+        FlowKind::Bulk(_) | FlowKind::OnOff(_) | FlowKind::ConstantRate(_) => vec![flow.direction],
+    }
+}
+
+fn is_datagrams(scenario: &Scenario, flow: &Flow) -> bool {
+    let mut carriers = scenario.connections.iter().filter(|spec| spec.name == flow.connection);
+    carriers.any(|spec| matches!(spec.transport, Transport::Udp(_)))
+}

@@ -1,0 +1,135 @@
+//! What a run keeps beside its results.
+
+use super::RunError;
+use crate::record::delay::{DelayObserver, PathDelay};
+use crate::record::events;
+use crate::record::pcapng::{Capture, CaptureError};
+use crate::record::qlog::{Qlog, QlogError};
+use crate::record::series::{Recorder, Recording};
+use crate::record::{Subject, WriteError, run_directory};
+use crate::scenario::Record;
+use crate::simulator::Simulator;
+use crate::topology::Topology;
+use polypath_units::Timestamp;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is kept, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep<'a> {
+    /// The folder for the files of what the scenario records; without one only the time series are
+    /// kept, in memory.
+    pub folder: Option<&'a Path>,
+    /// Whether the delays of the connections' packets are measured.
+    pub delays: bool,
+}
+
+/// Why what a run records could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The folder could not be made.
+    #[error("cannot write {}: {source}", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Packets.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Logs.
+    #[error(transparent)]
+    Qlog(#[from] QlogError),
+    /// Tables.
+    #[error(transparent)]
+    Table(#[from] WriteError),
+}
+
+/// Everything that records a run.
+#[derive(Debug)]
+pub(super) struct Keeper<'a> {
+    record: &'a Record,
+    seed: u64,
+    keep: Keep<'a>,
+    series: Recorder,
+}
+
+impl<'a> Keeper<'a> {
+    /// Attaches what records to connections that have not begun.
+    pub(super) fn attach(
+        record: &'a Record,
+        keep: Keep<'a>,
+        seed: u64,
+        simulator: &mut Simulator,
+        topology: &Topology,
+        subjects: &[Subject],
+    ) -> Result<Self, RunError> {
+        let series = Recorder::new(record, subjects.to_vec(), topology);
+        if keep.delays {
+            simulator.fabric_mut().observe(Box::new(DelayObserver::new(subjects)));
+        }
+        let keeper = Self { record, seed, keep, series };
+        keeper.attach_files(simulator, subjects)?;
+        Ok(keeper)
+    }
+
+    fn attach_files(
+        &self,
+        simulator: &mut Simulator,
+        subjects: &[Subject],
+    ) -> Result<(), KeepError> {
+        let Some(folder) = self.keep.folder else { return Ok(()) };
+        if self.record.events {
+            events::attach(simulator, subjects);
+        }
+        if self.record.qlog {
+            Qlog::attach(simulator, subjects);
+        }
+        if self.record.pcapng {
+            let path = run_directory(folder, self.seed);
+            std::fs::create_dir_all(&path)
+                .map_err(|source| KeepError::Folder { path: path.clone(), source })?;
+            Capture::attach(simulator, subjects, &path, Some(Capture::HEADERS))?;
+        }
+        Ok(())
+    }
+
+    /// When the next sample is due.
+    pub(super) fn next_due(&self) -> Timestamp {
+        self.series.next_due()
+    }
+
+    /// Takes a sample.
+    pub(super) fn sample(&mut self, simulator: &Simulator) {
+        self.series.sample(simulator);
+    }
+
+    /// Ends the recording, and writes what goes into files.
+    pub(super) fn finish(
+        mut self,
+        simulator: &mut Simulator,
+        subjects: &[Subject],
+    ) -> Result<(Recording, Vec<PathDelay>), KeepError> {
+        self.series.sample(simulator);
+        let observer: Option<DelayObserver> = simulator.fabric_mut().take_observer();
+        let delays = observer.map(|observer| observer.finish(simulator)).unwrap_or_default();
+        let recording = self.series.finish();
+        let Some(folder) = self.keep.folder else { return Ok((recording, delays)) };
+        recording.write(folder, self.seed)?;
+        if self.record.events {
+            events::write(&events::collect(simulator, subjects), subjects, folder, self.seed)?;
+        }
+        if self.record.pcapng {
+            Capture::finish(simulator)?;
+        }
+        if self.record.qlog {
+            let path = run_directory(folder, self.seed);
+            std::fs::create_dir_all(&path)
+                .map_err(|source| KeepError::Folder { path: path.clone(), source })?;
+            Qlog::finish(simulator, &path)?;
+        }
+        Ok((recording, delays))
+    }
+}
