@@ -34,9 +34,10 @@ fuzz:
 	@scripts/ensure fuzz
 	fuzz/run $(SECONDS)
 
-# make bench       a link's cost of a packet; a bond over loopback against the QUIC library's own stream; the marks in virtual time
+# make bench       a link's cost of a packet; the simulator's cost of a segment; a bond over loopback against the QUIC library's own stream; the marks in virtual time
 bench:
 	@scripts/ensure build
 	@cargo bench -q -p polypath-link --bench link
+	@cargo run -q --release -p polypath -- bench sim
 	@cargo bench -q -p polypath-net --bench loopback
 	@cargo run --release -p polypath-sim --example defaults -- marks bbr hystart_pp edpf

@@ -1,4 +1,4 @@
-// The cases of the example `bulk` of polypath-sim in ns-3: TCP bulk flows over a link or a dumbbell.
+// Cases a to c of `polypath bench sim` in ns-3: TCP bulk flows over a link or a dumbbell.
 //
 // Usage: bulk CASE, with CASE a, b or c. Prints one line of JSON: delivered data segments, the
 // CPU seconds of the run (set-up excluded), peak memory and goodput.
@@ -121,7 +121,7 @@ main(int argc, char* argv[])
         BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(servers[i], 9));
         bulk.SetAttribute("MaxBytes", UintegerValue(0));
         bulk.SetAttribute("SendSize", UintegerValue(SEGMENT));
-        bulk.Install(left.Get(i)).Start(Seconds(0.01 * i));
+        bulk.Install(left.Get(i)).Start(Seconds(1.0 * i / run.flows));
     }
     Simulator::Stop(Seconds(run.seconds));
     const double before = CpuSeconds();
@@ -140,7 +140,7 @@ main(int argc, char* argv[])
                 static_cast<unsigned long long>(bytes / SEGMENT),
                 cpu,
                 bytes / SEGMENT / cpu,
-                usage.ru_maxrss / 1024.0,
+                usage.ru_maxrss * 1.024e-3,
                 bytes * 8e-6 / run.seconds);
     Simulator::Destroy();
     return 0;

@@ -219,11 +219,38 @@ fn what_cannot_be_emulated_is_refused() {
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
     let file = home.path().join("routers.toml");
-    let routers =
-        "[network]\npreset = \"chain\"\n[network.link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    let routers = "[network]\npreset = \"router_chain\"\n[network.link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
     fs::write(&file, routers).unwrap();
     let args = ["emulate", file.to_str().unwrap(), "--hub", "127.0.0.1:1"];
     let output = polypath(home.path(), &args);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("only [[path]]s"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_simulator_is_measured_case_by_case_in_processes_of_their_own() {
+    let home = home();
+    let run = |args: &[&str]| {
+        let all = [&["bench", "sim", "--case", "a,d", "--seconds", "0.5"], args].concat();
+        polypath(home.path(), &all)
+    };
+    let measured = run(&["--json"]);
+    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
+    let rows: serde_json::Value = serde_json::from_str(stdout(&measured)).expect("JSON");
+    let rows = rows.as_array().expect("a list");
+    let names: Vec<_> = rows.iter().map(|row| row["case"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "d"]);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("no {key}: {row}"));
+        assert!(number("segments_per_cpu_s") > 0.0 && number("goodput_mbit_s") > 1.0, "{row}");
+        // A process with this program in it, and little more.
+        #[cfg(target_os = "linux")]
+        assert!((0.5..30.0).contains(&number("peak_mb")), "{row}");
+    }
+
+    let table = run(&[]);
+    assert_eq!(stdout(&table).lines().count(), 3, "{}", stdout(&table));
+    let unknown = polypath(home.path(), &["bench", "sim", "--case", "z"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("possible values: a, b"), "{}", stderr(&unknown));
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command is registered here once it can run.
 
 pub mod algorithms;
+pub mod bench;
 mod bonding;
 pub mod demo;
 pub mod edge;
@@ -10,12 +11,14 @@ pub mod key;
 pub mod scenario;
 pub mod send;
 mod service;
+pub mod sim;
 pub mod status;
 mod surfaces;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use polypath_sim::run::RunError;
 use polypath_sim::scenario::ScenarioError;
 use serde::Deserialize;
 
@@ -41,6 +44,8 @@ enum Command {
     Algorithms(algorithms::AlgorithmsArgs),
     Demo(demo::DemoOptions),
     Scenario(scenario::ScenarioArgs),
+    Sim(sim::SimOptions),
+    Bench(bench::BenchArgs),
 }
 
 impl Cli {
@@ -59,6 +64,8 @@ impl Cli {
             Command::Algorithms(args) => algorithms::run(args),
             Command::Demo(options) => demo::run(&options),
             Command::Scenario(args) => scenario::run(&args),
+            Command::Sim(options) => sim::run(&options),
+            Command::Bench(args) => bench::run(&args),
         }
     }
 }
@@ -66,7 +73,10 @@ impl Cli {
 /// The exit code for `error`: 2 when what the user wrote is wrong, 1 for every other failure.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let usage = error.chain().any(|cause| {
-        cause.is::<UsageError>() || cause.is::<NoHome>() || cause.is::<ScenarioError>()
+        cause.is::<UsageError>()
+            || cause.is::<NoHome>()
+            || cause.is::<ScenarioError>()
+            || cause.downcast_ref::<RunError>().is_some_and(RunError::is_of_scenario)
     });
     ExitCode::from(if usage { 2 } else { 1 })
 }

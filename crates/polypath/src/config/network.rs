@@ -1,9 +1,7 @@
 //! What of a scenario runs between real sockets.
 
 use polypath_bond::BondConfig;
-use polypath_sim::scenario::{
-    BondOptions, Carrier, ConnectionSpec, ReceiveBuffer, Scenario, ScenarioPath, Transport,
-};
+use polypath_sim::scenario::{Carrier, ConnectionSpec, Scenario, ScenarioPath, Transport};
 
 use super::UsageError;
 
@@ -29,42 +27,13 @@ pub fn emulated_paths(scenario: &Scenario) -> Result<Vec<ScenarioPath>, UsageErr
 /// When there are several, it is no bond, or it asks for what only the simulator has.
 pub fn bond_config(scenario: &Scenario) -> anyhow::Result<BondConfig> {
     scenario.validate_names(|kind, name| kind.check_registered(name))?;
-    let [ConnectionSpec { count: 1, transport: Transport::Bond(options), .. }] =
+    let [spec @ ConnectionSpec { count: 1, transport: Transport::Bond(options), .. }] =
         &scenario.connections[..]
     else {
         return Err(UsageError::new("one [connection] with transport = \"bond\" is needed").into());
     };
-    let mut bond = BondConfig::default();
-    set_algorithms(&mut bond, options)?;
-    match options.receive {
-        ReceiveBuffer::Default => {}
-        ReceiveBuffer::Fixed(bytes) => bond.receive_buffer = bytes.get(),
-        ReceiveBuffer::UpTo(_) => {
-            let message = "a bond has a fixed `receive_buffer`; it does not grow";
-            return Err(UsageError::new(message).into());
-        }
-    }
-    Ok(bond)
-}
-
-fn set_algorithms(bond: &mut BondConfig, options: &BondOptions) -> anyhow::Result<()> {
     if options.carrier == Carrier::Light {
         return Err(UsageError::new("carrier = \"light\" can only be simulated").into());
     }
-    if let Some(coupled) = options.coupled {
-        bond.congestion.coupled = coupled;
-    }
-    if let Some(name) = &options.control.congestion {
-        bond.congestion.avoidance = name.name.parse()?;
-    }
-    if let Some(name) = &options.control.slow_start {
-        bond.congestion.slow_start = name.name.parse()?;
-    }
-    if let Some(name) = &options.scheduler {
-        bond.scheduler = name.name.parse()?;
-    }
-    if let Some(name) = &options.failure {
-        bond.failure = name.name.parse()?;
-    }
-    Ok(())
+    Ok(polypath_sim::run::bond_config(&spec.name, options)?)
 }

@@ -1,47 +1,109 @@
-//! Throughput over time as SVG.
+//! Lines over an axis as SVG.
 //!
 //! Colours are those of Okabe and Ito (2008), which people with any kind of colour vision tell
 //! apart; each line has its own dashes too, so that the chart survives a black-and-white printer.
+//! Everything else has the colour of the text around the chart.
 
 use core::fmt::Write;
 
-use super::html::escape;
-use super::{PathChange, PathEvent, PathSeries, RunSeries, Sample};
+use super::html::{escape, shortened};
+use super::thin::thin;
 
 const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 840.0;
-const TOP: f64 = 70.0;
-const BOTTOM: f64 = 325.0;
+/// From the top to the plot, with up to two rows of names.
+const HEAD: f64 = 70.0;
+const PLOT: f64 = 255.0;
+const FOOT: f64 = 55.0;
+/// Names in a row of the legend, and how long they may be.
+const IN_A_ROW: usize = 4;
+const NAME_LENGTH: usize = 20;
+const LEGEND_ROW: f64 = 18.0;
+/// More points than the chart is wide are not seen.
+const MOST_POINTS: usize = 2_000;
 
 /// Okabe and Ito's palette without black, which is the text, and yellow, which white swallows.
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"];
 const DASHES: [&str; 4] = ["none", "8 4", "2 3", "10 3 2 3"];
+/// So many lines differ in colour and dashes together.
+pub(super) const DISTINCT: usize = 12;
+
+/// What one line shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What the legend calls it.
+    pub name: String,
+    /// Points, `x` ascending.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Something that happened, shown as a line across.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// When, on the axis of the chart.
+    pub x: f64,
+    /// What.
+    pub text: String,
+    /// In which of two rows the text stands, 0 or 1.
+    pub row: u8,
+}
+
+/// What an axis shows, and how far it reaches at least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Axis {
+    /// Quantity and unit.
+    pub(super) label: &'static str,
+    pub(super) at_least: f64,
+}
+
+/// A chart with both axes from zero.
+#[derive(Clone, Debug)]
+pub(super) struct Chart<'a> {
+    pub(super) title: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) lines: &'a [Line],
+    pub(super) marks: &'a [Mark],
+}
+
+impl Axis {
+    /// As far as the data.
+    pub(super) const fn new(label: &'static str) -> Self {
+        Self { label, at_least: 0.0 }
+    }
+}
 
 /// From data to the plane of the drawing.
 struct Scale {
-    t_max: f64,
-    mbit_s_max: f64,
+    x_max: f64,
+    y_max: f64,
+    top: f64,
 }
 
 impl Scale {
-    fn of(run: &RunSeries) -> Self {
-        let samples = || run.paths.iter().flat_map(|path| &path.samples);
-        let events = run.events.iter().map(|event| event.t);
-        let t_max = samples().map(|sample| sample.t).chain(events).fold(0.0, f64::max);
-        let mbit_s_max = samples().map(|sample| sample.mbit_s).fold(0.0, f64::max);
-        let at_least_one = |x: f64| if x > 0.0 { x } else { 1.0 };
-        let (t_max, mbit_s_max) = (at_least_one(t_max), at_least_one(mbit_s_max));
-        Self { t_max, mbit_s_max: (mbit_s_max / step(mbit_s_max)).ceil() * step(mbit_s_max) }
+    fn of(chart: &Chart<'_>) -> Self {
+        let points = || chart.lines.iter().flat_map(|line| &line.points);
+        let marks = chart.marks.iter().map(|mark| mark.x);
+        let x_max = points().map(|point| point.0).chain(marks).fold(chart.x.at_least, f64::max);
+        let y_max = points().map(|point| point.1).fold(chart.y.at_least, f64::max);
+        let positive = |max: f64| if max > 0.0 { max } else { 1.0 };
+        let (x_max, y_max) = (positive(x_max), positive(y_max));
+        let rows = chart.lines.len().div_ceil(IN_A_ROW).max(2) - 2;
+        let top = HEAD + rows as f64 * LEGEND_ROW;
+        Self { x_max, y_max: (y_max / step(y_max)).ceil() * step(y_max), top }
     }
 
-    fn x(&self, t: f64) -> f64 {
-        LEFT + (RIGHT - LEFT) * (t / self.t_max).clamp(0.0, 1.0)
+    fn bottom(&self) -> f64 {
+        self.top + PLOT
     }
 
-    fn y(&self, mbit_s: f64) -> f64 {
-        BOTTOM - (BOTTOM - TOP) * (mbit_s / self.mbit_s_max).clamp(0.0, 1.0)
+    fn x(&self, x: f64) -> f64 {
+        LEFT + (RIGHT - LEFT) * (x / self.x_max).clamp(0.0, 1.0)
+    }
+
+    fn y(&self, y: f64) -> f64 {
+        self.bottom() - PLOT * (y / self.y_max).clamp(0.0, 1.0)
     }
 }
 
@@ -57,81 +119,78 @@ fn ticks(max: f64) -> impl Iterator<Item = f64> {
     (0..=(max / step + 1e-9) as u32).map(move |i| f64::from(i) * step)
 }
 
-/// The chart of one run. Writing to a `String` cannot fail.
-pub(super) fn render(run: &RunSeries) -> String {
-    let scale = Scale::of(run);
+/// The chart as SVG. Writing to a `String` cannot fail.
+pub(super) fn render(chart: &Chart<'_>) -> String {
+    let scale = Scale::of(chart);
     let mut svg = String::new();
-    let name = escape(&run.run);
+    let (title, height) = (escape(&chart.title), scale.bottom() + FOOT);
     let _ = writeln!(
         svg,
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-         font-family=\"system-ui,sans-serif\" font-size=\"13\" fill=\"#1a1a1a\">\n\
-         <title>Throughput of each path over time: {name}</title>"
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
+         font-family=\"system-ui,sans-serif\" font-size=\"13\" fill=\"currentColor\">\n\
+         <title>{title}</title>"
     );
-    axes(&mut svg, &scale);
-    run.events.iter().for_each(|event| mark(&mut svg, &scale, event));
-    for (index, path) in run.paths.iter().enumerate() {
-        line(&mut svg, &scale, index, path);
-        legend(&mut svg, index, &path.name);
+    axes(&mut svg, &scale, chart);
+    chart.marks.iter().for_each(|mark| draw_mark(&mut svg, &scale, mark));
+    for (index, line) in chart.lines.iter().enumerate() {
+        draw_line(&mut svg, &scale, index, line);
+        legend(&mut svg, index, &line.name);
     }
     svg.push_str("</svg>\n");
     svg
 }
 
-fn axes(svg: &mut String, scale: &Scale) {
-    for tick in ticks(scale.mbit_s_max) {
+fn axes(svg: &mut String, scale: &Scale, chart: &Chart<'_>) {
+    let (top, bottom) = (scale.top, scale.bottom());
+    for tick in ticks(scale.y_max) {
         let (y, below) = (scale.y(tick), scale.y(tick) + 4.0);
         let (end, label) = (LEFT - 8.0, number(tick));
         let _ = writeln!(
             svg,
-            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/>\
+            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"currentColor\" stroke-opacity=\".15\"/>\
              <text x=\"{end}\" y=\"{below:.1}\" text-anchor=\"end\">{label}</text>"
         );
     }
-    for tick in ticks(scale.t_max) {
-        let (x, y, label) = (scale.x(tick), BOTTOM + 18.0, number(tick));
+    for tick in ticks(scale.x_max) {
+        let (x, y, label) = (scale.x(tick), bottom + 18.0, number(tick));
         let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
     }
-    let (x, y) = ((LEFT + RIGHT) / 2.0, (TOP + BOTTOM) / 2.0);
+    let (x, y) = ((LEFT + RIGHT) / 2.0, (top + bottom) / 2.0);
     let _ = writeln!(
         svg,
-        "<path d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\" fill=\"none\" stroke=\"#1a1a1a\"/>\n\
-         <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">time (s)</text>\n\
+        "<path d=\"M{LEFT} {top}V{bottom}H{RIGHT}\" fill=\"none\" stroke=\"currentColor\"/>\n\
+         <text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
          <text x=\"18\" y=\"{y}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {y})\">\
-         throughput (Mbit/s)</text>",
-        HEIGHT - 12.0
+         {}</text>",
+        bottom + FOOT - 12.0,
+        escape(chart.x.label),
+        escape(chart.y.label)
     );
 }
 
-/// A tick without the digits that floating point adds.
-fn number(tick: f64) -> String {
+/// A number without the digits that floating point adds.
+pub(super) fn number(tick: f64) -> String {
     let text = format!("{tick:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A line at the time of the event. Failures and returns are written in rows of their own, each on
-/// the side with more room.
-fn mark(svg: &mut String, scale: &Scale, event: &PathEvent) {
-    let x = scale.x(event.t);
-    let (verb, y) = match event.what {
-        PathChange::Failed => ("fails", TOP - 6.0),
-        PathChange::Returned => ("returns", TOP - 22.0),
-    };
-    let anchor = if x < (LEFT + RIGHT) / 2.0 { "start" } else { "end" };
+/// A line across, with its text on the side with more room.
+fn draw_mark(svg: &mut String, scale: &Scale, mark: &Mark) {
+    let (x, y) = (scale.x(mark.x), scale.top - 6.0 - 16.0 * f64::from(mark.row));
+    let (anchor, dx) = if x < (LEFT + RIGHT) / 2.0 { ("start", 4) } else { ("end", -4) };
     let _ = writeln!(
         svg,
-        "<path d=\"M{x:.1} {y}V{BOTTOM}\" stroke=\"#1a1a1a\" stroke-dasharray=\"4 3\"/>\
-         <text x=\"{x:.1}\" y=\"{y}\" dx=\"{}\" text-anchor=\"{anchor}\">{} {verb} at {} s</text>",
-        if anchor == "start" { 4 } else { -4 },
-        escape(&event.path),
-        number(event.t)
+        "<path d=\"M{x:.1} {y}V{}\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/>\
+         <text x=\"{x:.1}\" y=\"{y}\" dx=\"{dx}\" text-anchor=\"{anchor}\">{}</text>",
+        scale.bottom(),
+        escape(&mark.text)
     );
 }
 
-fn line(svg: &mut String, scale: &Scale, index: usize, path: &PathSeries) {
+fn draw_line(svg: &mut String, scale: &Scale, index: usize, line: &Line) {
     let mut points = String::new();
-    for &Sample { t, mbit_s } in &path.samples {
-        let _ = write!(points, "{:.1},{:.1} ", scale.x(t), scale.y(mbit_s));
+    for (x, y) in thin(&line.points, MOST_POINTS) {
+        let _ = write!(points, "{:.1},{:.1} ", scale.x(x), scale.y(y));
     }
     let (colour, dash) = style(index);
     let _ = writeln!(
@@ -144,20 +203,19 @@ fn line(svg: &mut String, scale: &Scale, index: usize, path: &PathSeries) {
 
 fn legend(svg: &mut String, index: usize, name: &str) {
     let (colour, dash) = style(index);
-    // Four to a row, two rows; more paths than that share the last row.
-    let x = LEFT + (index % 4) as f64 * 190.0;
-    let y = 14.0 + (index / 4) as f64 * 18.0;
+    let x = LEFT + (index % IN_A_ROW) as f64 * 190.0;
+    let y = 14.0 + (index / IN_A_ROW) as f64 * LEGEND_ROW;
     let _ = writeln!(
         svg,
         "<path d=\"M{x} {y}h34\" stroke=\"{colour}\" stroke-width=\"2\" \
          stroke-dasharray=\"{dash}\"/><text x=\"{}\" y=\"{}\">{}</text>",
         x + 42.0,
         y + 4.0,
-        escape(name)
+        escape(&shortened(name, NAME_LENGTH))
     );
 }
 
-/// Colour and dashes: different for the first twelve paths.
+/// Colour and dashes: different for the first twelve lines.
 const fn style(index: usize) -> (&'static str, &'static str) {
     (COLOURS[index % COLOURS.len()], DASHES[index % DASHES.len()])
 }
@@ -181,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn twelve_paths_look_different() {
-        let mut styles: Vec<_> = (0..12).map(style).collect();
+    fn twelve_lines_look_different() {
+        let mut styles: Vec<_> = (0..DISTINCT).map(style).collect();
         styles.sort_unstable();
         styles.dedup();
-        assert_eq!(styles.len(), 12);
+        assert_eq!(styles.len(), DISTINCT);
     }
 }

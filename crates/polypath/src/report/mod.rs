@@ -1,8 +1,15 @@
-//! The result of `polypath demo`, as a table, as JSON and as a page with charts.
+//! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
+//! the page of a simulated run ([`simulation`]).
 
 mod chart;
+mod demo_page;
 mod html;
+pub mod simulation;
 mod table;
+mod thin;
+
+pub use chart::{Line, Mark};
+pub use table::Row;
 
 use serde::Serialize;
 
@@ -143,9 +150,11 @@ impl DemoReport {
 
     /// A page that needs nothing but a browser.
     pub fn to_html(&self) -> String {
-        html::render(self)
+        demo_page::render(self)
     }
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod well_formed;

@@ -17,15 +17,20 @@ pub(super) fn render(report: &DemoReport) -> String {
     text
 }
 
-/// A line: what, how much, and what that means.
-pub(super) struct Row {
-    pub(super) name: String,
-    pub(super) value: String,
-    pub(super) remark: String,
+/// A line of a table of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What.
+    pub name: String,
+    /// How much, with its unit.
+    pub value: String,
+    /// What that means, or nothing.
+    pub remark: String,
 }
 
 impl Row {
-    fn new(name: impl Into<String>, value: String, remark: impl Into<String>) -> Self {
+    /// A line.
+    pub fn new(name: impl Into<String>, value: String, remark: impl Into<String>) -> Self {
         Self { name: name.into(), value, remark: remark.into() }
     }
 }

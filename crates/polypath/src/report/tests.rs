@@ -1,3 +1,4 @@
+use super::well_formed::assert_well_formed;
 use super::*;
 
 /// A bond of two paths; the faster one is silent from 2 s to 4 s.
@@ -54,6 +55,7 @@ fn the_page_needs_nothing_from_outside() {
     for outside in ["http:", "https:", "src=", "href=", "@import", "url("] {
         assert!(!links.contains(outside), "{outside}");
     }
+    assert_well_formed(&page);
     insta::assert_snapshot!(page);
 }
 
@@ -65,6 +67,7 @@ fn names_cannot_break_the_page() {
     report.series[0].paths[0].name = "<b>".to_owned();
     report.series[0].events[0].path = "<i>".to_owned();
     let page = report.to_html();
+    assert_well_formed(&page);
     assert!(page.contains("&lt;script&gt;&quot;&amp;&#39;"), "{page}");
     for raw in ["<script", "<b>", "<i>"] {
         assert!(!page.contains(raw), "{raw}");
