@@ -2,12 +2,15 @@
 //! segments as it is told.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-mod timeline;
+pub(crate) mod timeline;
+pub(crate) mod words;
 
 use core::fmt::Write as _;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::tcp::{Flags, Segment, State, TcpConfig, TcpConnection, TcpEvent};
+use polypath_sim::tcp::{
+    Flags, LogDetail, ReceiveBuffer, Segment, State, TcpConfig, TcpConnection, TcpEvent,
+};
 use polypath_units::Timestamp;
 use std::time::Duration;
 use timeline::Timeline;
@@ -91,6 +94,19 @@ pub(crate) fn reno() -> CongestionConfig {
         coupled: true,
         seed: 0,
         initial_segments: None,
+    }
+}
+
+/// Segments of 1000 bytes without timestamps, every data segment acknowledged at once: the
+/// easiest to read. Everything else is Linux.
+pub(crate) fn plain() -> TcpConfig {
+    TcpConfig {
+        mss: 1_000,
+        timestamps: false,
+        ack_every: 1,
+        receive_buffer: ReceiveBuffer::Fixed(65_535),
+        log: LogDetail::Segments,
+        ..TcpConfig::LINUX
     }
 }
 
@@ -246,7 +262,8 @@ impl World {
     }
 }
 
-fn text_of(segment: &Segment) -> String {
+/// What a line of a trace says of a segment.
+pub(crate) fn text_of(segment: &Segment) -> String {
     let mut text = String::new();
     let flags = [
         (Flags::SYN, "SYN "),

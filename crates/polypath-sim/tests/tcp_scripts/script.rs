@@ -10,10 +10,11 @@
 //! until 5s
 //! ```
 
-use crate::tcp_pipe::{Action, CLIENT, Class, Fault, SERVER, World, reno};
+use crate::tcp_pipe::words::{class, duration, pipe, set, side};
+use crate::tcp_pipe::{Action, Class, Fault, World, plain, reno};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_sim::tcp::{LogDetail, LossDetection, Pacing, Reading, ReceiveBuffer, TcpConfig};
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_sim::tcp::TcpConfig;
+use polypath_units::Timestamp;
 use std::time::Duration;
 
 struct Script {
@@ -23,19 +24,6 @@ struct Script {
     until: Timestamp,
     actions: Vec<(Timestamp, usize, Action)>,
     faults: Vec<(usize, Class, u64, Fault)>,
-}
-
-/// Segments of 1000 bytes without timestamps, every data segment acknowledged at once: the
-/// easiest to read. Everything else is Linux.
-fn plain() -> TcpConfig {
-    TcpConfig {
-        mss: 1_000,
-        timestamps: false,
-        ack_every: 1,
-        receive_buffer: ReceiveBuffer::Fixed(65_535),
-        log: LogDetail::Segments,
-        ..TcpConfig::LINUX
-    }
 }
 
 /// Runs a script to its end.
@@ -106,81 +94,4 @@ fn application(words: &[&str]) -> Option<Action> {
         ["abort"] => Action::Abort,
         _ => return None,
     })
-}
-
-fn pipe(fault: &str, rest: &[&str]) -> Option<Fault> {
-    Some(match (fault, rest) {
-        ("drop", []) => Fault::Drop,
-        ("mark", []) => Fault::Mark,
-        ("late", ["by", time]) => Fault::Delay(duration(time)?),
-        ("double", ["by", time]) => Fault::Duplicate(duration(time)?),
-        _ => return None,
-    })
-}
-
-fn side(word: &str) -> Option<usize> {
-    Some(match word {
-        "client" => CLIENT,
-        "server" => SERVER,
-        _ => return None,
-    })
-}
-
-fn class(word: &str) -> Option<Class> {
-    Some(match word {
-        "syn" => Class::Syn,
-        "data" => Class::Data,
-        "ack" => Class::Ack,
-        _ => return None,
-    })
-}
-
-fn duration(word: &str) -> Option<Duration> {
-    let (number, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit())?);
-    let number = number.parse().ok()?;
-    Some(match unit {
-        "us" => Duration::from_micros(number),
-        "ms" => Duration::from_millis(number),
-        "s" => Duration::from_secs(number),
-        _ => return None,
-    })
-}
-
-fn set(config: &mut TcpConfig, key: &str, value: &str) -> Option<()> {
-    let on = value == "on";
-    match key {
-        "mss" => config.mss = value.parse().ok()?,
-        "sack" => config.sack = on,
-        "timestamps" => config.timestamps = on,
-        "ecn" => config.ecn = on,
-        "tlp" => config.tail_loss_probe = on,
-        "frto" => config.frto = on,
-        "undo" => config.undo = on,
-        "prr" => config.prr = on,
-        "nagle" => config.nagle = on,
-        "idle_restart" => config.idle_restart = on,
-        "limited_transmit" => config.limited_transmit = on,
-        "ack_every" => config.ack_every = value.parse().ok()?,
-        "quick_acks" => config.quick_acks = value.parse().ok()?,
-        "max_timeouts" => config.max_timeouts = value.parse().ok()?,
-        "gro" => config.gro = duration(value)?,
-        "time_wait" => config.time_wait = duration(value)?,
-        "buffer" => config.receive_buffer = ReceiveBuffer::Fixed(value.parse().ok()?),
-        "reading" if value == "when_told" => config.reading = Reading::WhenTold,
-        "reading" => {
-            config.reading = Reading::Rate(Bandwidth::from_bits_per_sec(value.parse().ok()?));
-        }
-        "pacing" if value == "internal" => config.pacing = Pacing::Internal,
-        "detection" if value == "rfc6675" => config.loss_detection = LossDetection::DupThresh,
-        "preset" if value == "new_reno" => {
-            *config = TcpConfig {
-                mss: 1_000,
-                ack_every: 1,
-                log: LogDetail::Segments,
-                ..TcpConfig::NEW_RENO
-            };
-        }
-        _ => return None,
-    }
-    Some(())
 }
