@@ -67,9 +67,18 @@ pub(super) struct Subflow {
     pub(super) backup: bool,
     pub(super) established: bool,
     pub(super) failed: bool,
+    /// Its next segment without data carries the DATA_FIN.
+    fin_due: bool,
     /// When its window was halved for blocking others.
     pub(super) penalised: Option<Timestamp>,
     pub(super) states: StateLog,
+}
+
+impl Subflow {
+    /// Whether it carries data.
+    pub(super) const fn works(&self) -> bool {
+        self.established && !self.failed
+    }
 }
 
 /// One end of a Multipath TCP connection: a state machine without clock, sockets or payload.
@@ -137,6 +146,7 @@ impl Connection {
                 backup,
                 established: false,
                 failed: false,
+                fin_due: false,
                 penalised: None,
                 states: StateLog::default(),
             })
@@ -235,7 +245,7 @@ impl Connection {
     pub fn subflows(&self) -> impl Iterator<Item = SubflowStatus> + '_ {
         self.subflows.iter().map(|subflow| SubflowStatus {
             path: subflow.path,
-            active: subflow.established && !subflow.failed,
+            active: subflow.works(),
             stats: *subflow.tcp.stats(),
             srtt: self.congestion.rtt(subflow.path).and_then(|rtt| rtt.srtt()),
         })
@@ -249,7 +259,7 @@ impl Connection {
         }
         self.detector.on_arrival(path, now);
         match segment.mptcp {
-            Some(MptcpOption::Dss(dss)) => self.on_dss(&dss, segment, now),
+            Some(MptcpOption::Dss(dss)) => self.on_dss(&dss, index, segment, now),
             Some(MptcpOption::MpCapable { .. }) => {
                 self.edge = self.edge.max(FIRST + u64::from(segment.window));
             }
@@ -261,11 +271,15 @@ impl Connection {
         self.drive(now);
     }
 
-    fn on_dss(&mut self, dss: &Dss, segment: &Segment, now: Timestamp) {
+    fn on_dss(&mut self, dss: &Dss, index: usize, segment: &Segment, now: Timestamp) {
         if dss.data_fin
             && let Some(mapping) = dss.mapping
         {
             self.receiving.on_fin(mapping.dsn + u64::from(mapping.len.get()) - 1);
+            if segment.is_pure_ack() && self.receiving.is_finished() {
+                // TCP does not acknowledge it, and it is repeated until the data ACK covers it.
+                self.subflows[index].tcp.acknowledge();
+            }
         }
         let Some(acked) = dss.data_ack else { return };
         if acked == self.chunks.next() + 1 && self.fin_at.is_some() {
@@ -310,7 +324,7 @@ impl Connection {
     pub fn next_timeout(&mut self, now: Timestamp) -> Timestamp {
         let timers = self.subflows.iter().map(|subflow| subflow.tcp.next_timeout());
         let timers = timers.fold(self.wake, Timestamp::min);
-        let fin = self.fin_at.filter(|_| !self.fin_acked).unwrap_or(Timestamp::MAX);
+        let fin = self.fin_at.filter(|_| self.can_finish()).unwrap_or(Timestamp::MAX);
         let detector = self.next_detection();
         // What is overdue has been looked at: something must have changed before it is due again.
         timers.min(fin).min(detector).max(now + Duration::from_nanos(1))
@@ -388,16 +402,28 @@ impl Connection {
         self.subflows.iter().map(|subflow| subflow.tcp.mss().into()).max().unwrap_or(1)
     }
 
+    /// Whether the end of the data is to be told, and a subflow is there to tell it.
+    fn can_finish(&self) -> bool {
+        let all_sent = self.closing && self.unsent == 0 && self.chunks.next_again().is_none();
+        all_sent && !self.fin_acked && self.fastest(PathSet::EMPTY).is_some()
+    }
+
     /// Says that the data ends, again until it is acknowledged.
     fn finish(&mut self, now: Timestamp) {
-        let all_sent = self.closing && self.unsent == 0 && self.chunks.next_again().is_none();
-        if !all_sent || self.fin_acked || self.fin_at.is_some_and(|at| at > now) {
+        if !self.can_finish() || self.fin_at.is_some_and(|at| at > now) {
             return;
         }
-        let Some(path) = self.fastest(PathSet::EMPTY) else { return };
-        let rto = self.congestion.rtt(path).map_or(Duration::from_secs(1), |rtt| rtt.base_rto());
-        self.fin_at = Some(now + rto);
-        self.subflows[path.index()].tcp.acknowledge();
+        let Some(fastest) = self.fastest(PathSet::EMPTY) else { return };
+        let rtt = self.congestion.rtt(fastest);
+        let rto = rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto());
+        let again = self.fin_at.replace(now + rto).is_some();
+        for subflow in &mut self.subflows {
+            // The fastest may be dead, and without data in flight nobody finds out.
+            if subflow.path == fastest || again && subflow.works() {
+                subflow.fin_due = true;
+                subflow.tcp.acknowledge();
+            }
+        }
     }
 
     /// Takes what a subflow has to send.
@@ -415,8 +441,8 @@ impl Connection {
     }
 
     /// Puts the multipath option and the shared window into a segment.
-    fn decorate(&self, index: usize, segment: &mut Segment) {
-        let subflow = &self.subflows[index];
+    fn decorate(&mut self, index: usize, segment: &mut Segment) {
+        let subflow = &mut self.subflows[index];
         if segment.syn.is_some() {
             segment.window = self.receiving.window().min(u64::from(u16::MAX)) as u32;
             segment.set_mptcp(match index {
@@ -438,7 +464,7 @@ impl Connection {
             ssn: segment.seq as u32,
             len,
         });
-        let fin = self.fin_at.is_some() && payload.is_none();
+        let fin = payload.is_none() && core::mem::take(&mut subflow.fin_due) && !self.fin_acked;
         let mapping = payload.or(fin.then_some(Mapping {
             dsn: self.chunks.next(),
             ssn: 0,

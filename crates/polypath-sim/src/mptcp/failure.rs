@@ -75,7 +75,7 @@ impl Connection {
 
     /// The working path of smallest RTT that is not to be avoided.
     pub(super) fn fastest(&self, avoid: PathSet) -> Option<PathId> {
-        let working = self.subflows.iter().filter(|s| s.established && !s.failed);
+        let working = self.subflows.iter().filter(|subflow| subflow.works());
         let paths = working.map(|subflow| subflow.path).filter(|&path| !avoid.contains(path));
         let srtt = |&path: &PathId| self.congestion.rtt(path).and_then(|rtt| rtt.srtt());
         paths.min_by_key(|path| (srtt(path).is_none(), srtt(path)))

@@ -13,7 +13,9 @@
 //!
 //! # Deviations
 //!
-//! Keys, tokens and checksums stand for themselves. The far end of a join is known: there is no
+//! Keys, tokens and checksums stand for themselves: MP_CAPABLE and MP_JOIN are on the SYNs alone,
+//! and a join carries data without waiting for the ACK of its third segment (3.2). The
+//! application reads at once. The far end of a join is known: there is no
 //! ADD_ADDR. What a failure detector sends its peer goes as a [`Message`] beside the subflows.
 
 mod chunks;
