@@ -353,5 +353,7 @@ fn first_subflow_dies() {
         let data: Vec<_> = data.map(|sent| sent.1).collect();
         assert!(data.contains(&1) && (side == SERVER || !data.contains(&0)), "{side}: {data:?}");
     }
-    assert_eq!(reinjected(&world)[CLIENT], 4_000);
+    assert_eq!(reinjected(&world), [4_000, 4_000]);
+    // Once: being given up later is no news.
+    assert_eq!(failed(&world, CLIENT), [(740.0, 0)]);
 }

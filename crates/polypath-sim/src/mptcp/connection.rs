@@ -362,7 +362,8 @@ impl Connection {
         match report {
             Report::Established => self.on_established(index, now),
             Report::Acked { .. } => self.on_acked(path, now),
-            Report::TimedOut { .. } => {
+            // The last timeout of a subflow is reported after its end.
+            Report::TimedOut { .. } if self.subflows[index].established => {
                 self.chunks.reinject(path);
                 self.detector.on_timeout(path, now);
             }
@@ -377,7 +378,10 @@ impl Connection {
                 self.detector.on_remove(path);
                 self.scheduler.on_remove(path);
             }
-            Report::Lost { .. } | Report::PeerFinished | Report::Closed => {}
+            Report::TimedOut { .. }
+            | Report::Lost { .. }
+            | Report::PeerFinished
+            | Report::Closed => {}
         }
     }
 
