@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 struct End {
     written: u64,
+    closed: bool,
     /// Bytes of the peer's data that have reached it.
     arrived: BTreeSet<u64>,
     /// The first byte of the peer's data that has not.
@@ -35,6 +36,7 @@ impl End {
     fn new() -> Self {
         Self {
             written: 0,
+            closed: false,
             arrived: BTreeSet::new(),
             next: 1,
             fin: None,
@@ -60,6 +62,10 @@ impl End {
 impl Ledger {
     pub(crate) fn on_written(&mut self, side: usize, bytes: u64) {
         self.0[side].written += bytes;
+    }
+
+    pub(crate) fn on_closed(&mut self, side: usize) {
+        self.0[side].closed = true;
     }
 
     /// A segment reaches `side`.
@@ -111,12 +117,14 @@ impl Ledger {
         }
     }
 
-    /// Everything that was written has come, and both know it.
+    /// Everything that was written has come, and its end if it has one, and both know it.
     pub(crate) fn assert_complete(&self, delivered: [u64; 2], trace: &str) {
         for (side, end) in self.0.iter().enumerate() {
             let peer = &self.0[1 - side];
             assert_eq!(end.next - 1, peer.written, "came to {side}:\n{trace}");
             assert_eq!(delivered[side], peer.written, "delivered to {side}:\n{trace}");
+            let fin = peer.closed.then_some(1 + peer.written);
+            assert_eq!(end.fin, fin, "DATA_FIN to {side} (3.3.3):\n{trace}");
             assert_eq!(end.acked, end.acknowledgeable(), "acknowledged by {side}:\n{trace}");
             assert!(end.arrived.is_empty(), "beyond the end, to {side}:\n{trace}");
         }

@@ -172,7 +172,10 @@ impl World {
                         self.ledger.on_written(side, bytes);
                         end.write(bytes);
                     }
-                    Action::Close => end.close(),
+                    Action::Close => {
+                        self.ledger.on_closed(side);
+                        end.close();
+                    }
                 }
                 end.on_timeout(now);
             }
