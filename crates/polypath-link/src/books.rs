@@ -1,56 +1,80 @@
 //! The books of a link, and the packets that it dropped.
 
-use crate::counters::{Counters, DropReason};
+use crate::counters::{Counters, DropReason, Drops, Tally};
 use crate::queue::Item;
-use core::ops::{Deref, DerefMut};
 use std::collections::VecDeque;
 
 /// [`Counters`], and dropped packets for those who want them back.
+///
+/// What each packet changes stands together; packets on the line follow from the other counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Books<P> {
-    counters: Counters,
+    pub(crate) entered: Tally,
+    pub(crate) waiting: Tally,
+    pub(crate) delivered: Tally,
+    /// Whether there are dropped packets to be taken.
+    untaken: bool,
+    rare: Box<Rare<P>>,
+}
+
+/// What most packets do not touch.
+#[derive(Clone, Debug)]
+struct Rare<P> {
+    dropped: Drops,
+    marked: Tally,
     /// Dropped packets that were not taken yet, if they are kept.
-    dropped: Option<VecDeque<(P, DropReason)>>,
+    kept: Option<VecDeque<(P, DropReason)>>,
 }
 
 impl<P> Books<P> {
     pub(crate) fn new() -> Self {
-        Self { counters: Counters::default(), dropped: None }
+        let none = Tally::default();
+        let rare = Box::new(Rare { dropped: Drops::default(), marked: none, kept: None });
+        Self { entered: none, waiting: none, delivered: none, untaken: false, rare }
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        let &Self { entered, waiting, delivered, .. } = self;
+        let Rare { dropped, marked, .. } = *self.rare;
+        let gone = delivered + dropped.total() + waiting;
+        let propagating =
+            Tally { packets: entered.packets - gone.packets, bytes: entered.bytes - gone.bytes };
+        Counters { entered, delivered, dropped, marked, waiting, propagating }
     }
 
     pub(crate) fn keep_dropped(&mut self) {
-        self.dropped.get_or_insert_default();
+        self.rare.kept.get_or_insert_default();
     }
 
+    #[inline]
     pub(crate) fn take_dropped(&mut self) -> Option<(P, DropReason)> {
-        self.dropped.as_mut()?.pop_front()
+        if !self.untaken {
+            return None;
+        }
+        let kept = self.rare.kept.as_mut()?;
+        let taken = kept.pop_front();
+        self.untaken = !kept.is_empty();
+        taken
+    }
+
+    /// Enters a packet that got the mark of congestion.
+    pub(crate) fn mark(&mut self, bytes: u32) {
+        self.rare.marked.put(bytes);
     }
 
     /// Enters a packet that is no longer counted anywhere else as dropped; gives back the reason.
     pub(crate) fn drop(&mut self, reason: DropReason, bytes: u32, packet: P) -> DropReason {
-        self.counters.dropped.add(reason, bytes);
-        if let Some(dropped) = &mut self.dropped {
-            dropped.push_back((packet, reason));
+        self.rare.dropped.add(reason, bytes);
+        if let Some(kept) = &mut self.rare.kept {
+            kept.push_back((packet, reason));
+            self.untaken = true;
         }
         reason
     }
 
     /// Moves a packet from those that wait to those dropped; gives back the reason.
     pub(crate) fn drop_waiting(&mut self, reason: DropReason, item: Item<P>) -> DropReason {
-        self.counters.waiting.take(item.bytes);
+        self.waiting.take(item.bytes);
         self.drop(reason, item.bytes, item.packet)
-    }
-}
-
-impl<P> Deref for Books<P> {
-    type Target = Counters;
-    fn deref(&self) -> &Counters {
-        &self.counters
-    }
-}
-
-impl<P> DerefMut for Books<P> {
-    fn deref_mut(&mut self) -> &mut Counters {
-        &mut self.counters
     }
 }

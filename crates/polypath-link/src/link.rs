@@ -1,5 +1,8 @@
 //! The link itself.
 
+mod down;
+mod way;
+
 use crate::blackout::{Edge, Outages};
 use crate::books::Books;
 use crate::config::{ConfigError, LinkConfig};
@@ -13,6 +16,8 @@ use crate::rate::{Completion, Rate, Work, work_of};
 use crate::rng::Random;
 use core::mem;
 use polypath_units::Timestamp;
+use std::time::Duration;
+use way::{Rare, Way};
 
 /// What became of a packet on entry. Random loss, outages and queue management can still take a
 /// queued one.
@@ -29,36 +34,28 @@ pub enum SendOutcome {
 /// Time must not go backwards between calls; a time before the latest one counts as the latest.
 /// Each operation costs O(1) amortised, O(log n) with a trace, a schedule or reordering jitter;
 /// HTB costs O(classes), FQ-CoDel O(flow queues) when it overflows.
+///
+/// With many links each one is far from any cache when a packet comes. What every packet touches
+/// therefore stands together, in the order in which it does, and everything else behind one box.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Link<P> {
-    config: LinkConfig,
     now: Timestamp,
-    /// Switched off with [`Link::set_down`].
-    switched_off: bool,
-    outages: Outages,
-    queue: Queue<P>,
-    /// The packet that the server works on.
-    in_service: Option<Item<P>>,
-    service: Service,
     /// When the server has something to do: the packet in service is served, or, without one,
     /// the queue lets the next packet go.
     due: Option<Timestamp>,
-    pace: Pace,
-    line: Propagation<P>,
-    loss: LossProcess,
-    jitter: Random,
-    /// For queues that draw random numbers.
-    random: Random,
-    books: Books<P>,
-}
-
-/// The progress of the packet in service.
-#[derive(Clone, Copy, Debug, Default)]
-struct Service {
-    start: Timestamp,
-    work: Work,
-    /// What is left when it is done, see [`Completion`].
+    /// When the next edge of an outage is; the end of time if there is none.
+    edge: Timestamp,
+    /// Of the packet in service: what is left when it is done, see [`Completion`].
     surplus: Work,
+    way: Way,
+    books: Books<P>,
+    pace: Pace,
+    /// The packet that the server works on.
+    in_service: Option<Item<P>>,
+    line: Propagation<P>,
+    queue: Queue<P>,
+    rare: Box<Rare>,
 }
 
 /// What happens next inside the link.
@@ -76,22 +73,30 @@ impl<P: Packet> Link<P> {
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
         let [loss, jitter, mut random] = Random::streams(seed);
-        Ok(Self {
+        let queue = Queue::new(&config, Timestamp::ZERO, &mut random);
+        let mut link = Self {
             now: Timestamp::ZERO,
-            switched_off: false,
-            outages: Outages::new(&config.blackouts),
-            queue: Queue::new(&config, Timestamp::ZERO, &mut random),
-            in_service: None,
-            service: Service::default(),
             due: None,
-            pace: Pace::default(),
-            line: Propagation::new(),
-            loss: LossProcess::new(loss),
-            jitter,
-            random,
+            edge: Timestamp::MAX,
+            way: Way::new(&config, false),
             books: Books::new(),
-            config,
-        })
+            pace: Pace::default(),
+            surplus: 0,
+            in_service: None,
+            queue,
+            line: Propagation::new(),
+            rare: Box::new(Rare {
+                switched_off: false,
+                outages: Outages::new(&config.blackouts),
+                stalled: (Timestamp::ZERO, 0),
+                loss: LossProcess::new(loss),
+                jitter,
+                random,
+                config,
+            }),
+        };
+        link.look_at_outages();
+        Ok(link)
     }
 
     /// Gives the link a packet of `bytes` bytes.
@@ -124,7 +129,6 @@ impl<P: Packet> Link<P> {
     pub fn poll_sized(&mut self, now: Timestamp) -> Option<(u32, P)> {
         self.advance(now);
         let (bytes, packet) = self.line.pop(self.now)?;
-        self.books.propagating.take(bytes);
         self.books.delivered.put(bytes);
         Some((bytes, packet))
     }
@@ -133,11 +137,10 @@ impl<P: Packet> Link<P> {
     /// can arrive. A packet that is then lost, or jitter, can make that call come back empty.
     pub fn next_event(&self) -> Option<Timestamp> {
         let due = self.line.next_due();
-        if due.is_some() && !self.config.reorder {
+        if due.is_some() && !self.way.reorder {
             return due;
         }
-        let least = self.config.delay.saturating_sub(self.config.jitter);
-        due.into_iter().chain(self.due.map(|at| at + least)).min()
+        due.into_iter().chain(self.due.map(|at| at + self.way.least)).min()
     }
 
     /// Keeps dropped packets from now on: [`take_dropped`](Self::take_dropped) gives them back.
@@ -151,23 +154,13 @@ impl<P: Packet> Link<P> {
         self.books.take_dropped()
     }
 
-    /// Switches the link off, silently as in a [`Blackout`](crate::Blackout) that starts now, or
-    /// on again. Scripted outages hold in any case.
-    pub fn set_down(&mut self, now: Timestamp, down: bool) {
-        self.advance(now);
-        if down && !self.is_down() {
-            self.lose_everything(self.now);
-        }
-        self.switched_off = down;
-    }
-
     /// Changes the rate; the packet in service keeps its progress.
     ///
     /// # Errors
     /// What [`LinkConfig::check`] finds; the link is then unchanged.
     pub fn set_rate(&mut self, now: Timestamp, rate: impl Into<Rate>) -> Result<(), ConfigError> {
         let rate = rate.into();
-        self.set_config(now, LinkConfig { rate, ..self.config.clone() })
+        self.set_config(now, LinkConfig { rate, ..self.rare.config.clone() })
     }
 
     /// Changes any setting from `now` on. Packets in the queue stay, even beyond a smaller limit
@@ -180,18 +173,19 @@ impl<P: Packet> Link<P> {
     pub fn set_config(&mut self, now: Timestamp, config: LinkConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.advance(now);
-        let old = mem::replace(&mut self.config, config);
-        if self.config.blackouts != old.blackouts {
-            self.replace_outages(Outages::new(&self.config.blackouts));
+        let left = self.work_left();
+        let old = mem::replace(&mut self.rare.config, config);
+        if self.rare.config.blackouts != old.blackouts {
+            self.replace_outages(Outages::new(&self.rare.config.blackouts));
         }
+        self.way = Way::new(&self.rare.config, self.is_down());
+        self.pace = Pace::default();
         if self.in_service.is_some() {
-            let Service { start, work, .. } = self.service;
-            let work = work.saturating_sub(old.rate.service_between(start, self.now));
-            let completion = exact_completion(&self.config.rate, self.now, work, 0);
-            self.begin(self.now, work, completion);
+            let completion = exact_completion(&self.rare.config.rate, self.now, left, 0);
+            self.begin(self.now, left, completion);
         }
-        match self.config.queue == old.queue {
-            true => self.queue.fit(&self.config),
+        match self.rare.config.queue == old.queue {
+            true => self.queue.fit(&self.rare.config),
             false => self.replace_queue(),
         }
         Ok(())
@@ -199,17 +193,12 @@ impl<P: Packet> Link<P> {
 
     /// The settings.
     pub fn config(&self) -> &LinkConfig {
-        &self.config
-    }
-
-    /// Whether the link is down, as of the last call that passed it the time.
-    pub fn is_down(&self) -> bool {
-        self.switched_off || self.outages.is_down()
+        &self.rare.config
     }
 
     /// The books, as of the last call that passed the link the time.
     pub fn counters(&self) -> Counters {
-        *self.books
+        self.books.counters()
     }
 
     /// What [`counters`](Self::counters) say at `now` if nothing is sent before; the link stays as
@@ -232,7 +221,7 @@ impl<P: Packet> Link<P> {
         if self.is_down() {
             return Some(DropReason::Blackout);
         }
-        if self.config.mtu.is_some_and(|mtu| bytes > mtu) {
+        if bytes > self.way.mtu {
             return Some(DropReason::Mtu);
         }
         None
@@ -252,7 +241,10 @@ impl<P: Packet> Link<P> {
 
     /// The next event by `now`. Of events at one time, the edge of an outage is the first.
     fn event_by(&self, now: Timestamp) -> Option<Event> {
-        let edge = self.outages.next().filter(|edge| edge.at <= now);
+        if self.edge > now {
+            return self.due.filter(|&at| at <= now).map(Event::Server);
+        }
+        let edge = self.rare.outages.next();
         let before = |at: &Timestamp| *at <= now && edge.is_none_or(|edge| *at < edge.at);
         match self.due.filter(before) {
             Some(at) => Some(Event::Server(at)),
@@ -265,7 +257,7 @@ impl<P: Packet> Link<P> {
         let surplus = match self.in_service.take() {
             Some(item) => {
                 self.depart(at, item);
-                self.service.surplus
+                self.surplus
             }
             None => 0,
         };
@@ -276,26 +268,20 @@ impl<P: Packet> Link<P> {
     fn depart(&mut self, at: Timestamp, item: Item<P>) {
         let bytes = item.bytes;
         self.books.waiting.take(bytes);
-        if self.loss.lose(&self.config.loss) {
+        if !self.way.is_plain && self.rare.loss.lose(&self.rare.config.loss) {
             self.books.drop(DropReason::Loss, bytes, item.packet);
         } else {
             let due = self.arrival(at);
-            self.books.propagating.put(bytes);
             self.line.push(due, bytes, item.packet);
         }
     }
 
     /// When a packet that departs at `departure` arrives.
     fn arrival(&mut self, departure: Timestamp) -> Timestamp {
-        let LinkConfig { delay, jitter, reorder, .. } = self.config;
-        let due = match jitter.is_zero() {
-            true => departure + delay,
-            false => {
-                let least = delay.saturating_sub(jitter);
-                departure + least + self.jitter.up_to(delay.saturating_add(jitter) - least)
-            }
-        };
-        if reorder { due } else { self.line.latest().map_or(due, |latest| due.max(latest)) }
+        let extra = if self.way.is_plain { Duration::ZERO } else { self.rare.extra_delay() };
+        let due = departure + self.way.least + extra;
+        let latest = if self.way.reorder { None } else { self.line.latest() };
+        latest.map_or(due, |latest| due.max(latest))
     }
 
     /// The server is free at `start` with `surplus` service that belongs to that time.
@@ -307,16 +293,29 @@ impl<P: Packet> Link<P> {
     }
 
     fn serve_item(&mut self, start: Timestamp, surplus: Work, item: Item<P>) {
-        let completion = self.pace.completion(&self.config.rate, start, item.bytes, surplus);
+        let completion = self.pace.completion(&self.rare.config.rate, start, item.bytes, surplus);
         let work = work_of(item.bytes).saturating_sub(surplus);
         self.in_service = Some(item);
         self.begin(start, work, completion);
     }
 
     fn begin(&mut self, start: Timestamp, work: Work, completion: Option<Completion>) {
-        let surplus = completion.map_or(0, |done| done.surplus);
-        self.service = Service { start, work, surplus };
+        if completion.is_none() {
+            self.rare.stalled = (start, work);
+        }
+        self.surplus = completion.map_or(0, |done| done.surplus);
         self.due = completion.map(|done| done.at);
+    }
+
+    /// What of the packet in service is still to be done: all service until it is done but the
+    /// surplus.
+    fn work_left(&self) -> Work {
+        let rate = &self.rare.config.rate;
+        let (start, work) = self.rare.stalled;
+        match self.due {
+            Some(due) => rate.service_between(self.now, due).saturating_sub(self.surplus),
+            None => work.saturating_sub(rate.service_between(start, self.now)),
+        }
     }
 
     /// Moves what waits to a queue as the settings say.
@@ -324,46 +323,26 @@ impl<P: Packet> Link<P> {
         let mut items = Vec::new();
         self.queue.drain(&mut |item| items.push(item));
         items.sort_by_key(|item| item.entered);
-        self.queue = Queue::new(&self.config, self.now, &mut self.random);
+        self.queue = Queue::new(&self.rare.config, self.now, &mut self.rare.random);
         items.into_iter().for_each(|item| self.queue.adopt(item));
         if self.in_service.is_none() {
             self.serve_next(self.now, 0);
         }
     }
+}
 
-    fn pass_edge(&mut self, edge: Edge) {
-        if edge.down {
-            self.lose_everything(edge.at);
-        }
-        self.outages.pass();
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Takes over other outages; those of their edges that have passed do not happen again.
-    fn replace_outages(&mut self, mut outages: Outages) {
-        let was_down = self.is_down();
-        while outages.next().is_some_and(|edge| edge.at <= self.now) {
-            outages.pass();
-        }
-        self.outages = outages;
-        if self.is_down() && !was_down {
-            self.lose_everything(self.now);
-        }
-    }
+    /// A packet of a simulator: two words.
+    #[derive(Clone)]
+    struct Ticket(#[expect(dead_code, reason = "its size counts")] [u64; 2]);
 
-    /// Drops the queue, and what would arrive at `from` or later.
-    fn lose_everything(&mut self, from: Timestamp) {
-        let books = &mut self.books;
-        if let Some(item) = self.in_service.take() {
-            books.drop_waiting(DropReason::Blackout, item);
-        }
-        self.queue.drain(&mut |item| {
-            books.drop_waiting(DropReason::Blackout, item);
-        });
-        for (bytes, packet) in self.line.cut(from) {
-            books.propagating.take(bytes);
-            books.drop(DropReason::Blackout, bytes, packet);
-        }
-        // The queue learns that it is empty.
-        self.serve_next(from, 0);
+    impl Packet for Ticket {}
+
+    #[test]
+    fn a_link_is_five_cache_lines() {
+        assert_eq!(size_of::<Link<Ticket>>(), 320);
     }
 }

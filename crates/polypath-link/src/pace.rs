@@ -3,7 +3,7 @@
 use crate::rate::{Completion, Rate, Work, work_of};
 use polypath_units::Timestamp;
 
-/// The service times of a link.
+/// The service times of a link while it keeps its rate; for another rate, start with another pace.
 ///
 /// At a constant rate the division of work by rate is done once for each packet size: its
 /// quotient and rest give every completion exactly, whatever the surplus before.
@@ -26,8 +26,7 @@ impl Pace {
         bytes: u32,
         surplus: Work,
     ) -> Option<Completion> {
-        if let Rate::Constant(constant) = *rate
-            && self.knows(constant.bits_per_sec(), bytes)
+        if self.knows(rate, bytes)
             && let Some(surplus) = u64::try_from(surplus).ok().filter(|&s| s < self.rate)
         {
             return self.recall(start, surplus);
@@ -35,12 +34,15 @@ impl Pace {
         exact_completion(rate, start, work_of(bytes), surplus)
     }
 
-    /// Divides if size or rate are others than last time. False if the numbers are too large for
-    /// the short cut.
-    fn knows(&mut self, rate: u64, bytes: u32) -> bool {
-        if rate == self.rate && bytes == self.bytes {
-            return rate > 0;
+    /// Divides if the size is another than last time; otherwise the rate is not even looked at,
+    /// which is far from what a packet touches. False if there is no short cut, as for numbers
+    /// that are too large.
+    fn knows(&mut self, rate: &Rate, bytes: u32) -> bool {
+        if bytes == self.bytes && self.rate > 0 {
+            return true;
         }
+        let Rate::Constant(constant) = *rate else { return false };
+        let rate = constant.bits_per_sec();
         let work = u64::try_from(work_of(bytes)).ok();
         let quotient = work.and_then(|work| Some((work.checked_div(rate)?, work % rate)));
         let Some((nanos, rest)) = quotient else { return false };

@@ -83,7 +83,7 @@ impl<P: Packet> Leaf<P> {
 
     pub(super) fn fit(&mut self, link: &LinkConfig) {
         match self {
-            Self::DropTail(queue) => queue.room = Room::of(queue.limit, link),
+            Self::DropTail(queue) => queue.room = Room::of(*queue.limit, link),
             Self::Red(queue) => queue.fit(link),
             Self::CoDel(queue) => queue.fit(link),
             Self::FqCoDel(queue) => queue.fit(link),
@@ -104,13 +104,14 @@ impl<P: Packet> Leaf<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct DropTail<P> {
     fifo: Fifo<P>,
-    limit: QueueLimit,
     room: Room,
+    /// Looked at when the link changes, and kept away from what each packet touches.
+    limit: Box<QueueLimit>,
 }
 
 impl<P> DropTail<P> {
     fn new(limit: QueueLimit, link: &LinkConfig) -> Self {
-        Self { fifo: Fifo::new(), limit, room: Room::of(limit, link) }
+        Self { fifo: Fifo::new(), room: Room::of(limit, link), limit: Box::new(limit) }
     }
 
     #[inline]

@@ -48,7 +48,7 @@ impl<P: Packet> Item<P> {
     fn mark(&mut self, ecn: bool, books: &mut Books<P>) -> bool {
         let marked = ecn && self.packet.mark_ce();
         if marked {
-            books.marked.put(self.bytes);
+            books.mark(self.bytes);
         }
         marked
     }
@@ -58,7 +58,7 @@ impl<P: Packet> Item<P> {
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<P> {
     Leaf(Leaf<P>),
-    Priority(Priority<P>),
+    Priority(Box<Priority<P>>),
     TokenBucket(Box<TokenBucket<P>>),
     Htb(Box<Htb<P>>),
 }
@@ -68,7 +68,9 @@ impl<P: Packet> Queue<P> {
     pub(crate) fn new(link: &LinkConfig, now: Timestamp, random: &mut Random) -> Self {
         match &link.queue {
             QueueConfig::Leaf(leaf) => Self::Leaf(Leaf::new(leaf, link, random)),
-            QueueConfig::Priority(config) => Self::Priority(Priority::new(config, link, random)),
+            QueueConfig::Priority(config) => {
+                Self::Priority(Box::new(Priority::new(config, link, random)))
+            }
             QueueConfig::TokenBucket(config) => {
                 Self::TokenBucket(Box::new(TokenBucket::new(config, link, now, random)))
             }

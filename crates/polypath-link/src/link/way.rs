@@ -1,0 +1,64 @@
+//! What most packets have to know of a link, and what few do.
+
+use crate::blackout::Outages;
+use crate::config::LinkConfig;
+use crate::loss::{Loss, LossProcess};
+use crate::rate::Work;
+use crate::rng::Random;
+use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// What the settings and outages mean to most packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// The shortest delay.
+    pub(super) least: Duration,
+    pub(super) mtu: u32,
+    pub(super) down: bool,
+    pub(super) reorder: bool,
+    /// No packet is lost, and all have the shortest delay.
+    pub(super) is_plain: bool,
+}
+
+impl Way {
+    pub(super) fn new(config: &LinkConfig, down: bool) -> Self {
+        Self {
+            least: config.delay.saturating_sub(config.jitter),
+            mtu: config.mtu.unwrap_or(u32::MAX),
+            down,
+            reorder: config.reorder,
+            is_plain: config.jitter.is_zero() && config.loss == Loss::None,
+        }
+    }
+}
+
+/// What few packets touch.
+#[derive(Clone, Debug)]
+pub(super) struct Rare {
+    pub(super) config: LinkConfig,
+    /// Switched off with [`Link::set_down`](super::Link::set_down).
+    pub(super) switched_off: bool,
+    pub(super) outages: Outages,
+    /// A packet in service that would never be done: since when, and with what work.
+    pub(super) stalled: (Timestamp, Work),
+    pub(super) loss: LossProcess,
+    pub(super) jitter: Random,
+    /// For queues that draw random numbers.
+    pub(super) random: Random,
+}
+
+impl Rare {
+    pub(super) fn is_down(&self) -> bool {
+        self.switched_off || self.outages.is_down()
+    }
+
+    /// How much longer than the shortest the delay of the next packet is.
+    pub(super) fn extra_delay(&mut self) -> Duration {
+        let LinkConfig { delay, jitter, .. } = self.config;
+        if jitter.is_zero() {
+            return Duration::ZERO;
+        }
+        let least = delay.saturating_sub(jitter);
+        self.jitter.up_to(delay.saturating_add(jitter) - least)
+    }
+}
