@@ -171,7 +171,14 @@ fn the_table_sums_up_the_runs() {
     let text = printed(&[scenario.to_str().unwrap(), "--runs", "2"]);
     let first = text.lines().next().unwrap();
     assert!(first.starts_with("two ways: 2 runs, 6.0 s simulated in "), "{first}");
-    for part in ["bonded (mptcp)", "  nr ", "shipping (bond)", "nr up", " to "] {
+    for part in [
+        "bonded (mptcp)",
+        "  nr ",
+        "shipping (bond)",
+        "nr up",
+        " to ",
+        "shipping request_response up: ",
+    ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }

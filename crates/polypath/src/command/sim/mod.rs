@@ -1,5 +1,6 @@
 //! `polypath sim`: runs a scenario in the simulator.
 
+mod flows;
 mod page;
 mod progress;
 mod runs;

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use polypath_core::metrics::quantile;
 use polypath_sim::run::{ConnectionReport, LinkReport, PathTotals};
 
-use super::TimedRun;
+use super::{TimedRun, flows};
 
 /// The results of runs of one scenario: medians, and from where to where they go.
 ///
@@ -26,14 +26,15 @@ pub(super) fn render(scenario: &str, runs: &[TimedRun]) -> String {
         let _ = writeln!(text, "Jain's index {fairness}");
     }
     connections(&mut text, runs);
+    flows::write(&mut text, runs);
     links(&mut text, runs);
     text
 }
 
 /// Rows of a table, at most.
-const MOST_ROWS: usize = 40;
+pub(super) const MOST_ROWS: usize = 40;
 /// Rows of a connection or path: name, and its columns.
-const HEADINGS: [&str; 6] = ["connection", "Mbit/s", "lost", "sent again", "srtt ms", "flows"];
+const HEADINGS: [&str; 5] = ["connection", "Mbit/s", "lost", "sent again", "srtt ms"];
 
 fn connections(text: &mut String, runs: &[TimedRun]) {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
@@ -50,7 +51,7 @@ fn connections(text: &mut String, runs: &[TimedRun]) {
 }
 
 /// Says how many are not shown.
-fn more(text: &mut String, all: usize, what: &str) {
+pub(super) fn more(text: &mut String, all: usize, what: &str) {
     if let Some(others) = all.checked_sub(MOST_ROWS).filter(|&others| others > 0) {
         let _ = writeln!(text, "... and {others} more {what}: see --json");
     }
@@ -68,7 +69,7 @@ impl Row<'_> {
         &run.report.connections[self.number]
     }
 
-    fn connection(self, connection: &ConnectionReport) -> [String; 6] {
+    fn connection(self, connection: &ConnectionReport) -> [String; 5] {
         let sum = |of: fn(&PathTotals) -> u64| {
             spread(self.runs, 0, |run| Some(self.of(run).paths.iter().map(of).sum::<u64>() as f64))
         };
@@ -76,18 +77,16 @@ impl Row<'_> {
             [path] => path.srtt_ms,
             _ => None,
         };
-        let ended = connection.flows.iter().filter(|flow| flow.finished_s.is_some()).count();
         [
             format!("{} ({})", connection.name, connection.transport),
             spread(self.runs, 2, |run| Some(self.of(run).goodput_mbit_s)),
             sum(|path| path.lost),
             sum(|path| path.retransmitted),
             spread(self.runs, 1, only),
-            format!("{ended} of {} ended", connection.flows.len()),
         ]
     }
 
-    fn path(self, name: &str) -> [String; 6] {
+    fn path(self, name: &str) -> [String; 5] {
         let values = |decimals: usize, value: fn(&PathTotals) -> Option<f64>| {
             spread(self.runs, decimals, |run| {
                 self.of(run).paths.iter().find(|path| path.name == name).and_then(value)
@@ -99,7 +98,6 @@ impl Row<'_> {
             values(0, |path| Some(path.lost as f64)),
             values(0, |path| Some(path.retransmitted as f64)),
             values(1, |path| path.srtt_ms),
-            String::new(),
         ]
     }
 }
@@ -132,7 +130,11 @@ fn dropped(link: &LinkReport) -> u64 {
 }
 
 /// The median of the runs, and from where to where they go if they are not alike.
-fn spread(runs: &[TimedRun], decimals: usize, value: impl Fn(&TimedRun) -> Option<f64>) -> String {
+pub(super) fn spread(
+    runs: &[TimedRun],
+    decimals: usize,
+    value: impl Fn(&TimedRun) -> Option<f64>,
+) -> String {
     let mut values: Vec<f64> = runs.iter().filter_map(value).collect();
     let mut at = |share| quantile(&mut values, share);
     let (Some(least), Some(median), Some(most)) = (at(0.0), at(0.5), at(1.0)) else {
