@@ -70,7 +70,7 @@ impl EndReport {
             let joined = status.paths.iter().find(|path| path.id == id);
             let counters = joined.map(|path| path.counters).unwrap_or_default();
             PathReport {
-                sent_bytes: counters.bytes_sent,
+                sent_bytes: counters.bytes_new + counters.bytes_reinjected,
                 lost: counters.packets_lost,
                 ..PathReport::of(name, bond.congestion(), id)
             }
