@@ -2,24 +2,20 @@
 
 use super::chunks::Chunks;
 use super::config::MptcpConfig;
-use super::log::{PathEvent, PathLog};
+use super::log::PathLog;
 use super::receiving::Receiving;
-use crate::tcp::{
-    Dss, Endpoint, Flags, LogDetail, Mapping, MptcpOption, Report, Segment, State, StateLog,
-    TcpEvent, TcpStats,
-};
-use core::num::NonZeroU16;
+use crate::tcp::{Dss, Endpoint, LogDetail, MptcpOption, Report, Segment, State, StateLog};
 use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
 use polypath_core::scheduler::{PathView, Scheduler};
-use polypath_units::{PathId, PathSet, Timestamp};
+use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// The first number of the data sequence.
 const FIRST: u64 = 1;
 /// What a subflow is told of the peer's window: the connection looks after that.
-const OPEN_WINDOW: u32 = 1 << 30;
+pub(super) const OPEN_WINDOW: u32 = 1 << 30;
 
 /// What a failure detector tells its peer (algorithms 5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,27 +35,6 @@ pub enum Output {
     Message(PathId, Message),
 }
 
-/// A subflow, for reports.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SubflowStatus {
-    /// Its path.
-    pub path: PathId,
-    /// Whether it carries data: established and not failed.
-    pub active: bool,
-    /// What its TCP counted.
-    pub stats: TcpStats,
-    /// Smoothed RTT.
-    pub srtt: Option<Duration>,
-}
-
-/// What a subflow has written down.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SubflowLog<'a> {
-    pub(crate) path: PathId,
-    pub(crate) events: &'a [(Timestamp, TcpEvent)],
-    pub(crate) states: &'a [(Timestamp, State)],
-}
-
 #[derive(Debug)]
 pub(super) struct Subflow {
     pub(super) tcp: Endpoint,
@@ -68,7 +43,7 @@ pub(super) struct Subflow {
     pub(super) established: bool,
     pub(super) failed: bool,
     /// Its next segment without data carries the DATA_FIN.
-    fin_due: bool,
+    pub(super) fin_due: bool,
     /// When its window was halved for blocking others.
     pub(super) penalised: Option<Timestamp>,
     pub(super) states: StateLog,
@@ -99,10 +74,10 @@ pub struct Connection {
     pub(super) unsent: u64,
     /// The number after the last one that the peer's window allows.
     pub(super) edge: u64,
-    closing: bool,
+    pub(super) closing: bool,
     /// When the DATA_FIN is to be sent, for the first time or again.
-    fin_at: Option<Timestamp>,
-    fin_acked: bool,
+    pub(super) fin_at: Option<Timestamp>,
+    pub(super) fin_acked: bool,
     pub(super) receiving: Receiving,
     /// When the scheduler wants to be asked again.
     pub(super) wake: Timestamp,
@@ -192,26 +167,6 @@ impl Connection {
         self.closing = true;
     }
 
-    /// Payload bytes received in order.
-    pub fn delivered(&self) -> u64 {
-        self.receiving.delivered()
-    }
-
-    /// Bytes received that wait for earlier ones.
-    pub fn out_of_order(&self) -> u64 {
-        self.receiving.out_of_order()
-    }
-
-    /// Whether the peer has finished and all its data is in order.
-    pub fn peer_finished(&self) -> bool {
-        self.receiving.is_finished()
-    }
-
-    /// Bytes that were sent again on another subflow.
-    pub const fn reinjected_bytes(&self) -> u64 {
-        self.reinjected_bytes
-    }
-
     /// Keeps a log from now on; to be called before it connects.
     pub fn keep_log(&mut self, detail: LogDetail) {
         self.config.tcp.log = self.config.tcp.log.max(detail);
@@ -220,35 +175,6 @@ impl Connection {
             subflow.tcp.keep_log(self.config.tcp.log);
             subflow.states.keep();
         }
-    }
-
-    /// What happened to its paths, with [`Connection::keep_log`].
-    pub fn log(&self) -> &[(Timestamp, (PathId, PathEvent))] {
-        self.log.events()
-    }
-
-    /// The logs of its subflows.
-    pub(crate) fn subflow_logs(&self) -> impl Iterator<Item = SubflowLog<'_>> {
-        self.subflows.iter().map(|subflow| SubflowLog {
-            path: subflow.path,
-            events: subflow.tcp.log(),
-            states: subflow.states.states(),
-        })
-    }
-
-    /// Congestion control of its subflows.
-    pub const fn congestion(&self) -> &Congestion {
-        &self.congestion
-    }
-
-    /// Its subflows.
-    pub fn subflows(&self) -> impl Iterator<Item = SubflowStatus> + '_ {
-        self.subflows.iter().map(|subflow| SubflowStatus {
-            path: subflow.path,
-            active: subflow.works(),
-            stats: *subflow.tcp.stats(),
-            srtt: self.congestion.rtt(subflow.path).and_then(|rtt| rtt.srtt()),
-        })
     }
 
     /// A segment arrived on a path; `ce` if its packet was marked congested.
@@ -288,12 +214,6 @@ impl Connection {
         self.chunks.on_ack(acked.min(self.chunks.next()));
         self.edge = self.edge.max(acked + u64::from(segment.window));
         self.wake = self.wake.min(now);
-    }
-
-    fn on_fin_acked(&mut self) {
-        if !std::mem::replace(&mut self.fin_acked, true) {
-            self.subflows.iter_mut().for_each(|subflow| subflow.tcp.close());
-        }
     }
 
     /// A message of the peer's failure detector arrived.
@@ -404,77 +324,5 @@ impl Connection {
     /// The largest segment of any subflow.
     pub(super) fn mss(&self) -> u64 {
         self.subflows.iter().map(|subflow| subflow.tcp.mss().into()).max().unwrap_or(1)
-    }
-
-    /// Whether the end of the data is to be told, and a subflow is there to tell it.
-    fn can_finish(&self) -> bool {
-        let all_sent = self.closing && self.unsent == 0 && self.chunks.next_again().is_none();
-        all_sent && !self.fin_acked && self.fastest(PathSet::EMPTY).is_some()
-    }
-
-    /// Says that the data ends, again until it is acknowledged.
-    fn finish(&mut self, now: Timestamp) {
-        if !self.can_finish() || self.fin_at.is_some_and(|at| at > now) {
-            return;
-        }
-        let Some(fastest) = self.fastest(PathSet::EMPTY) else { return };
-        let rtt = self.congestion.rtt(fastest);
-        let rto = rtt.map_or(Duration::from_secs(1), |rtt| rtt.base_rto());
-        let again = self.fin_at.replace(now + rto).is_some();
-        for subflow in &mut self.subflows {
-            // The fastest may be dead, and without data in flight nobody finds out.
-            if subflow.path == fastest || again && subflow.works() {
-                subflow.fin_due = true;
-                subflow.tcp.acknowledge();
-            }
-        }
-    }
-
-    /// Takes what a subflow has to send.
-    pub(super) fn transmit(&mut self, index: usize, now: Timestamp) {
-        while let Some(mut segment) =
-            self.subflows[index].tcp.poll_transmit(now, &mut self.congestion)
-        {
-            self.decorate(index, &mut segment);
-            let path = self.subflows[index].path;
-            if segment.len > 0 {
-                self.detector.on_sent(path, now);
-            }
-            self.out.push_back(Output::Segment(path, segment));
-        }
-    }
-
-    /// Puts the multipath option and the shared window into a segment.
-    fn decorate(&mut self, index: usize, segment: &mut Segment) {
-        let subflow = &mut self.subflows[index];
-        if segment.syn.is_some() {
-            segment.window = self.receiving.window().min(u64::from(u16::MAX)) as u32;
-            segment.set_mptcp(match index {
-                0 => MptcpOption::MpCapable { connection: 0 },
-                _ => MptcpOption::MpJoin {
-                    connection: 0,
-                    address_id: subflow.path.get(),
-                    backup: subflow.backup,
-                },
-            });
-            return;
-        }
-        if subflow.tcp.state() == State::Closed || segment.flags.contains(Flags::RST) {
-            return;
-        }
-        segment.window = self.receiving.window().min(u64::from(OPEN_WINDOW)) as u32;
-        let payload = NonZeroU16::new(segment.len as u16).map(|len| Mapping {
-            dsn: segment.tag,
-            ssn: segment.seq as u32,
-            len,
-        });
-        let fin = payload.is_none() && core::mem::take(&mut subflow.fin_due) && !self.fin_acked;
-        let mapping = payload.or(fin.then_some(Mapping {
-            dsn: self.chunks.next(),
-            ssn: 0,
-            len: NonZeroU16::MIN,
-        }));
-        let data_ack = Some(self.receiving.data_ack());
-        segment.set_mptcp(MptcpOption::Dss(Dss { data_ack, mapping, data_fin: fin }));
     }
 }

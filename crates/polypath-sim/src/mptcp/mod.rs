@@ -19,13 +19,17 @@
 //! ADD_ADDR. What a failure detector sends its peer goes as a [`Message`] beside the subflows.
 
 mod chunks;
+mod closing;
 mod config;
 mod connection;
 mod failure;
 mod log;
+mod output;
 mod receiving;
 mod scheduling;
+mod status;
 
 pub use config::MptcpConfig;
-pub use connection::{Connection, Message, Output, SubflowStatus};
+pub use connection::{Connection, Message, Output};
 pub use log::PathEvent;
+pub use status::SubflowStatus;
