@@ -4,10 +4,10 @@
 mod common;
 
 use common::demo::figures;
+use common::golden;
 use std::path::Path;
 
 const SCENARIO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/demo.toml");
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/demo.txt");
 
 /// The figures are golden, to a whole Mbit/s or ms: after a change on purpose, `UPDATE_GOLDEN=1
 /// cargo test -p polypath-sim --test demo` writes them anew.
@@ -16,9 +16,5 @@ fn the_demo_in_virtual_time_is_as_documented() {
     let rows = figures(Path::new(SCENARIO));
     let rows = rows.iter().map(|figure| format!("{:16} {:4.0}\n", figure.name, figure.value));
     let table: String = rows.collect();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(GOLDEN, &table).expect("the golden file can be written");
-    }
-    let golden = std::fs::read_to_string(GOLDEN).expect("the golden file can be read");
-    assert_eq!(table, golden);
+    golden("demo.txt", &table);
 }

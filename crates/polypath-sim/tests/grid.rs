@@ -3,13 +3,11 @@
 mod common;
 
 use common::grid::{cells, header};
-use common::parallel;
+use common::{golden, parallel};
 use polypath_bond::BondConfig;
 
 /// What the bond must reach of the best single path.
 const MARK: f64 = 0.98;
-
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/grid.txt");
 
 /// The table is golden: after a change on purpose, `UPDATE_GOLDEN=1 cargo test --test grid` writes
 /// it anew.
@@ -22,11 +20,5 @@ fn no_cell_is_below_its_best_path() {
     let table = format!("{}\n{}\n", header(), rows.join("\n"));
     let below: Vec<_> = rows.iter().zip(&outcomes).filter(|(_, o)| o.ratio() < MARK).collect();
     assert!(below.is_empty(), "below what they must reach of the best path:\n{below:#?}");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(GOLDEN, &table).expect("the golden file can be written");
-    }
-    let golden = std::fs::read_to_string(GOLDEN).expect("the golden file can be read");
-    let changed = table.lines().zip(golden.lines()).filter(|(new, old)| new != old);
-    let changed: Vec<_> = changed.map(|(new, old)| format!("- {old}\n+ {new}")).collect();
-    assert!(changed.is_empty() && table.len() == golden.len(), "{}", changed.join("\n"));
+    golden("grid.txt", &table);
 }

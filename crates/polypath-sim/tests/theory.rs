@@ -11,7 +11,7 @@
 mod common;
 mod models;
 
-use common::parallel;
+use common::{golden, parallel};
 use core::num::NonZeroU64;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::slow_start::SlowStartKind;
@@ -25,8 +25,6 @@ use polypath_sim::{PathLinks, Simulator};
 use polypath_units::{Bandwidth, Timestamp};
 use std::fmt::Write;
 use std::time::Duration;
-
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/theory.txt");
 
 /// Loss events before measuring: the start is forgotten.
 const WARM_UP: u64 = 20;
@@ -235,9 +233,5 @@ fn tcp_in_steady_state_is_as_theory_says() {
     reno(&mut table, &mut wrong);
     cubic(&mut table, &mut wrong);
     assert!(wrong.is_empty(), "{}\n{table}", wrong.join("\n"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(GOLDEN, &table).expect("the golden file can be written");
-    }
-    let golden = std::fs::read_to_string(GOLDEN).expect("the golden file can be read");
-    assert_eq!(table, golden);
+    golden("theory.txt", &table);
 }

@@ -101,6 +101,7 @@ pub(crate) fn golden(name: &str, text: &str) {
         std::fs::write(&file, text).expect("the golden file can be written");
     }
     let golden = std::fs::read_to_string(&file).expect("the golden file can be read");
-    let changed = text.lines().zip(golden.lines()).find(|(new, old)| new != old);
-    assert!(text == golden, "{name} changed, first here (new, old): {changed:#?}");
+    let changed = text.lines().zip(golden.lines()).filter(|(new, old)| new != old);
+    let changed: Vec<_> = changed.map(|(new, old)| format!("- {old}\n+ {new}")).collect();
+    assert!(text == golden, "{name} has changed:\n{}", changed.join("\n"));
 }
