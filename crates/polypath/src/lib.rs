@@ -7,6 +7,7 @@
 pub mod command;
 pub mod config;
 pub mod control;
+mod cpu;
 pub mod demo;
 pub mod output;
 pub mod progress;

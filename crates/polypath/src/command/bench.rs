@@ -9,10 +9,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use polypath_sim::bench::{CASES, Case};
 use polypath_units::Timestamp;
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::output;
+use crate::{cpu, output};
 
 /// Measure the speed of the simulator on this machine
 #[derive(Clone, Debug, PartialEq, Args)]
@@ -118,9 +117,9 @@ fn in_own_process(case: &Case, seconds: Option<f64>) -> anyhow::Result<Measured>
 fn measure(case: &Case, seconds: Option<f64>) -> anyhow::Result<Measured> {
     let sim_s = seconds.unwrap_or(case.seconds as f64);
     let mut run = case.build().with_context(|| format!("case {}", case.name))?;
-    let before = cpu_seconds();
+    let before = cpu::process_seconds();
     run.simulator.run_until(Timestamp::from_secs_f64(sim_s));
-    let cpu_s = cpu_seconds() - before;
+    let cpu_s = cpu::process_seconds() - before;
     let delivered = run.delivered();
     Ok(Measured {
         case: case.name.to_owned(),
@@ -132,12 +131,6 @@ fn measure(case: &Case, seconds: Option<f64>) -> anyhow::Result<Measured> {
         peak_mb: fs::read_to_string("/proc/self/status").ok().and_then(|text| peak_mb(&text)),
         goodput_mbit_s: delivered.bytes as f64 * 8e-6 / sim_s,
     })
-}
-
-/// CPU time of this process.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// The peak of resident memory, `VmHWM` of proc_pid_status(5), which is in KiB.

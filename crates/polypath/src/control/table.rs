@@ -3,6 +3,7 @@
 use core::fmt::Write;
 
 use super::{BondReport, PathReport, Role, Status};
+use crate::output::columns;
 
 const HEADERS: [&str; 9] = [
     "path",
@@ -33,15 +34,10 @@ pub(super) fn render(status: &Status) -> String {
 
 fn render_bond(text: &mut String, bond: &BondReport) {
     let _ = writeln!(text, "\nbond {} with {}", bond.id, bond.peer);
-    let rows: Vec<_> = bond.paths.iter().map(row).collect();
-    let widths: Vec<_> = (0..HEADERS.len())
-        .map(|column| {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            cells.chain([HEADERS[column].len()]).max().unwrap_or(0)
-        })
-        .collect();
-    render_row(text, &widths, &HEADERS.map(str::to_owned));
-    rows.iter().for_each(|row| render_row(text, &widths, row));
+    let rows: Vec<_> =
+        [HEADERS.map(str::to_owned)].into_iter().chain(bond.paths.iter().map(row)).collect();
+    // Names and states stand left, numbers right.
+    text.push_str(&columns(&rows, 2));
     let queue = [bond.unsent, bond.unacked, bond.buffered].map(megabytes);
     let _ = writeln!(
         text,
@@ -51,18 +47,6 @@ fn render_bond(text: &mut String, bond: &BondReport) {
         queue[2],
         megabytes(bond.bytes_reinjected)
     );
-}
-
-/// Names and states stand left, numbers right.
-fn render_row(text: &mut String, widths: &[usize], cells: &[String; HEADERS.len()]) {
-    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        let gap = if index > 0 { "  " } else { "" };
-        let _ = match index {
-            0 | 1 => write!(text, "{gap}{cell:width$}"),
-            _ => write!(text, "{gap}{cell:>width$}"),
-        };
-    }
-    text.push('\n');
 }
 
 fn row(path: &PathReport) -> [String; HEADERS.len()] {

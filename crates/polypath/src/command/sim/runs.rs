@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::Context;
 use polypath_sim::run::{Keep, Plan, RunReport};
 use rayon::prelude::*;
-use rustix::time::{ClockId, clock_gettime};
 
 use super::progress::Progress;
 use super::{Results, TimedRun, page};
+use crate::cpu;
 
 /// What becomes of the runs of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +46,11 @@ impl Jobs<'_> {
     }
 
     fn one(self, number: usize, seed: u64, progress: &Progress) -> anyhow::Result<TimedRun> {
-        let before = cpu_seconds();
+        let before = cpu::thread_seconds();
         let page = self.page.filter(|_| number == 0);
         let keep = Keep { folder: self.out, delays: page.is_some() };
         let outcome = self.plan.run(seed, keep, &mut |now| progress.update(number, now))?;
-        let cpu_s = cpu_seconds() - before;
+        let cpu_s = cpu::thread_seconds() - before;
         progress.done(number, outcome.report.sim_s);
         if let Some(file) = page {
             let page = page::render(self.scenario, self.plan, &outcome);
@@ -58,12 +58,6 @@ impl Jobs<'_> {
         }
         Ok(TimedRun { cpu_s, report: outcome.report })
     }
-}
-
-/// The processor time of this thread.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Writes the results into a folder, which is made if it is not there. Equal runs give equal files:

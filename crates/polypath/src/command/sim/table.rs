@@ -6,6 +6,7 @@ use polypath_core::metrics::quantile;
 use polypath_sim::run::{ConnectionReport, LinkReport, PathTotals};
 
 use super::{TimedRun, flows};
+use crate::output::columns;
 
 /// The results of runs of one scenario: medians, and from where to where they go.
 ///
@@ -46,7 +47,7 @@ fn connections(text: &mut String, runs: &[TimedRun]) {
             rows.extend(connection.paths.iter().map(|path| row.path(&path.name)));
         }
     }
-    text.push_str(&align(&rows));
+    text.push_str(&columns(&rows, 1));
     more(text, all.len(), "connections");
 }
 
@@ -120,7 +121,7 @@ fn links(text: &mut String, runs: &[TimedRun]) {
         ]);
     }
     text.push('\n');
-    text.push_str(&align(&rows));
+    text.push_str(&columns(&rows, 1));
     more(text, all.len(), "links");
 }
 
@@ -145,19 +146,4 @@ pub(super) fn spread(
         true => show(median),
         false => format!("{} ({} to {})", show(median), show(least), show(most)),
     }
-}
-
-/// Columns as wide as their widest entry, the first to the left, the others to the right.
-fn align<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..N).filter_map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (entry, width) in row.iter().zip(&widths).skip(1) {
-            let _ = write!(line, "  {entry:>width$}");
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
 }
