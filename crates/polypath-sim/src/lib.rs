@@ -27,6 +27,6 @@ pub mod topology;
 pub mod traffic;
 pub mod world;
 
-pub use network::{Arrival, Direction, Network, PathLinks};
+pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};
 pub use polypath_link::RunSeed;
 pub use simulator::{ApplicationId, Simulator};

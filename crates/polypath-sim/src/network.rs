@@ -4,6 +4,9 @@ use core::ops::Not;
 use polypath_link::{ConfigError, Counters, Link, LinkConfig, Packet, RunSeed, SendOutcome};
 use polypath_units::Timestamp;
 
+/// What IPv4 and UDP add to a datagram, in bytes.
+pub const IP_UDP_HEADER: u32 = 20 + 8;
+
 /// A direction of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {

@@ -118,6 +118,13 @@ pub struct Outgoing {
     pub contents: Vec<u8>,
 }
 
+impl Outgoing {
+    /// Its datagrams one by one.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        self.contents.chunks(self.segment_size.unwrap_or(self.contents.len()).max(1))
+    }
+}
+
 /// Something that happened to bonds and paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeEvent {

@@ -255,6 +255,12 @@ impl Congestion {
         })
     }
 
+    /// The slow-start threshold in bytes; `None` while it is infinite, and for unknown subflows.
+    pub fn ssthresh(&self, id: PathId) -> Option<u64> {
+        let threshold = self.subflow(id).map(|subflow| subflow.ssthresh);
+        threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64)
+    }
+
     /// Delivery rate in bytes/s: the largest sample of the last 10 rounds; 0 if unknown.
     pub fn delivery_rate(&self, id: PathId) -> f64 {
         self.flows.get(id).map_or(0.0, Flow::delivery_rate)

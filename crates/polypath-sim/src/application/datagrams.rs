@@ -2,7 +2,8 @@
 
 use super::on_off::PIECE;
 use super::{FlowReport, MessageReport, Observations};
-use crate::endpoint::{UDP_HEADERS, UdpArrivals, UdpSink, UdpSource, UdpTraffic};
+use crate::IP_UDP_HEADER;
+use crate::endpoint::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 use crate::fabric::EndpointId;
 use crate::scenario::{FlowKind, NoRate};
 use crate::simulator::Simulator;
@@ -38,8 +39,8 @@ impl DatagramFlow {
             FlowKind::OnOff(flow) => (PIECE.into(), UdpArrivals::OnOff(*flow)),
             _ => return Err(NoRate(kind.name())),
         };
-        let payload = u32::try_from(payload).unwrap_or(u32::MAX - UDP_HEADERS);
-        let traffic = UdpTraffic { rate, payload, headers: UDP_HEADERS, arrivals, start, stop };
+        let payload = u32::try_from(payload).unwrap_or(u32::MAX - IP_UDP_HEADER);
+        let traffic = UdpTraffic { rate, payload, headers: IP_UDP_HEADER, arrivals, start, stop };
         let (source, sink) = UdpSource::connect(simulator, topology, route, traffic, seed);
         Ok(Self { source, sink })
     }

@@ -1,6 +1,6 @@
 //! One end of a Multipath TCP connection.
 
-use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream};
+use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream, paths_over};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::mptcp::{Connection, MptcpConfig, Output, SubflowStatus};
 use crate::simulator::Simulator;
@@ -41,11 +41,7 @@ impl MptcpEnd {
         let listening =
             (Connection::listen(*config, backup), client, Timestamp::ZERO, Timestamp::MAX);
         for (connection, peer, start, due) in [connecting, listening] {
-            let paths = routes.iter().map(|route| {
-                let own = if peer == server { route.clone() } else { topology.back(route) };
-                (topology.name_of(route), simulator.fabric_mut().add_route(&own))
-            });
-            let paths = paths.collect();
+            let paths = paths_over(simulator, topology, routes, peer == client);
             let end = Self { connection, peer, flow: client.0, paths, start, due };
             simulator.attach(Box::new(end));
         }

@@ -1,12 +1,13 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, LogEntry, Stream};
+use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
+use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
 use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
-use crate::world::{BATCH, HUB, IP_UDP_HEADER, Nodes, edge_address, edge_path};
+use crate::world::{BATCH, HUB, Nodes, edge_address, edge_path};
 use bytes::BytesMut;
 use polypath_bond::{
     Bond, BondConfig, BondKey, Incoming, Node, NodeError, NodeEvent, Outgoing, Side, SocketId,
@@ -54,11 +55,7 @@ impl QuicBond {
             (Side::Hub, nodes.hub, edge, Timestamp::ZERO, Timestamp::MAX),
         ];
         for (side, node, peer, start, due) in ends {
-            let paths = routes.iter().map(|route| {
-                let own = if side == Side::Edge { route.clone() } else { topology.back(route) };
-                (topology.name_of(route), simulator.fabric_mut().add_route(&own))
-            });
-            let paths = paths.collect();
+            let paths = paths_over(simulator, topology, routes, side == Side::Hub);
             let (stream, flow) = (BondStream::default(), edge.0);
             let end = Self {
                 side,
@@ -146,8 +143,7 @@ impl QuicBond {
     }
 
     fn send(&self, path: usize, outgoing: &Outgoing, fabric: &mut Fabric) {
-        let segment = outgoing.segment_size.unwrap_or(outgoing.contents.len()).max(1);
-        for bytes in outgoing.contents.chunks(segment) {
+        for bytes in outgoing.datagrams() {
             fabric.send(Packet {
                 route: self.paths[path].1,
                 to: self.peer,

@@ -29,34 +29,7 @@ impl EndReport {
     pub fn has_sent(&self) -> bool {
         self.paths.iter().any(|path| path.sent_bytes > 0)
     }
-}
 
-/// What one end has sent on a path.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PathReport {
-    /// Its name.
-    pub name: String,
-    /// Payload bytes, those sent again included.
-    pub sent_bytes: u64,
-    /// Packets that were declared lost.
-    pub lost: u64,
-    /// Packets that were sent again on this path.
-    pub retransmitted: u64,
-    /// The smoothed RTT, once there is one.
-    pub srtt: Option<Duration>,
-    /// The congestion window in bytes.
-    pub cwnd: u64,
-    /// The slow-start threshold in bytes, once there is one.
-    pub ssthresh: Option<u64>,
-    /// Bytes in flight.
-    pub in_flight: u64,
-    /// The pacing rate, if the congestion control has one.
-    pub pacing_rate: Option<Bandwidth>,
-    /// The measured delivery rate, once there is one.
-    pub delivery_rate: Option<Bandwidth>,
-}
-
-impl EndReport {
     /// One end of a bond that has delivered so many bytes in so many datagrams, with these paths,
     /// joined or not.
     pub(super) fn of_bond<'a>(
@@ -87,15 +60,39 @@ impl EndReport {
     }
 }
 
+/// What one end has sent on a path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathReport {
+    /// Its name.
+    pub name: String,
+    /// Payload bytes, those sent again included.
+    pub sent_bytes: u64,
+    /// Packets that were declared lost.
+    pub lost: u64,
+    /// Packets that were sent again on this path.
+    pub retransmitted: u64,
+    /// The smoothed RTT, once there is one.
+    pub srtt: Option<Duration>,
+    /// The congestion window in bytes.
+    pub cwnd: u64,
+    /// The slow-start threshold in bytes, once there is one.
+    pub ssthresh: Option<u64>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// The pacing rate, if the congestion control has one.
+    pub pacing_rate: Option<Bandwidth>,
+    /// The measured delivery rate, once there is one.
+    pub delivery_rate: Option<Bandwidth>,
+}
+
 impl PathReport {
     /// A path with what congestion control knows of its subflow; the counters are zero.
     pub(super) fn of(name: &str, congestion: &Congestion, path: PathId) -> Self {
-        let threshold = congestion.subflow(path).map(|subflow| subflow.ssthresh);
         Self {
             name: name.to_owned(),
             srtt: congestion.rtt(path).and_then(|rtt| rtt.srtt()),
             cwnd: congestion.window(path),
-            ssthresh: threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64),
+            ssthresh: congestion.ssthresh(path),
             in_flight: congestion.bytes_in_flight(path),
             pacing_rate: congestion.pacing_rate(path),
             delivery_rate: Some(congestion.delivery_rate(path))

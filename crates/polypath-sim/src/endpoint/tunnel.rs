@@ -4,6 +4,7 @@
 //! round robin, or by any registered scheduler. The far end may put packets back in order, for a
 //! bounded time. The tunnel knows of its routes what is configured, not what happens on them.
 
+use crate::IP_UDP_HEADER;
 use crate::fabric::RouteId;
 use crate::tcp::Segment;
 use polypath_core::scheduler::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
@@ -11,8 +12,8 @@ use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// IPv4 and UDP headers, and the packet's number.
-const OVERHEAD: u32 = 20 + 8 + 4;
+/// Headers, and the packet's number.
+const OVERHEAD: u32 = IP_UDP_HEADER + 4;
 /// Window of a route: none.
 const UNLIMITED: u64 = 1 << 40;
 

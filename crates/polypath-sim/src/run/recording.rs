@@ -88,10 +88,8 @@ impl<'a> Keeper<'a> {
             Qlog::attach(simulator, subjects);
         }
         if self.record.pcapng {
-            let path = run_directory(folder, self.seed);
-            std::fs::create_dir_all(&path)
-                .map_err(|source| KeepError::Folder { path: path.clone(), source })?;
-            Capture::attach(simulator, subjects, &path, Some(Capture::HEADERS))?;
+            let folder = run_folder(folder, self.seed)?;
+            Capture::attach(simulator, subjects, &folder, Some(Capture::HEADERS))?;
         }
         Ok(())
     }
@@ -125,11 +123,17 @@ impl<'a> Keeper<'a> {
             Capture::finish(simulator)?;
         }
         if self.record.qlog {
-            let path = run_directory(folder, self.seed);
-            std::fs::create_dir_all(&path)
-                .map_err(|source| KeepError::Folder { path: path.clone(), source })?;
-            Qlog::finish(simulator, &path)?;
+            Qlog::finish(simulator, &run_folder(folder, self.seed)?)?;
         }
         Ok((recording, delays))
+    }
+}
+
+/// The folder of a run, made if it is not there.
+fn run_folder(folder: &Path, seed: u64) -> Result<PathBuf, KeepError> {
+    let path = run_directory(folder, seed);
+    match std::fs::create_dir_all(&path) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(KeepError::Folder { path, source }),
     }
 }

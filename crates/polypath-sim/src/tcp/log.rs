@@ -48,7 +48,6 @@ pub struct RttMetrics {
 impl PathMetrics {
     /// Those of a path now.
     pub(crate) fn of(congestion: &Congestion, path: PathId) -> Self {
-        let threshold = congestion.subflow(path).map(|subflow| subflow.ssthresh);
         let rtt = congestion.rtt(path).and_then(|rtt| {
             let (latest, min, smoothed) = (rtt.latest()?, rtt.min()?, rtt.srtt()?);
             Some(RttMetrics { latest, min, smoothed, variation: rtt.rttvar() })
@@ -56,7 +55,7 @@ impl PathMetrics {
         Self {
             window: congestion.window(path),
             in_flight: congestion.bytes_in_flight(path),
-            ssthresh: threshold.filter(|bytes| bytes.is_finite()).map(|bytes| bytes as u64),
+            ssthresh: congestion.ssthresh(path),
             in_slow_start: congestion.in_slow_start(path),
             rtt,
         }

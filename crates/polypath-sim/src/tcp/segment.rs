@@ -135,7 +135,7 @@ impl Outgoing {
 
 impl Segment {
     /// A segment of nothing at `seq`.
-    pub(super) const fn empty(seq: u64, flags: Flags) -> Self {
+    pub(crate) const fn empty(seq: u64, flags: Flags) -> Self {
         Self {
             seq,
             ack: 0,

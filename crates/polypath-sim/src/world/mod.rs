@@ -10,7 +10,7 @@ pub(crate) use setup::Nodes;
 pub use setup::{WorldConfig, WorldError};
 pub use transfer::{Transfer, TransferReport};
 
-use crate::network::{Direction, Network};
+use crate::network::{Direction, IP_UDP_HEADER, Network};
 use bytes::BytesMut;
 use polypath_bond::{
     Bond, BondKey, Incoming, Node, NodeConfig, NodeEvent, Outgoing, PathSpec, SocketId,
@@ -20,9 +20,6 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::time::Instant;
-
-/// What IPv4 and UDP add to a datagram, in bytes.
-pub const IP_UDP_HEADER: u32 = 28;
 
 /// Datagrams in one batch of a node: as a driver with segmentation offload would ask for.
 pub(crate) const BATCH: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not zero");
@@ -207,8 +204,7 @@ impl World {
     }
 
     fn send(&mut self, outgoing: &Outgoing, path: usize, direction: Direction, from: SocketAddr) {
-        let segment = outgoing.segment_size.unwrap_or(outgoing.contents.len()).max(1);
-        for bytes in outgoing.contents.chunks(segment) {
+        for bytes in outgoing.datagrams() {
             self.record(path, direction, bytes.len());
             self.keep(path, direction, bytes);
             let size = bytes.len() as u32 + IP_UDP_HEADER;

@@ -11,13 +11,14 @@ pub(crate) use packet::Kind as LightKind;
 pub use packet::LightPacket;
 
 use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, LogEntry, Stream};
+use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
+use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
 use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
 use carrier::Carrier;
-use packet::{Kind, UDP_IP};
+use packet::Kind;
 use polypath_bond::codec::Parameters;
 use polypath_bond::{Bond, BondConfig, BondStatus, PathSettings, Payload, Side};
 use polypath_units::{PathId, Timestamp};
@@ -120,13 +121,8 @@ impl LightBond {
         let edge = simulator.next_endpoint();
         let hub = EndpointId(edge.0 + 1);
         for (side, peer) in [(Side::Edge, hub), (Side::Hub, edge)] {
-            let paths = routes.iter().map(|route| {
-                let back = topology.back(route);
-                let own = if side == Side::Edge { route } else { &back };
-                let name = topology.name_of(route);
-                let route = simulator.fabric_mut().add_route(own);
-                LightPath { name, route, backup: false }
-            });
+            let paths = paths_over(simulator, topology, routes, side == Side::Hub).into_iter();
+            let paths = paths.map(|(name, route)| LightPath { name, route, backup: false });
             let paths = paths.collect();
             let end = Self::new(side, config.clone(), peer, edge.0, paths, start);
             simulator.attach(Box::new(end));
@@ -214,7 +210,7 @@ impl LightBond {
             to: self.peer,
             path: index as u8,
             ecn: Ecn::NotCapable,
-            bytes: packet.udp_bytes() + UDP_IP,
+            bytes: packet.udp_bytes() + IP_UDP_HEADER,
             flow: self.flow + index as u32,
             body: Body::Light(packet),
         });

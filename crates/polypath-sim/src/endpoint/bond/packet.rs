@@ -40,9 +40,8 @@ pub(crate) struct LightAck {
     pub(super) delay: Duration,
 }
 
-/// Bytes that QUIC, UDP and IPv4 add to a datagram: short header 1, connection id 8, packet number
-/// 2; frame type and length 3; tag 16; UDP 8; IPv4 20.
-pub(super) const UDP_IP: u32 = 28;
+/// Bytes that QUIC adds to a datagram: short header 1, connection id 8, packet number 2; frame type
+/// and length 3; tag 16.
 const QUIC: u32 = 11 + 3 + 16;
 /// A client's first packet is padded (RFC 9000 section 14.1), the server's answer is as large.
 const HANDSHAKE: u32 = 1_200;

@@ -28,7 +28,7 @@ pub struct UdpTraffic {
     pub rate: Bandwidth,
     /// The payload of a datagram in bytes, at least 1.
     pub payload: u32,
-    /// What its packet has beside it: [`UDP_HEADERS`](super::UDP_HEADERS), or zero where `payload`
+    /// What its packet has beside it: [`IP_UDP_HEADER`](crate::IP_UDP_HEADER), or zero where `payload`
     /// and `rate` count whole packets.
     pub headers: u32,
     /// When they go out.

@@ -3,6 +3,7 @@
 use super::conversation::{Conversation, Network, Way};
 use super::ip::{self, EncodeError};
 use super::tcp;
+use crate::IP_UDP_HEADER;
 use crate::endpoint::{LightKind, LightPacket};
 use crate::fabric::{Body, Ecn, Packet};
 use crate::mptcp::Message;
@@ -10,8 +11,6 @@ use bytes::BytesMut;
 use polypath_bond::codec::Frame;
 use polypath_units::Timestamp;
 
-/// IPv4 and UDP headers.
-const UDP_HEADERS: usize = 28;
 /// What begins the packets of a light carrier, which has no wire format of its own.
 const LIGHT: &[u8; 4] = b"PPLC";
 
@@ -25,7 +24,7 @@ pub(super) fn encode(
     out: &mut Vec<u8>,
 ) -> Result<usize, EncodeError> {
     let way = conversation.way(from, Network::Path(packet.path), sent_at);
-    let payload = (packet.bytes as usize).saturating_sub(UDP_HEADERS);
+    let payload = packet.bytes.saturating_sub(IP_UDP_HEADER) as usize;
     match &packet.body {
         Body::Segment(segment) => tcp::encode(segment, &way, packet.ecn, out),
         Body::Tunnelled { number, segment } => {
@@ -53,7 +52,7 @@ fn udp(
     out: &mut Vec<u8>,
 ) -> Result<usize, EncodeError> {
     ip::udp(way, ecn, content, payload, out)?;
-    Ok(UDP_HEADERS + payload.max(content.len()))
+    Ok(IP_UDP_HEADER as usize + payload.max(content.len()))
 }
 
 /// The mark inside a tunnel: queues mark the outer header (RFC 6040 section 4).

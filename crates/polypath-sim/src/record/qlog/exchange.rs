@@ -234,7 +234,6 @@ mod tests {
     use super::*;
     use crate::RunSeed;
     use crate::fabric::{Ecn, EndpointId, Fabric};
-    use crate::tcp::SackBlocks;
     use crate::topology::{Route, Topology};
     use proptest::prelude::*;
 
@@ -251,19 +250,7 @@ mod tests {
 
     fn segment(flags: Flags, (seq, len, ack): (u64, u32, u64)) -> Packet {
         let mut fabric = Fabric::new(&Topology::new(), RunSeed::new(1, 0)).unwrap();
-        let segment = Segment {
-            seq,
-            ack,
-            tag: 0,
-            len,
-            window: 0,
-            flags,
-            ect: false,
-            syn: None,
-            sack: SackBlocks::NONE,
-            timestamps: None,
-            mptcp: None,
-        };
+        let segment = Segment { ack, len, ..Segment::empty(seq, flags) };
         Packet {
             route: fabric.add_route(&Route(Vec::new())),
             to: EndpointId(0),

@@ -28,17 +28,15 @@ impl Readable for Direction {
     fn shape() -> Shape {
         let choice = |name, purpose: &str| Choice { name, purpose: purpose.to_owned() };
         Shape::Choice(vec![
-            choice("up", "From the host that opens the connection to the other."),
-            choice("down", "From the other host to the one that opens the connection."),
+            choice(Self::Up.name(), "From the host that opens the connection to the other."),
+            choice(Self::Down.name(), "From the other host to the one that opens the connection."),
         ])
     }
 
     fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
-        match value.text()? {
-            "up" => Ok(Self::Up),
-            "down" => Ok(Self::Down),
-            _ => Err(value.is_none_of(&["up", "down"])),
-        }
+        let (text, both) = (value.text()?, [Self::Up, Self::Down]);
+        let named = both.into_iter().find(|direction| direction.name() == text);
+        named.ok_or_else(|| value.is_none_of(&both.map(Self::name)))
     }
 }
 
