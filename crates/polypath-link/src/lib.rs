@@ -1,4 +1,4 @@
-//! One direction of one link: rate, queue, loss, delay and outages. Sans-I/O.
+//! One direction of one link: rate, queue, loss, delay and outages; [traces](trace). Sans-I/O.
 //!
 //! [`Link`] is a pure state machine: packets of any type `P` go in with their size, time is
 //! passed in, and packets come out when they are due. The simulator and the live emulator run
@@ -36,7 +36,7 @@ mod queue;
 mod rate;
 mod rng;
 mod seed;
-mod trace;
+pub mod trace;
 
 pub use blackout::Blackout;
 pub use config::{ConfigError, LinkConfig};

@@ -1,0 +1,19 @@
+//! Rates over time: Mahimahi traces, series of rates, their files, statistics and a generator.
+//!
+//! * [`Trace`]: delivery opportunities, which a link plays back ([`crate::Rate::Trace`]).
+//! * [`RateSeries`]: a rate over time, which is read from CSV and converts to a trace and back.
+//! * [`PingLog`]: delays over time.
+//! * [`stats`]: what describes either of them.
+
+mod convert;
+mod csv;
+mod mahimahi;
+mod ping;
+mod series;
+pub mod stats;
+
+pub use convert::{ConvertError, MAX_OPPORTUNITIES};
+pub use csv::{CsvError, CsvProblem};
+pub use mahimahi::{OPPORTUNITY_BYTES, Trace, TraceError};
+pub use ping::{Echo, PingError, PingLog};
+pub use series::{MAX_DURATION, MAX_RATE, Piece, RateSeries, SeriesError};

@@ -1,0 +1,78 @@
+//! What holds for every series of rates and every trace.
+
+use polypath_link::trace::{Piece, RateSeries};
+use polypath_link::{OPPORTUNITY_BYTES, Trace};
+use polypath_units::Bandwidth;
+use proptest::prelude::*;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Pieces from a microsecond to three seconds long, of rates from nothing to 300 Mbit/s.
+fn series() -> impl Strategy<Value = RateSeries> {
+    let length = prop_oneof![1..1_000_u64, (1..30_u64).prop_map(|n| n * 100_000), 1..3_000_000_u64];
+    let rate = prop_oneof![Just(0), 1..20_000_u64, 0..300_000_000_u64];
+    prop::collection::vec((length, rate), 1..20).prop_map(|pieces| {
+        let mut until = 0;
+        let pieces = pieces.into_iter().map(|(length, rate)| {
+            until += length;
+            Piece { until: Duration::from_micros(until), rate: Bandwidth::from_bits_per_sec(rate) }
+        });
+        RateSeries::new(pieces.collect()).unwrap()
+    })
+}
+
+fn trace() -> impl Strategy<Value = Trace> {
+    (prop::collection::vec(0..400_u32, 0..200), 1..400_u32).prop_map(|(gaps, last)| {
+        let mut at = 0;
+        let times = gaps.into_iter().chain([last]).map(|gap| {
+            at += gap;
+            at
+        });
+        Trace::from_millis(times.collect()).unwrap()
+    })
+}
+
+/// The bytes of each bin of a series.
+fn bytes(series: &RateSeries, bin: Duration) -> Vec<f64> {
+    let bins = series.bins(bin).into_iter();
+    bins.map(|rate| rate.bytes_per_sec() * bin.as_secs_f64()).collect()
+}
+
+proptest! {
+    #[test]
+    fn mahimahi_round_trips(trace in trace()) {
+        prop_assert_eq!(Trace::parse(&trace.to_string()), Ok(trace));
+    }
+
+    #[test]
+    fn csv_round_trips(series in series()) {
+        prop_assert_eq!(RateSeries::parse_csv(&series.to_csv().to_string()), Ok(series));
+    }
+
+    /// Each second of the trace has the bytes of the rates to less than a packet; two rates that
+    /// are rounded to bit/s add an eighth of a byte.
+    #[test]
+    fn every_second_is_within_a_packet_of_its_rate(series in series()) {
+        prop_assume!(series.packets() > 0);
+        let trace = series.to_trace().unwrap();
+        prop_assert_eq!(trace.opportunities() as u128, series.packets());
+        let back = RateSeries::from_trace(&trace, SECOND).unwrap();
+        prop_assume!(series.duration() >= SECOND);
+        let pairs = bytes(&series, SECOND).into_iter().zip(bytes(&back, SECOND));
+        for (second, (wanted, given)) in pairs.enumerate() {
+            let bound = OPPORTUNITY_BYTES as f64 + 0.125;
+            prop_assert!((wanted - given).abs() < bound, "{second} s: {given} B for {wanted} B");
+        }
+    }
+
+    /// Bins of 1 ms are whole packets, from which the same opportunities come.
+    #[test]
+    fn a_trace_survives_as_rates_of_milliseconds(trace in trace()) {
+        let series = RateSeries::from_trace(&trace, Duration::from_millis(1)).unwrap();
+        let zero_counts_as_one = |at: u32| at.max(1);
+        let read = |text: String| text.lines().map(|at| at.parse().unwrap()).collect::<Vec<u32>>();
+        let expected: Vec<_> = read(trace.to_string()).into_iter().map(zero_counts_as_one).collect();
+        prop_assert_eq!(series.to_trace().unwrap(), Trace::from_millis(expected).unwrap());
+    }
+}
