@@ -32,6 +32,18 @@ impl Random {
         ((self.0.next_u64() >> 11) as f64 * STEP) < probability
     }
 
+    /// Uniform in (0, 1], in steps of 2^-53: its logarithm is finite.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Normal with mean 0 and standard deviation 1 (Box and Muller, Ann. Math. Statist. 29, 1958).
+    /// Logarithm and cosine are those of `libm`: the platform's differ in their last bits.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
+        radius * libm::cos(core::f64::consts::TAU * self.uniform())
+    }
+
     /// Uniform in [0, `limit`], in whole nanoseconds.
     pub(crate) fn up_to(&mut self, limit: Duration) -> Duration {
         let choices = limit.as_nanos().saturating_add(1).min(u128::from(u64::MAX));

@@ -4,9 +4,11 @@
 //! * [`RateSeries`]: a rate over time, which is read from CSV and converts to a trace and back.
 //! * [`PingLog`]: delays over time.
 //! * [`stats`]: what describes either of them.
+//! * [`generate`]: seeded series of rates from a stochastic model.
 
 mod convert;
 mod csv;
+pub mod generate;
 mod mahimahi;
 mod ping;
 mod series;
