@@ -40,22 +40,29 @@ fn assert_mean(name: &str, observed: &[f64], expected: f64, precision: f64) {
     assert!(off < 5.0, "{name}: {found} for {expected}, {off:.1} standard errors off");
 }
 
-/// Of bins in units of the mean: E[r] = 1, E[r(t) r(t + l)] = 1 + G(l), and G(0) is the square of
-/// the coefficient of variation.
+/// Of bins in units of the mean: E[r] = 1; E[r^2] = 1 + G(0), where G(0) is the square of the
+/// coefficient of variation; E[(r(t) - r(t + l))^2] / 2 = G(0) - G(l), which tells G(l) with less
+/// noise than products do.
 #[test]
 fn mean_variation_and_autocorrelation_are_those_of_the_closed_forms() {
     for preset in Preset::ALL {
         let model = preset.model();
-        let (expected, bins) = (model.expected_in(BIN), all_bins(&model));
-        let means: Vec<_> = bins.iter().map(|bins| mean(bins)).collect();
+        let (expected, bins) = (model.expected(BIN), all_bins(&model));
+        let each = |of: &dyn Fn(&[f64]) -> Vec<f64>| -> Vec<f64> {
+            bins.iter().map(|bins| mean(&of(bins))).collect()
+        };
+        let means = each(&<[f64]>::to_vec);
         assert_mean(&format!("mean of {preset}"), &means, 1.0, 0.04);
-        for lag in [0, 1, 5, 20] {
-            let product = |bins: &Vec<f64>| {
-                mean(&bins.iter().zip(&bins[lag..]).map(|(a, b)| a * b).collect::<Vec<_>>())
-            };
-            let products: Vec<_> = bins.iter().map(product).collect();
-            let moment = 1.0 + expected.autocovariance(lag as u32);
-            assert_mean(&format!("moment at {lag} s of {preset}"), &products, moment, 0.08);
+        let squares = each(&|bins| bins.iter().map(|rate| rate * rate).collect());
+        let variance = expected.autocovariance(0);
+        assert_mean(&format!("second moment of {preset}"), &squares, 1.0 + variance, 0.08);
+        for lag in [1, 5, 20] {
+            let halves = each(&|bins| {
+                bins.iter().zip(&bins[lag..]).map(|(a, b)| (a - b).powi(2) / 2.0).collect()
+            });
+            let difference = variance - expected.autocovariance(lag as u32);
+            let name = format!("variogram of {preset} at {lag} s");
+            assert_mean(&name, &halves, difference, 0.08);
         }
     }
 }
@@ -65,7 +72,7 @@ fn mean_variation_and_autocorrelation_are_those_of_the_closed_forms() {
 #[test]
 fn the_mean_of_a_series_varies_as_the_closed_form_says() {
     let model = Preset::Train.model();
-    let variance = model.expected_in(LENGTH).autocovariance(0);
+    let variance = model.expected(LENGTH).autocovariance(0);
     let square = |bins: &Vec<f64>| (mean(bins) - 1.0).powi(2);
     let squares: Vec<_> = all_bins(&model).iter().map(square).collect();
     assert_mean("variance of the mean", &squares, variance, 0.15);

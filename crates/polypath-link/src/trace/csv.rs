@@ -103,7 +103,7 @@ impl RateSeries {
     /// # Errors
     /// See [`CsvProblem`]; any text gives a series or an error.
     pub fn parse_csv(text: &str) -> Result<Self, CsvError> {
-        let mut lines = Lines::new(text).peekable();
+        let mut lines = lines(text).peekable();
         let (columns, header) = match lines.peek() {
             Some(&(line, first)) => {
                 Columns::of(first).map_err(|problem| CsvError { line, problem })?
@@ -128,20 +128,9 @@ impl RateSeries {
 }
 
 /// The lines that are not blank, with their numbers.
-struct Lines<'a>(core::iter::Enumerate<core::str::Lines<'a>>);
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
-        Self(text.lines().enumerate())
-    }
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = (usize, &'a str);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.find(|(_, line)| !line.trim().is_empty()).map(|(index, line)| (index + 1, line))
-    }
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    numbered.filter(|(_, line)| !line.trim().is_empty())
 }
 
 impl Columns {

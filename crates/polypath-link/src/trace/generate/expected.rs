@@ -17,15 +17,10 @@ pub struct Expected<'a> {
 }
 
 impl Model {
-    /// The closed forms for bins of so many steps, at least one.
-    pub fn expected(&self, steps: u32) -> Expected<'_> {
-        Expected { model: self, steps: steps.max(1) }
-    }
-
-    /// The closed forms for bins of this width, rounded to steps.
-    pub fn expected_in(&self, bin: Duration) -> Expected<'_> {
+    /// The closed forms for bins of this width, rounded to steps, at least one.
+    pub fn expected(&self, bin: Duration) -> Expected<'_> {
         let steps = bin.as_secs_f64() / self.step.as_secs_f64();
-        self.expected(libm::round(steps) as u32)
+        Expected { model: self, steps: libm::round(steps).max(1.0) as u32 }
     }
 
     /// g(k): the autocovariance at so many steps, in units of the squared mean.
@@ -57,5 +52,50 @@ impl Expected<'_> {
         };
         let sum = (1 - n..n).map(|d| (n - d.abs()) as f64 * at(d)).sum::<f64>();
         sum / (n * n) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Preset;
+    use super::super::{Fading, Interruption};
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+    }
+
+    /// In bins of one step: 1.5 x 1.125 x C - 1, where C of a half-time interruption to nothing is
+    /// 1 + (1/4) / (1/2)^2 = 2 and, a step of 0.1 + 0.1 later, 1 + 0.8.
+    #[test]
+    fn a_worked_example() {
+        let fading = |components| Fading { components, correlation: SECOND };
+        let half =
+            Interruption { mean_clear: 10 * SECOND, mean_interrupted: 10 * SECOND, remaining: 0.0 };
+        let (slow, fast) = (fading(4), fading(16));
+        let model = Model { step: SECOND, slow, fast, interruptions: vec![half] };
+        let expected = model.expected(SECOND);
+        near(expected.autocovariance(0), 1.5 * 1.125 * 2.0 - 1.0);
+        let decay = (-1.0_f64).exp();
+        let next = (1.0 + 0.5 * decay) * (1.0 + 0.125 * decay) * 1.8 - 1.0;
+        near(expected.autocovariance(1), next);
+        near(expected.autocorrelation(1), next / 2.375);
+        near(expected.cov(), 2.375_f64.sqrt());
+        // Bins of two steps: (2 G(0) + 2 G(1)) / 4.
+        near(model.expected(2 * SECOND).autocovariance(0), (2.375 + next) / 2.0);
+    }
+
+    /// Evaluated apart, in three digits.
+    #[test]
+    fn the_presets_have_the_variation_that_the_docs_say() {
+        let variation = |preset: Preset| {
+            let model = preset.model();
+            let sd = |s: u32| libm::sqrt(model.expected(s * SECOND).autocovariance(0));
+            [sd(1), sd(60), sd(600)].map(|sd| (sd * 100.0).round())
+        };
+        assert_eq!(variation(Preset::Drive), [58.0, 44.0, 20.0]);
+        assert_eq!(variation(Preset::Train), [79.0, 59.0, 27.0]);
     }
 }
