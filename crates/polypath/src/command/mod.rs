@@ -14,6 +14,7 @@ mod service;
 pub mod sim;
 pub mod status;
 mod surfaces;
+pub mod trace;
 
 use std::process::ExitCode;
 
@@ -45,6 +46,7 @@ enum Command {
     Demo(demo::DemoOptions),
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
+    Trace(trace::TraceArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -65,6 +67,7 @@ impl Cli {
             Command::Demo(options) => demo::run(&options),
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
+            Command::Trace(args) => trace::run(&args),
             Command::Bench(args) => bench::run(&args),
         }
     }

@@ -1,5 +1,5 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
-//! the page of a simulated run ([`simulation`]).
+//! the pages of a simulated run ([`simulation`]) and of traces ([`trace`]).
 
 mod chart;
 mod demo_page;
@@ -7,6 +7,7 @@ mod html;
 pub mod simulation;
 mod table;
 mod thin;
+pub mod trace;
 
 pub use chart::{Line, Mark};
 pub use table::Row;
