@@ -1,7 +1,7 @@
 //! Rates over time to delivery opportunities, and back.
 
 use super::mahimahi::{OPPORTUNITY_BYTES, Trace, TraceError};
-use super::series::{Piece, RateSeries, SeriesError};
+use super::series::{Piece, RateSeries, SeriesError, check_bins};
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
@@ -71,13 +71,10 @@ impl RateSeries {
     /// it is the service of the millisecond before it; one at zero belongs to the first.
     ///
     /// # Errors
-    /// When the bins are not whole milliseconds, are too long, or a rate is too high.
+    /// When the bins are not whole milliseconds, too many or too long, or a rate is too high.
     pub fn from_trace(trace: &Trace, bin: Duration) -> Result<Self, SeriesError> {
-        let width = bin.as_millis();
-        if width == 0 || !bin.subsec_nanos().is_multiple_of(1_000_000) {
-            return Err(SeriesError::TooFine { piece: 1, until: bin });
-        }
-        let width = u64::try_from(width).unwrap_or(u64::MAX);
+        check_bins(bin, trace.period())?;
+        let width = u64::try_from(bin.as_millis()).unwrap_or(u64::MAX);
         let (mut pieces, mut before, mut end) = (Vec::new(), 0, 0_u64);
         while u128::from(end) < trace.period().as_millis() {
             end = end.saturating_add(width);
@@ -137,5 +134,7 @@ mod tests {
             assert!(RateSeries::from_trace(&trace, bin).is_err());
         }
         assert!(RateSeries::from_trace(&trace, Duration::MAX).is_err());
+        let late = Trace::from_millis(vec![u32::MAX]).unwrap();
+        assert!(RateSeries::from_trace(&late, Duration::from_millis(1)).is_err());
     }
 }

@@ -18,4 +18,4 @@ pub use convert::{ConvertError, MAX_OPPORTUNITIES};
 pub use csv::{CsvError, CsvProblem};
 pub use mahimahi::{OPPORTUNITY_BYTES, Trace, TraceError};
 pub use ping::{Echo, PingError, PingLog};
-pub use series::{MAX_DURATION, MAX_RATE, Piece, RateSeries, SeriesError};
+pub use series::{MAX_BINS, MAX_DURATION, MAX_RATE, Piece, RateSeries, SeriesError};

@@ -9,6 +9,9 @@ pub const MAX_DURATION: Duration = Duration::from_millis(u32::MAX as u64);
 /// The highest rate of a series, 1 Tbit/s.
 pub const MAX_RATE: Bandwidth = Bandwidth::from_bits_per_sec(1_000_000_000_000);
 
+/// The most bins that a series is cut into.
+pub const MAX_BINS: u128 = 10_000_000;
+
 /// A rate over time from zero on: it is constant in each [`Piece`]. Times are whole microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSeries {
@@ -56,6 +59,16 @@ pub enum SeriesError {
         piece: usize,
         /// Where it would end.
         until: Duration,
+    },
+    /// Bins that do not fit.
+    #[error(
+        "bins of {width:?} over {duration:?}: at most {MAX_BINS} bins, of whole milliseconds, are allowed"
+    )]
+    Bins {
+        /// How wide they would be.
+        width: Duration,
+        /// What would be cut into them.
+        duration: Duration,
     },
     /// A rate above the highest.
     #[error("piece {piece} has a rate of {rate}; at most {MAX_RATE} is allowed")]
@@ -126,20 +139,43 @@ impl RateSeries {
     /// The mean rates, rounded to bit/s, of the bins of this width from zero on. What does not
     /// fill a bin at the end is left out, unless there is no other.
     pub fn bins(&self, width: Duration) -> Vec<Bandwidth> {
-        let width = width.as_micros();
-        if width == 0 || self.duration().as_micros() < width {
-            return vec![self.mean_rate()];
+        let mut bins = self.averages(width.as_micros().max(1));
+        let partial = !self.duration().as_micros().is_multiple_of(width.as_micros().max(1));
+        if partial && bins.len() > 1 {
+            bins.pop();
         }
-        let (mut rates, mut end, mut sum) = (Vec::new(), width, 0);
+        bins.into_iter().map(|bin| bin.rate).collect()
+    }
+
+    /// The series of the mean rates of such bins, of which the last can be shorter.
+    ///
+    /// # Errors
+    /// When the bins are not whole milliseconds, or there are more than [`MAX_BINS`].
+    pub fn rebinned(&self, width: Duration) -> Result<Self, SeriesError> {
+        check_bins(width, self.duration())?;
+        Self::new(self.averages(width.as_micros()))
+    }
+
+    /// The means of bins of this width in microseconds; the last one ends with the series.
+    fn averages(&self, width: u128) -> Vec<Piece> {
+        let (mut bins, mut start, mut sum) = (Vec::new(), 0, 0);
+        let mut close = |start: u128, end: u128, sum: u128| {
+            let rate = Bandwidth::from_bits_per_sec(rounded(sum, end - start));
+            bins.push(Piece { until: Duration::from_micros(end as u64), rate });
+        };
         for Stretch { mut from, to, rate } in self.stretches() {
-            while to >= end {
-                sum += rate * (end - from);
-                rates.push(Bandwidth::from_bits_per_sec(rounded(sum, width)));
-                (from, end, sum) = (end, end + width, 0);
+            while to >= start + width {
+                let end = start + width;
+                close(start, end, sum + rate * (end - from));
+                (from, start, sum) = (end, end, 0);
             }
             sum += rate * (to - from);
         }
-        rates
+        let end = self.duration().as_micros();
+        if end > start {
+            close(start, end, sum);
+        }
+        bins
     }
 
     /// The pieces with their starts, in integers.
@@ -165,6 +201,15 @@ impl Stretch {
     fn work(self) -> u128 {
         self.rate * (self.to - self.from)
     }
+}
+
+/// Whether `duration` can be cut into bins of this width.
+pub(super) fn check_bins(width: Duration, duration: Duration) -> Result<(), SeriesError> {
+    let whole = !width.is_zero() && width.subsec_nanos().is_multiple_of(1_000_000);
+    if whole && duration.as_nanos().div_ceil(width.as_nanos()) <= MAX_BINS {
+        return Ok(());
+    }
+    Err(SeriesError::Bins { width, duration })
 }
 
 /// A mean of rates, which is not above the highest rate and thus fits.
@@ -194,6 +239,13 @@ mod tests {
         assert_eq!(series.mean_rate(), Bandwidth::from_bits_per_sec(4_343_750));
         assert_eq!(mbit(&series.bins(Duration::from_secs(9))), [4.34375]);
         assert_eq!(series.duration(), Duration::from_millis(3_200));
+        let rebinned = series.rebinned(Duration::from_secs(1)).unwrap();
+        let shown = [piece(1_000, 6.0), piece(2_000, 2.0), piece(3_000, 4.5), piece(3_200, 7.0)];
+        assert_eq!(rebinned.pieces(), shown);
+        assert_eq!(
+            series.rebinned(Duration::from_secs(9)).unwrap().pieces(),
+            [piece(3_200, 4.34375)]
+        );
     }
 
     #[test]
@@ -215,6 +267,11 @@ mod tests {
         assert!(matches!(error(&long), SeriesError::TooLong { piece: 1, .. }));
         let fast = [piece(1, 1_000_001.0)];
         assert!(matches!(error(&fast), SeriesError::TooFast { piece: 1, .. }));
+        let day = RateSeries::new(vec![piece(86_400_000, 1.0)]).unwrap();
+        for width in [Duration::ZERO, Duration::from_micros(1_500), Duration::from_millis(1)] {
+            let error = day.rebinned(width).unwrap_err();
+            assert_eq!(error, SeriesError::Bins { width, duration: day.duration() });
+        }
         let fine = Piece { until: Duration::from_nanos(1_500), rate: Bandwidth::ZERO };
         assert!(matches!(error(&[fine]), SeriesError::TooFine { piece: 1, .. }));
     }

@@ -42,10 +42,7 @@ pub(super) fn run(options: &ConvertOptions) -> anyhow::Result<()> {
         }
         Content::Rates(rates) => match options.bin {
             None => target.write_rates(&rates, options.to.unwrap_or(Format::Mahimahi)),
-            Some(bin) => {
-                let rates = RateSeries::from_bins(bin, &rates.bins(bin)).map_err(usage)?;
-                target.write_rates(&rates, Format::Csv)
-            }
+            Some(bin) => target.write_rates(&rates.rebinned(bin).map_err(usage)?, Format::Csv),
         },
         Content::Pings(_) => {
             let message = "a log of ping has delays and no rates; there is nothing to convert";
