@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use polypath_link::trace::RateSeries;
+use polypath_link::trace::{RateSeries, SeriesError};
 use polypath_units::parse_duration;
 
 use super::file::{Content, read};
@@ -51,6 +51,6 @@ pub(super) fn run(options: &ConvertOptions) -> anyhow::Result<()> {
     }
 }
 
-fn usage(error: impl ToString) -> UsageError {
+fn usage(error: SeriesError) -> UsageError {
     UsageError::new(error.to_string())
 }

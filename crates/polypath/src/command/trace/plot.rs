@@ -29,14 +29,11 @@ pub(super) fn run(options: &PlotOptions) -> anyhow::Result<()> {
     let mut page = TracePage::default();
     for file in &options.files {
         let (series, name) = (series(file)?, name(file));
-        match &series {
-            Series::Rates(rates) => {
-                page.rates.push(Line { name: name.clone(), points: steps(rates) })
-            }
-            Series::Pings(log) => {
-                page.delays.push(Line { name: name.clone(), points: delays(log) })
-            }
-        }
+        let (lines, points) = match &series {
+            Series::Rates(rates) => (&mut page.rates, steps(rates)),
+            Series::Pings(log) => (&mut page.delays, delays(log)),
+        };
+        lines.push(Line { name: name.clone(), points });
         let results = Description::new(file.clone(), &series, options.outage_below).rows();
         page.files.push(FilePart { name, results });
     }
