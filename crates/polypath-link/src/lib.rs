@@ -33,6 +33,7 @@ mod pace;
 mod packet;
 mod propagation;
 mod queue;
+pub mod radio;
 mod rate;
 mod rng;
 mod seed;

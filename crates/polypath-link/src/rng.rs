@@ -4,6 +4,9 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 use std::time::Duration;
 
+/// A number of 53 random bits times this is below 1.
+const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+
 /// A seeded stream of random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(Pcg64Mcg);
@@ -28,13 +31,17 @@ impl Random {
 
     /// True with this probability; never at 0, always at 1.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
-        const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         ((self.0.next_u64() >> 11) as f64 * STEP) < probability
     }
 
     /// Uniform in (0, 1], in steps of 2^-53: its logarithm is finite.
     pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        ((self.0.next_u64() >> 11) + 1) as f64 * STEP
+    }
+
+    /// Exponential with mean 1.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -libm::log(self.uniform())
     }
 
     /// Normal with mean 0 and standard deviation 1 (Box and Muller, Ann. Math. Statist. 29, 1958).

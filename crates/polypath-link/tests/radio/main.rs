@@ -1,0 +1,5 @@
+//! The radio models against their closed forms.
+
+mod blockage;
+mod path_loss;
+mod rate;
