@@ -4,6 +4,7 @@ use crate::blackout::Blackout;
 use crate::loss::Loss;
 use crate::queue::{QueueConfig, QueueLimit};
 use crate::rate::Rate;
+use crate::recovery::Recovery;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -17,13 +18,15 @@ pub struct LinkConfig {
     /// Each packet's delay is uniform in [`delay` - `jitter`, `delay` + `jitter`], from zero
     /// if the jitter is larger.
     pub jitter: Duration,
-    /// Whether jitter may reorder packets. If not, a packet is delivered no earlier than the one
+    /// Whether jitter, and [`Recovery`] without order, may reorder packets. If not, a packet is delivered no earlier than the one
     /// before it, which raises the mean delay when packets are closer than the jitter.
     pub reorder: bool,
     /// The queue discipline.
     pub queue: QueueConfig,
     /// Loss on the line.
     pub loss: Loss,
+    /// Retransmission on the radio layer; `None` for what is received at once.
+    pub recovery: Option<Recovery>,
     /// Larger packets are dropped; `None` takes every size.
     pub mtu: Option<u32>,
     /// Silent outages, in any order.
@@ -31,7 +34,8 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// A link with a drop-tail queue of one BDP, without jitter, loss, MTU and outages.
+    /// A link with a drop-tail queue of one BDP, without jitter, loss, recovery, MTU and
+    /// outages.
     pub fn new(rate: impl Into<Rate>, delay: Duration) -> Self {
         Self {
             rate: rate.into(),
@@ -40,6 +44,7 @@ impl LinkConfig {
             reorder: false,
             queue: QueueLimit::Bdp { multiple: 1.0, rtt: None }.into(),
             loss: Loss::None,
+            recovery: None,
             mtu: None,
             blackouts: Vec::new(),
         }
@@ -52,6 +57,7 @@ impl LinkConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.loss.check()?;
         self.queue.check()?;
+        self.recovery.map_or(Ok(()), |recovery| recovery.check())?;
         if let Some(&Blackout { from, to }) = self.blackouts.iter().find(|b| b.from >= b.to) {
             return Err(ConfigError::Blackout { from, to });
         }
@@ -74,6 +80,12 @@ pub enum ConfigError {
     Probability {
         /// Which one.
         name: &'static str,
+        /// What was given.
+        given: f64,
+    },
+    /// Retransmissions that fail too often ever to end.
+    #[error("retransmission_error is {given}; a probability from 0 to 0.99 is allowed")]
+    RetransmissionError {
         /// What was given.
         given: f64,
     },

@@ -7,7 +7,8 @@
 //! # The model
 //!
 //! ```text
-//! send -> [down?] -> [MTU] -> queue discipline -> server (rate) -> [loss] -> delay, jitter -> poll
+//! send -> [down?] -> [MTU] -> queue discipline -> server (rate) -> [loss] -> [recovery]
+//!      -> delay, jitter -> poll
 //! ```
 //!
 //! * A lost packet has used its share of the rate, as a frame lost on the air has.
@@ -15,12 +16,14 @@
 //!   (see [`Blackout`] for the exact rule).
 //! * All schedules, traces and outages count from [`Timestamp::ZERO`](polypath_units::Timestamp).
 //!
+//! * Retransmission on the radio layer is delay, not loss (see [`Recovery`]); [`radio`] has the
+//!   rates of radio links.
+//!
 //! * The packet in service has left the queue: disciplines choose when the server is free.
 //!
 //! # Not modelled
 //!
-//! Duplication, corruption, retransmission on the radio
-//! layer (use a rate schedule or a trace, which show its effect).
+//! Duplication, corruption.
 #![forbid(unsafe_code)]
 
 mod blackout;
@@ -35,6 +38,7 @@ mod propagation;
 mod queue;
 pub mod radio;
 mod rate;
+mod recovery;
 mod rng;
 mod seed;
 pub mod trace;
@@ -50,5 +54,6 @@ pub use queue::{
     PriorityConfig, QueueConfig, QueueLimit, RedConfig, RedThresholds, TokenBucketConfig,
 };
 pub use rate::{Rate, RateStep};
+pub use recovery::Recovery;
 pub use seed::RunSeed;
 pub use trace::{OPPORTUNITY_BYTES, Trace, TraceError};

@@ -13,10 +13,10 @@ use crate::packet::Packet;
 use crate::propagation::Propagation;
 use crate::queue::{Item, Queue};
 use crate::rate::{Completion, Rate, Work, work_of};
+use crate::recovery::RecoveryProcess;
 use crate::rng::Random;
 use core::mem;
 use polypath_units::Timestamp;
-use std::time::Duration;
 use way::{Rare, Way};
 
 /// What became of a packet on entry. Random loss, outages and queue management can still take a
@@ -72,7 +72,7 @@ impl<P: Packet> Link<P> {
     /// What [`LinkConfig::check`] finds.
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
-        let [loss, jitter, mut random] = Random::streams(seed);
+        let [loss, jitter, mut random, recovery] = Random::streams(seed);
         let queue = Queue::new(&config, Timestamp::ZERO, &mut random);
         let mut link = Self {
             now: Timestamp::ZERO,
@@ -90,6 +90,7 @@ impl<P: Packet> Link<P> {
                 outages: Outages::new(&config.blackouts),
                 stalled: (Timestamp::ZERO, 0),
                 loss: LossProcess::new(loss),
+                recovery: RecoveryProcess::new(recovery),
                 jitter,
                 random,
                 config,
@@ -278,8 +279,9 @@ impl<P: Packet> Link<P> {
 
     /// When a packet that departs at `departure` arrives.
     fn arrival(&mut self, departure: Timestamp) -> Timestamp {
-        let extra = if self.way.is_plain { Duration::ZERO } else { self.rare.extra_delay() };
-        let due = departure + self.way.least + extra;
+        let rare = &mut self.rare;
+        let sets_out = if self.way.is_plain { departure } else { rare.sets_out(departure) };
+        let due = sets_out + self.way.least;
         let latest = if self.way.reorder { None } else { self.line.latest() };
         latest.map_or(due, |latest| due.max(latest))
     }

@@ -2,8 +2,8 @@
 
 use core::num::NonZeroU64;
 use polypath_link::{
-    Blackout, Counters, DropReason, Link, LinkConfig, Loss, QueueLimit, Rate, SendOutcome, Tally,
-    Trace,
+    Blackout, Counters, DropReason, Link, LinkConfig, Loss, QueueLimit, Rate, Recovery,
+    SendOutcome, Tally, Trace,
 };
 use polypath_units::{Bandwidth, Timestamp};
 use std::sync::Arc;
@@ -325,6 +325,14 @@ fn settings_that_make_no_sense_are_refused_and_change_nothing() {
     let bad = [
         LinkConfig { loss: Loss::Bernoulli(1.5), ..good.clone() },
         LinkConfig { loss: Loss::Bernoulli(f64::NAN), ..good.clone() },
+        LinkConfig {
+            recovery: Some(Recovery { block_error: 1.1, ..Recovery::nr() }),
+            ..good.clone()
+        },
+        LinkConfig {
+            recovery: Some(Recovery { retransmission_error: 1.0, ..Recovery::nr() }),
+            ..good.clone()
+        },
         LinkConfig { queue: QueueLimit::Bdp { multiple: -1.0, rtt: None }.into(), ..good.clone() },
         LinkConfig { blackouts: vec![Blackout { from: ms(2), to: ms(2) }], ..good.clone() },
         LinkConfig { rate: rate(&[2, 2]), ..good.clone() },

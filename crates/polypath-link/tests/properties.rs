@@ -3,11 +3,11 @@
 mod common;
 
 use common::Probe;
-use core::num::NonZeroU64;
+use core::num::{NonZeroU32, NonZeroU64};
 use polypath_link::{
     Blackout, CoDelConfig, FqCoDelConfig, HtbClass, HtbConfig, HtbContent, LeafQueue, Link,
     LinkConfig, Loss, OPPORTUNITY_BYTES, PeakRate, PriorityConfig, QueueConfig, QueueLimit, Rate,
-    RateStep, RedConfig, RedThresholds, SendOutcome, Tally, TokenBucketConfig, Trace,
+    RateStep, Recovery, RedConfig, RedThresholds, SendOutcome, Tally, TokenBucketConfig, Trace,
 };
 use polypath_units::{Bandwidth, Timestamp};
 use proptest::prelude::*;
@@ -184,6 +184,22 @@ fn micros(range: core::ops::Range<u64>) -> impl Strategy<Value = Duration> {
 }
 
 prop_compose! {
+    fn recovery()(
+        block_error in 0.0..=1.0_f64,
+        retransmission_error in 0.0..=0.9_f64,
+        harq_rtt in micros(0..8_000),
+        harq_transmissions in 1..5_u32,
+        rlc_delay in micros(0..20_000),
+        in_order in any::<bool>(),
+    ) -> Recovery {
+        let harq_transmissions = NonZeroU32::new(harq_transmissions).unwrap();
+        Recovery {
+            block_error, retransmission_error, harq_rtt, harq_transmissions, rlc_delay, in_order,
+        }
+    }
+}
+
+prop_compose! {
     fn config()(
         rate in rate(),
         delay in micros(0..10_000),
@@ -191,10 +207,11 @@ prop_compose! {
         reorder in any::<bool>(),
         queue in queue(),
         loss in loss(),
+        recovery in prop::option::of(recovery()),
         mtu in prop::option::of(500..2_000_u32),
         blackouts in blackouts(),
     ) -> LinkConfig {
-        LinkConfig { rate, delay, jitter, reorder, queue, loss, mtu, blackouts }
+        LinkConfig { rate, delay, jitter, reorder, queue, loss, recovery, mtu, blackouts }
     }
 }
 

@@ -59,6 +59,7 @@ impl<P: Packet> Link<P> {
         self.queue.drain(&mut |item| {
             books.drop_waiting(DropReason::Blackout, item);
         });
+        self.rare.recovery.reset();
         for (bytes, packet) in self.line.cut(from) {
             books.drop(DropReason::Blackout, bytes, packet);
         }

@@ -4,6 +4,7 @@ use crate::blackout::Outages;
 use crate::config::LinkConfig;
 use crate::loss::{Loss, LossProcess};
 use crate::rate::Work;
+use crate::recovery::RecoveryProcess;
 use crate::rng::Random;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -16,7 +17,7 @@ pub(super) struct Way {
     pub(super) mtu: u32,
     pub(super) down: bool,
     pub(super) reorder: bool,
-    /// No packet is lost, and all have the shortest delay.
+    /// No packet is lost or sent again, and all have the shortest delay.
     pub(super) is_plain: bool,
 }
 
@@ -27,7 +28,9 @@ impl Way {
             mtu: config.mtu.unwrap_or(u32::MAX),
             down,
             reorder: config.reorder,
-            is_plain: config.jitter.is_zero() && config.loss == Loss::None,
+            is_plain: config.jitter.is_zero()
+                && config.loss == Loss::None
+                && config.recovery.is_none(),
         }
     }
 }
@@ -42,6 +45,7 @@ pub(super) struct Rare {
     /// A packet in service that would never be done: since when, and with what work.
     pub(super) stalled: (Timestamp, Work),
     pub(super) loss: LossProcess,
+    pub(super) recovery: RecoveryProcess,
     pub(super) jitter: Random,
     /// For queues that draw random numbers.
     pub(super) random: Random,
@@ -52,8 +56,15 @@ impl Rare {
         self.switched_off || self.outages.is_down()
     }
 
+    /// When a packet whose first transmission ends at `departure` sets out on the shortest delay:
+    /// once it has been received, with its share of the jitter.
+    pub(super) fn sets_out(&mut self, departure: Timestamp) -> Timestamp {
+        let recovery = self.config.recovery.as_ref();
+        self.recovery.received(recovery, departure) + self.extra_delay()
+    }
+
     /// How much longer than the shortest the delay of the next packet is.
-    pub(super) fn extra_delay(&mut self) -> Duration {
+    fn extra_delay(&mut self) -> Duration {
         let LinkConfig { delay, jitter, .. } = self.config;
         if jitter.is_zero() {
             return Duration::ZERO;

@@ -3,3 +3,4 @@
 mod blockage;
 mod path_loss;
 mod rate;
+mod recovery;
