@@ -11,12 +11,19 @@
 mod air;
 mod blockage;
 mod error;
+mod fading;
+mod handover;
+mod load;
 mod path_loss;
 mod rate_map;
 mod schedule;
+mod walk;
 
 pub use air::{Air, LinkBudget, THERMAL_NOISE_DBM_PER_HZ};
 pub use blockage::{Blockage, Obstacle, View, ViewChange, ViewProcess};
 pub use error::RadioError;
+pub use handover::{Handover, HandoverRule, PacketsInHandover};
+pub use load::CellLoad;
 pub use path_loss::{Environment, PathLoss, Sight};
 pub use rate_map::{EFFICIENCY_64_QAM, EFFICIENCY_256_QAM, RateMap};
+pub use walk::{BaseStation, StreetSight, Walk, WalkRun, WalkSample};

@@ -4,3 +4,4 @@ mod blockage;
 mod path_loss;
 mod rate;
 mod recovery;
+mod walk;
