@@ -2,7 +2,7 @@
 
 use polypath_link::radio::{
     Air, BaseStation, CellLoad, HandoverRule, PacketsInHandover, RadioError, Sight, StreetSight,
-    Walk, WalkRun,
+    Walk, WalkRun, WalkSample,
 };
 use polypath_link::{Blackout, Link, LinkConfig, QueueLimit, Rate};
 use polypath_units::{Bandwidth, Timestamp};
@@ -49,7 +49,7 @@ fn the_handover_is_where_the_formula_has_it() {
     assert_eq!(handover.at, ms(100 * (begins as u64 + 4)));
     assert_eq!(handover.resumes.since(handover.at), Duration::from_millis(40));
     assert_eq!(run.handovers.len(), 1);
-    let serving = |sample: &polypath_link::radio::WalkSample| usize::from(sample.at >= handover.at);
+    let serving = |sample: &WalkSample| usize::from(sample.at >= handover.at);
     assert!(run.samples.iter().all(|sample| sample.serving == serving(sample)));
 }
 
@@ -193,6 +193,60 @@ fn places_have_the_statistics_of_the_standard() {
         let bound = 4.0 * sigma_db.powi(2) * (2.0 / n).sqrt();
         assert!((variance - sigma_db.powi(2)).abs() < bound, "{sight:?}: {variance}");
     }
+}
+
+/// The first two samples of 5000 walks that differ in their seeds.
+fn neighbours(walk: &Walk) -> Vec<[WalkSample; 2]> {
+    let first = |seed| walk.run(2 * walk.step, seed).unwrap().samples;
+    (0..5000).map(|seed| first(seed).try_into().unwrap()).collect()
+}
+
+/// A decorrelation distance apart, 10 m with line of sight and 13 m without, the product of
+/// shadow fading x and y has the mean sigma^2 / e and the variance sigma^4 (1 + 1/e^2); four
+/// standard errors are allowed.
+#[test]
+fn shadow_fading_decorrelates_over_the_distance_of_the_standard() {
+    let stations = vec![BaseStation { along_m: 0.0, aside_m: 0.0 }];
+    for (sight, sigma_db, distance_m) in [(Sight::Los, 4.0, 10.0), (Sight::Nlos, 7.82, 13.0)] {
+        let walk = Walk {
+            start_m: 100.0,
+            speed_m_per_s: 10.0 * distance_m,
+            sight: StreetSight::Always(sight),
+            ..Walk::new(Air::nr_mm_wave(), stations.clone())
+        };
+        let fading_db = |sample: &WalkSample| {
+            sample.received_dbm - 42.0 + walk.air.path_loss.loss_db(sample.along_m, sight)
+        };
+        let pairs = neighbours(&walk);
+        let products = pairs.iter().map(|[x, y]| fading_db(x) * fading_db(y));
+        let mean = products.sum::<f64>() / 5000.0 / (sigma_db * sigma_db);
+        let bound = 4.0 * ((1.0 + (-2.0_f64).exp()) / 5000.0).sqrt();
+        assert!((mean - (-1.0_f64).exp()).abs() < bound, "{sight:?}: {mean}");
+    }
+}
+
+/// Two places 50 m apart, at the distance where half of all places see the base station: it is
+/// seen from both where two normal variables with correlation 1/e are both below their median,
+/// with probability 1/4 + asin(1/e) / 2 pi = 0.31; four standard errors are allowed, 0.026.
+#[test]
+fn places_near_each_other_see_alike() {
+    let air = Air::nr_mm_wave();
+    let half = (0..100_000).map(|mm| 30.0 + f64::from(mm) / 1e3);
+    let half = half.take_while(|&distance_m| air.path_loss.los_probability(distance_m) > 0.5);
+    let aside_m = (half.last().unwrap().powi(2) - 25.0_f64.powi(2)).sqrt();
+    let step = Duration::from_secs(1);
+    let walk = Walk {
+        start_m: -25.0,
+        speed_m_per_s: 50.0,
+        step,
+        ..Walk::new(air, vec![BaseStation { along_m: 0.0, aside_m }])
+    };
+    let pairs = neighbours(&walk);
+    let both = pairs.iter().filter(|pair| pair.iter().all(|place| place.sight == Sight::Los));
+    let share = both.count() as f64 / 5000.0;
+    let expected = 0.25 + (-1.0_f64).exp().asin() / std::f64::consts::TAU;
+    let bound = 4.0 * (expected * (1.0 - expected) / 5000.0).sqrt();
+    assert!((share - expected).abs() < bound, "{share} instead of {expected}");
 }
 
 #[test]
