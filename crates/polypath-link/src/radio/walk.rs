@@ -37,8 +37,8 @@ pub enum StreetSight {
 /// A walk, a drive or a ride along a straight street, in one direction of the link.
 ///
 /// In each step the power received from every base station is computed from path loss and
-/// shadow fading, the handover rule chooses the cell, and the rate follows from its
-/// signal-to-noise ratio and the users that are in it.
+/// shadow fading, the handover rule chooses the cell, and the rate follows from its signal, the
+/// noise, the signals of the others, and the users that are in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
     /// What all cells are like.
@@ -58,6 +58,9 @@ pub struct Walk {
     pub shadow_fading: bool,
     /// When the cell is changed.
     pub handover: HandoverRule,
+    /// The share of time in which each base station that does not serve transmits on the same
+    /// carrier, 0 to 1. With it, set the interference margin of the link budget to zero.
+    pub neighbour_activity: f64,
     /// Others in each cell.
     pub load: Option<CellLoad>,
 }
@@ -75,6 +78,8 @@ pub struct WalkSample {
     pub sight: Sight,
     /// The power received from it over the whole bandwidth, in dBm.
     pub received_dbm: f64,
+    /// The ratio of that to noise and interference, in dB.
+    pub snr_db: f64,
     /// The share of its time that others leave.
     pub share: f64,
     /// The rate, as if no handover were going on.
@@ -112,7 +117,8 @@ const SIGHT_CORRELATION_M: f64 = 50.0;
 
 impl Walk {
     /// A walk from 0 m past base stations as given, at 1.4 m/s in steps of 100 ms, with sight by
-    /// distance, shadow fading and the default handover rule, alone in the cells.
+    /// distance, shadow fading and the default handover rule, alone in the cells; neighbours interfere only
+    /// as far as the link budget's margin has it.
     pub fn new(air: Air, stations: Vec<BaseStation>) -> Self {
         Self {
             air,
@@ -123,6 +129,7 @@ impl Walk {
             sight: StreetSight::ByDistance,
             shadow_fading: true,
             handover: HandoverRule::default(),
+            neighbour_activity: 0.0,
             load: None,
         }
     }
@@ -147,6 +154,9 @@ impl Walk {
         let speed = self.speed_m_per_s;
         let fits = speed.abs() <= FASTEST_M_PER_S;
         MODEL.require(fits, "speed_m_per_s", &speed, "-300 to 300 m/s is allowed")?;
+        let activity = self.neighbour_activity;
+        let fits = (0.0..=1.0).contains(&activity);
+        MODEL.require(fits, "neighbour_activity", &activity, "0 to 1 is allowed")?;
         let fits = (Duration::from_millis(1)..=Duration::from_secs(10)).contains(&self.step);
         let given = format!("{:?}", self.step);
         MODEL.require(fits, "step", &given, "1 ms to 10 s is allowed")
@@ -177,13 +187,14 @@ impl Walk {
         let mut received: Vec<f64> = cells.iter().map(|cell| cell.received_dbm).collect();
         let mut serving = Serving::new(&received);
         let (mut samples, mut handovers) = (Vec::with_capacity(steps), Vec::new());
-        let (mut at, mut along_m) = (Timestamp::ZERO, self.start_m);
+        let mut at = Timestamp::ZERO;
         for _ in 0..steps {
             handovers.extend(serving.measure(&self.handover, at, &received));
             let cell = &cells[serving.cell()];
-            samples.push(cell.sample(self, at, along_m, serving.cell()));
+            let noise_dbm = self.noise_dbm(&received, serving.cell());
+            samples.push(cell.sample(self, at, serving.cell(), noise_dbm));
             at += self.step;
-            along_m = self.start_m + self.speed_m_per_s * at.as_secs_f64();
+            let along_m = self.start_m + self.speed_m_per_s * at.as_secs_f64();
             for (cell, received) in cells.iter_mut().zip(&mut received) {
                 cell.advance(self, along_m);
                 *received = cell.received_dbm;
@@ -191,6 +202,21 @@ impl Walk {
         }
         (samples, handovers)
     }
+
+    /// Noise and the interference of all but the serving cell.
+    fn noise_dbm(&self, received_dbm: &[f64], serving: usize) -> f64 {
+        let noise_dbm = self.air.budget.noise_dbm();
+        if self.neighbour_activity == 0.0 {
+            return noise_dbm;
+        }
+        let others = received_dbm.iter().enumerate().filter(|&(cell, _)| cell != serving);
+        let interference: f64 = others.map(|(_, &dbm)| milliwatts(dbm)).sum();
+        10.0 * libm::log10(milliwatts(noise_dbm) + self.neighbour_activity * interference)
+    }
+}
+
+fn milliwatts(dbm: f64) -> f64 {
+    libm::pow(10.0, dbm / 10.0)
 }
 
 fn check_place(parameter: &'static str, place_m: f64) -> Result<(), RadioError> {
@@ -287,11 +313,12 @@ impl Cell {
         self.received_dbm = walk.air.budget.received_dbm(loss_db);
     }
 
-    fn sample(&self, walk: &Walk, at: Timestamp, along_m: f64, serving: usize) -> WalkSample {
-        let Self { sight, received_dbm, .. } = *self;
+    fn sample(&self, walk: &Walk, at: Timestamp, serving: usize, noise_dbm: f64) -> WalkSample {
+        let Self { along_m, sight, received_dbm, .. } = *self;
+        let snr_db = received_dbm - noise_dbm;
         let share = self.users.as_ref().map_or(1.0, Users::share);
-        let whole = walk.air.rate_at(received_dbm - walk.air.budget.noise_dbm());
+        let whole = walk.air.rate_at(snr_db);
         let rate = Bandwidth::from_bytes_per_sec(whole.bytes_per_sec() * share);
-        WalkSample { at, along_m, serving, sight, received_dbm, share, rate }
+        WalkSample { at, along_m, serving, sight, received_dbm, snr_db, share, rate }
     }
 }

@@ -195,6 +195,33 @@ fn places_have_the_statistics_of_the_standard() {
     }
 }
 
+/// In the middle between two base stations that both transmit all the time, the other one is as
+/// strong as the serving one, and noise is far below: 0 dB. Where neighbours transmit half of the
+/// time, at 50 m, the sum by hand.
+#[test]
+fn neighbours_interfere() {
+    let at = |start_m, neighbour_activity| {
+        let walk = Walk { start_m, neighbour_activity, ..plain() };
+        walk.run(walk.step, 1).unwrap().samples[0]
+    };
+    let middle = at(100.0, 1.0);
+    assert!((-0.1..0.0).contains(&middle.snr_db), "{middle:?}");
+    assert_eq!(middle.rate, Air::nr_mm_wave().rate_at(middle.snr_db));
+
+    let budget = Air::nr_mm_wave().budget;
+    let received = |distance_m: f64| {
+        let loss_db =
+            32.4 + 20.0 * 28_f64.log10() + 10.5 * (distance_m.powi(2) + 8.5_f64.powi(2)).log10();
+        10_f64.powf(budget.received_dbm(loss_db) / 10.0)
+    };
+    let near = received(50_f64.hypot(10.0));
+    let noise = 10_f64.powf(budget.noise_dbm() / 10.0);
+    let expected = 10.0 * (near / (noise + 0.5 * received(150_f64.hypot(10.0)))).log10();
+    let quarter = at(50.0, 0.5);
+    assert!((quarter.snr_db - expected).abs() < 1e-9, "{quarter:?} instead of {expected} dB");
+    assert!((at(50.0, 0.0).snr_db - 10.0 * (near / noise).log10()).abs() < 1e-9);
+}
+
 /// The first two samples of 5000 walks that differ in their seeds.
 fn neighbours(walk: &Walk) -> Vec<[WalkSample; 2]> {
     let first = |seed| walk.run(2 * walk.step, seed).unwrap().samples;
@@ -263,6 +290,7 @@ fn what_makes_no_sense_is_refused() {
         (with(vec![inside]), "aside_m"),
         (Walk { start_m: f64::INFINITY, ..good.clone() }, "start_m"),
         (Walk { speed_m_per_s: 301.0, ..good.clone() }, "speed_m_per_s"),
+        (Walk { neighbour_activity: 1.1, ..good.clone() }, "neighbour_activity"),
         (Walk { step: Duration::ZERO, ..good.clone() }, "step"),
         (Walk { handover: HandoverRule { offset_db: 16.0, ..rule }, ..good.clone() }, "offset_db"),
         (
@@ -294,13 +322,14 @@ proptest! {
         interruption in 0..900_u64,
         hysteresis_db in 0.0..3.0_f64,
         offset_db in -3.0..3.0_f64,
+        neighbour_activity in 0.0..1.0_f64,
         lost in any::<bool>(),
     ) {
         let packets = if lost { PacketsInHandover::Lost } else { PacketsInHandover::Forwarded };
         let [time_to_trigger, interruption] = [time_to_trigger, interruption].map(Duration::from_millis);
         let handover = HandoverRule { offset_db, hysteresis_db, time_to_trigger, interruption, packets };
         let step = Duration::from_millis(step);
-        let walk = Walk { speed_m_per_s, step, handover, ..Walk::new(Air::nr_mid_band(), stations()) };
+        let walk = Walk { speed_m_per_s, neighbour_activity, step, handover, ..Walk::new(Air::nr_mid_band(), stations()) };
         let run = walk.run(Duration::from_secs(20), seed).unwrap();
         let gaps = run.handovers.clone();
         prop_assert!(gaps.windows(2).all(|pair| pair[0].resumes <= pair[1].at));
