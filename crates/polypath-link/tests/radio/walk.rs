@@ -149,6 +149,20 @@ fn equal_seeds_give_equal_walks() {
     assert_ne!(random(1), random(2));
 }
 
+/// Equal on every machine: all mathematics is that of `libm`.
+#[test]
+fn a_seed_is_a_walk_for_ever() {
+    let run = random(1);
+    let bits = |second: usize| run.samples[10 * second].rate.bits_per_sec();
+    assert_eq!(
+        [0, 30, 60, 90, 120, 150].map(bits),
+        [938979602, 1877959203, 194268184, 938979602, 625986401, 375591841]
+    );
+    let handovers: Vec<_> = run.handovers.iter().map(|gap| gap.at).collect();
+    let tenths = [242, 264, 425, 437, 458, 465, 500, 528, 618, 640, 653];
+    assert_eq!(handovers, tenths.map(|tenth| ms(100 * tenth)));
+}
+
 /// With others in the cell, the rate of each step is 1/(1 + n) of the same walk alone.
 #[test]
 fn load_divides_the_rate_and_changes_nothing_else() {
