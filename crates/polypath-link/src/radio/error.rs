@@ -37,7 +37,7 @@ pub enum RadioError {
     },
 }
 
-/// The most steps of a schedule: ten hours in steps of 10 ms, 84 MB.
+/// The most steps of a schedule: ten hours in steps of 10 ms.
 pub(super) const MAX_STEPS: usize = 3_600_000;
 
 /// The name of a model, for its errors.

@@ -33,7 +33,7 @@ fn departure(number: u32) -> Timestamp {
 const COUNT: u32 = 200_000;
 
 /// Of N packets, those with k failures are binomial with p_0 = 1 - b and p_k = b r^(k-1) (1 - r):
-/// within 4 sqrt(N p (1 - p)) for each k up to 5 (N p_5 = 32 at least), and none is lost.
+/// within 4 sqrt(N p (1 - p)) for each k up to 5 (N p_5 = 25 at least), and none is lost.
 #[test]
 fn delays_follow_the_closed_form() {
     for (block_error, retransmission_error) in [(0.1, 0.2), (0.3, 0.3), (0.02, 0.5)] {
