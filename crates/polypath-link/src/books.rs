@@ -1,6 +1,6 @@
 //! The books of a link, and the packets that it dropped.
 
-use crate::counters::{Counters, DropReason, Drops, Tally};
+use crate::counters::{Counters, DropReason, Drops, Sojourn, Tally};
 use crate::queue::Item;
 use std::collections::VecDeque;
 
@@ -21,6 +21,8 @@ pub(crate) struct Books<P> {
 #[derive(Clone, Debug)]
 struct Rare<P> {
     dropped: Drops,
+    /// Packets of these that had been served.
+    dropped_after_service: u64,
     marked: Tally,
     /// Dropped packets that were not taken yet, if they are kept.
     kept: Option<VecDeque<(P, DropReason)>>,
@@ -29,17 +31,23 @@ struct Rare<P> {
 impl<P> Books<P> {
     pub(crate) fn new() -> Self {
         let none = Tally::default();
-        let rare = Box::new(Rare { dropped: Drops::default(), marked: none, kept: None });
+        let rare =
+            Rare { dropped: Drops::default(), dropped_after_service: 0, marked: none, kept: None };
+        let rare = Box::new(rare);
         Self { entered: none, waiting: none, delivered: none, untaken: false, rare }
     }
 
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self, sojourn_ns: u64) -> Counters {
         let &Self { entered, waiting, delivered, .. } = self;
-        let Rare { dropped, marked, .. } = *self.rare;
+        let Rare { dropped, dropped_after_service, marked, .. } = *self.rare;
         let gone = delivered + dropped.total() + waiting;
         let propagating =
             Tally { packets: entered.packets - gone.packets, bytes: entered.bytes - gone.bytes };
-        Counters { entered, delivered, dropped, marked, waiting, propagating }
+        let served = Sojourn {
+            packets: delivered.packets + propagating.packets + dropped_after_service,
+            total_ns: sojourn_ns,
+        };
+        Counters { entered, delivered, dropped, marked, waiting, propagating, served }
     }
 
     pub(crate) fn keep_dropped(&mut self) {
@@ -70,6 +78,12 @@ impl<P> Books<P> {
             self.untaken = true;
         }
         reason
+    }
+
+    /// The same for a packet that has been served.
+    pub(crate) fn drop_served(&mut self, reason: DropReason, bytes: u32, packet: P) {
+        self.rare.dropped_after_service += 1;
+        self.drop(reason, bytes, packet);
     }
 
     /// Moves a packet from those that wait to those dropped; gives back the reason.

@@ -1,6 +1,7 @@
 //! What went in and what became of it.
 
 use core::ops::Add;
+use std::time::Duration;
 
 /// A number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,24 @@ impl Add for Tally {
     type Output = Self;
     fn add(self, rhs: Self) -> Self {
         Self { packets: self.packets + rhs.packets, bytes: self.bytes + rhs.bytes }
+    }
+}
+
+/// The time that packets spent in a queue and in its server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sojourn {
+    /// Packets that left.
+    pub packets: u64,
+    /// Their times from entry to departure, in sum, in nanoseconds.
+    pub total_ns: u64,
+}
+
+impl Sojourn {
+    /// The mean time of the packets that left since `earlier`; none if none did.
+    pub fn mean_since(self, earlier: Self) -> Option<Duration> {
+        let packets = self.packets.checked_sub(earlier.packets)?;
+        let total = self.total_ns.checked_sub(earlier.total_ns)?;
+        total.checked_div(packets).map(Duration::from_nanos)
     }
 }
 
@@ -95,6 +114,9 @@ pub struct Counters {
     pub waiting: Tally,
     /// Packets that have left the queue and were not taken yet.
     pub propagating: Tally,
+    /// The time in queue and server of the packets that left the server, also of those that the
+    /// loss model then took.
+    pub served: Sojourn,
 }
 
 impl Counters {

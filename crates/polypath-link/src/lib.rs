@@ -45,7 +45,7 @@ pub mod trace;
 
 pub use blackout::Blackout;
 pub use config::{ConfigError, LinkConfig};
-pub use counters::{Counters, DropReason, Drops, Tally};
+pub use counters::{Counters, DropReason, Drops, Sojourn, Tally};
 pub use link::{Link, SendOutcome};
 pub use loss::Loss;
 pub use packet::Packet;

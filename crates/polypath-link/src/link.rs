@@ -42,10 +42,12 @@ pub enum SendOutcome {
 pub struct Link<P> {
     now: Timestamp,
     /// When the server has something to do: the packet in service is served, or, without one,
-    /// the queue lets the next packet go.
-    due: Option<Timestamp>,
+    /// the queue lets the next packet go. The end of time if it has not.
+    due: Timestamp,
     /// When the next edge of an outage is; the end of time if there is none.
     edge: Timestamp,
+    /// What [`Sojourn::total_ns`](crate::Sojourn::total_ns) says.
+    sojourn_ns: u64,
     /// Of the packet in service: what is left when it is done, see [`Completion`].
     surplus: Work,
     way: Way,
@@ -76,8 +78,9 @@ impl<P: Packet> Link<P> {
         let queue = Queue::new(&config, Timestamp::ZERO, &mut random);
         let mut link = Self {
             now: Timestamp::ZERO,
-            due: None,
+            due: Timestamp::MAX,
             edge: Timestamp::MAX,
+            sojourn_ns: 0,
             way: Way::new(&config, false),
             books: Books::new(),
             pace: Pace::default(),
@@ -141,7 +144,7 @@ impl<P: Packet> Link<P> {
         if due.is_some() && !self.way.reorder {
             return due;
         }
-        due.into_iter().chain(self.due.map(|at| at + self.way.least)).min()
+        due.into_iter().chain(self.due().map(|at| at + self.way.least)).min()
     }
 
     /// Keeps dropped packets from now on: [`take_dropped`](Self::take_dropped) gives them back.
@@ -199,7 +202,7 @@ impl<P: Packet> Link<P> {
 
     /// The books, as of the last call that passed the link the time.
     pub fn counters(&self) -> Counters {
-        self.books.counters()
+        self.books.counters(self.sojourn_ns)
     }
 
     /// What [`counters`](Self::counters) say at `now` if nothing is sent before; the link stays as
@@ -215,6 +218,10 @@ impl<P: Packet> Link<P> {
         let mut link = self.clone();
         link.advance(now);
         link.counters()
+    }
+
+    fn due(&self) -> Option<Timestamp> {
+        (self.due < Timestamp::MAX).then_some(self.due)
     }
 
     /// Why a packet may not enter, if so.
@@ -243,11 +250,11 @@ impl<P: Packet> Link<P> {
     /// The next event by `now`. Of events at one time, the edge of an outage is the first.
     fn event_by(&self, now: Timestamp) -> Option<Event> {
         if self.edge > now {
-            return self.due.filter(|&at| at <= now).map(Event::Server);
+            return self.due().filter(|&at| at <= now).map(Event::Server);
         }
         let edge = self.rare.outages.next();
         let before = |at: &Timestamp| *at <= now && edge.is_none_or(|edge| *at < edge.at);
-        match self.due.filter(before) {
+        match self.due().filter(before) {
             Some(at) => Some(Event::Server(at)),
             None => edge.map(Event::Outage),
         }
@@ -268,9 +275,12 @@ impl<P: Packet> Link<P> {
     /// A packet has been served.
     fn depart(&mut self, at: Timestamp, item: Item<P>) {
         let bytes = item.bytes;
+        let sojourn = at.since(item.entered).as_nanos();
+        self.sojourn_ns =
+            self.sojourn_ns.saturating_add(u64::try_from(sojourn).unwrap_or(u64::MAX));
         self.books.waiting.take(bytes);
         if !self.way.is_plain && self.rare.loss.lose(&self.rare.config.loss) {
-            self.books.drop(DropReason::Loss, bytes, item.packet);
+            self.books.drop_served(DropReason::Loss, bytes, item.packet);
         } else {
             let due = self.arrival(at);
             self.line.push(due, bytes, item.packet);
@@ -290,7 +300,7 @@ impl<P: Packet> Link<P> {
     fn serve_next(&mut self, start: Timestamp, surplus: Work) {
         match self.queue.dequeue(start, &mut self.books) {
             Some(item) => self.serve_item(start, surplus, item),
-            None => self.due = self.queue.release(),
+            None => self.due = self.queue.release().unwrap_or(Timestamp::MAX),
         }
     }
 
@@ -306,7 +316,7 @@ impl<P: Packet> Link<P> {
             self.rare.stalled = (start, work);
         }
         self.surplus = completion.map_or(0, |done| done.surplus);
-        self.due = completion.map(|done| done.at);
+        self.due = completion.map_or(Timestamp::MAX, |done| done.at);
     }
 
     /// What of the packet in service is still to be done: all service until it is done but the
@@ -314,7 +324,7 @@ impl<P: Packet> Link<P> {
     fn work_left(&self) -> Work {
         let rate = &self.rare.config.rate;
         let (start, work) = self.rare.stalled;
-        match self.due {
+        match self.due() {
             Some(due) => rate.service_between(self.now, due).saturating_sub(self.surplus),
             None => work.saturating_sub(rate.service_between(start, self.now)),
         }

@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 use polypath_link::{
     Blackout, Counters, DropReason, Link, LinkConfig, Loss, QueueLimit, Rate, Recovery,
-    SendOutcome, Tally, Trace,
+    SendOutcome, Sojourn, Tally, Trace,
 };
 use polypath_units::{Bandwidth, Timestamp};
 use std::sync::Arc;
@@ -54,6 +54,24 @@ fn packets_leave_one_after_the_other_at_the_rate() {
         assert_eq!(link.send(ms(10), 1500, n), SendOutcome::Queued);
     }
     assert_eq!(arrivals(&mut link), [(ms(16), 0), (ms(17), 1), (ms(18), 2)]);
+}
+
+/// Served by 1, 2 and 3 ms after their entry; the second is lost on the line, the third is cut from it,
+/// the fourth never leaves the queue.
+#[test]
+fn sojourn_times_are_those_of_all_packets_served() {
+    let loss = Loss::Periodic { every: NonZeroU64::new(2).unwrap() };
+    let mut link = link(LinkConfig { loss, ..config(100 * MS) });
+    fill(&mut link, 4);
+    assert_eq!(link.counters().served, Sojourn::default());
+    link.poll(us(1_500));
+    let first = link.counters().served;
+    assert_eq!(first, Sojourn { packets: 1, total_ns: 1_000_000 });
+    link.set_down(us(3_500), true);
+    let all = link.counters().served;
+    assert_eq!(all, Sojourn { packets: 3, total_ns: 6_000_000 });
+    assert_eq!(all.mean_since(first), Some(Duration::from_micros(2_500)));
+    assert_eq!(all.mean_since(all), None);
 }
 
 /// A third of a nanosecond more or less for each packet would add up to 0.1 ms in 300 000.

@@ -61,7 +61,7 @@ impl<P: Packet> Link<P> {
         });
         self.rare.recovery.reset();
         for (bytes, packet) in self.line.cut(from) {
-            books.drop(DropReason::Blackout, bytes, packet);
+            books.drop_served(DropReason::Blackout, bytes, packet);
         }
         // The queue learns that it is empty.
         self.serve_next(from, 0);

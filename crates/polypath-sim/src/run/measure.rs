@@ -18,8 +18,8 @@ pub(super) struct Baseline {
     at: Timestamp,
     /// Both ends of each connection.
     ends: Vec<[EndReport; 2]>,
-    /// Bytes out of each link.
-    links: Vec<u64>,
+    /// What each link had done.
+    links: Vec<Counters>,
 }
 
 impl Baseline {
@@ -28,7 +28,9 @@ impl Baseline {
         Self {
             at: simulator.now(),
             ends: subjects.iter().map(|subject| ends(simulator, subject)).collect(),
-            links: links(fabric).map(|link| delivered(fabric, link)).collect(),
+            links: links(fabric)
+                .map(|link| fabric.link(link).counters_at(simulator.now()))
+                .collect(),
         }
     }
 }
@@ -39,10 +41,6 @@ fn ends(simulator: &Simulator, subject: &Subject) -> [EndReport; 2] {
 
 fn links(fabric: &Fabric) -> impl Iterator<Item = LinkId> {
     (0..fabric.links() as u32).map(LinkId)
-}
-
-fn delivered(fabric: &Fabric, link: LinkId) -> u64 {
-    fabric.link(link).counters().delivered.bytes
 }
 
 /// A mean rate in Mbit/s; zero over no time.
@@ -159,13 +157,13 @@ fn paths(
 
 fn queue(run: &Run<'_>, link: LinkId) -> LinkReport {
     let Edge { name, direction, config, .. } = run.plan.topology().edge(link);
-    let Counters { delivered, dropped, marked, .. } =
+    let now @ Counters { delivered, dropped, marked, .. } =
         run.simulator.fabric().link(link).counters_at(run.now());
     let (before, from) = match &run.baseline {
         Some(baseline) => (baseline.links[link.index()], baseline.at),
-        None => (0, run.now()),
+        None => (now, run.now()),
     };
-    let rate = mbit_s(delivered.bytes - before, from, run.now());
+    let rate = mbit_s(delivered.bytes - before.delivered.bytes, from, run.now());
     let share = |capacity: f64| (capacity > 0.0).then(|| rate / capacity);
     LinkReport {
         link: name.clone(),
@@ -175,6 +173,7 @@ fn queue(run: &Run<'_>, link: LinkId) -> LinkReport {
             Rate::Constant(capacity) => share(capacity.mbit_per_sec()),
             Rate::Schedule { .. } | Rate::Trace { .. } => None,
         },
+        sojourn_ms: now.served.mean_since(before.served).map(|mean| mean.as_secs_f64() * 1e3),
         delivered_packets: delivered.packets,
         dropped_packets: Dropped {
             queue_full: dropped.queue_full.packets,

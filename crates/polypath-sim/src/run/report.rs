@@ -77,6 +77,8 @@ pub struct LinkReport {
     pub mbit_s: f64,
     /// The share of a constant rate that this is.
     pub utilisation: Option<f64>,
+    /// The mean time that a packet spent in the queue and in service.
+    pub sojourn_ms: Option<f64>,
     /// Packets that came out, of the whole run.
     pub delivered_packets: u64,
     /// Packets that were dropped, of the whole run.

@@ -105,7 +105,7 @@ impl Row<'_> {
 
 /// What the links carried and dropped.
 fn links(text: &mut String, runs: &[TimedRun]) {
-    let headings = ["link", "Mbit/s", "utilisation", "dropped", "marked"];
+    let headings = ["link", "Mbit/s", "utilisation", "sojourn ms", "dropped", "marked"];
     let mut rows = vec![headings.map(str::to_owned)];
     let all = &runs[0].report.queues;
     for (number, link) in all.iter().enumerate().take(MOST_ROWS) {
@@ -116,6 +116,7 @@ fn links(text: &mut String, runs: &[TimedRun]) {
             format!("{} {}", link.link, link.direction),
             values(2, |link| Some(link.mbit_s)),
             values(3, |link| link.utilisation),
+            values(1, |link| link.sojourn_ms),
             values(0, |link| Some(dropped(link) as f64)),
             values(0, |link| Some(link.marked_packets as f64)),
         ]);
