@@ -13,6 +13,7 @@ mod recording;
 mod report;
 mod settings;
 
+pub use events::Timetable;
 pub use flows::{FlowTotals, Observed, Spread};
 pub use plan::{Plan, RunError};
 pub use recording::{Keep, KeepError};
@@ -25,7 +26,6 @@ use crate::record::delay::PathDelay;
 use crate::record::series::Recording;
 use crate::simulator::{ApplicationId, Simulator};
 use attach::Attached;
-use events::Timetable;
 use measure::Baseline;
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
         let record = &plan.scenario().record;
         let topology = plan.topology();
         let keeper = Keeper::attach(record, keep, seed, &mut simulator, topology, &subjects)?;
-        let timetable = Timetable::new(plan);
+        let timetable = Timetable::new(&plan.scenario().events, topology);
         Ok(Self { plan, seed, simulator, subjects, flows, timetable, baseline: None, keeper })
     }
 

@@ -6,7 +6,7 @@ use super::declare::{Located, keys};
 use super::queue::Bytes;
 use crate::network::Direction;
 use crate::topology::{Graph, GraphLink};
-use polypath_link::{Loss, QueueConfig, Rate};
+use polypath_link::{ConfigError, Link, Loss, Packet, QueueConfig, Rate};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -76,6 +76,33 @@ pub struct Change {
     pub loss: Option<Loss>,
     /// The largest packet in bytes.
     pub mtu: Option<u32>,
+}
+
+impl Change {
+    /// Makes the change.
+    ///
+    /// # Errors
+    /// When it makes no sense for this link.
+    pub fn apply<P: Packet>(&self, link: &mut Link<P>, now: Timestamp) -> Result<(), ConfigError> {
+        let Self { down, rate, delay, jitter, reorder, queue, loss, mtu } = self;
+        let mut config = link.config().clone();
+        config.delay = delay.unwrap_or(config.delay);
+        config.jitter = jitter.unwrap_or(config.jitter);
+        config.reorder = reorder.unwrap_or(config.reorder);
+        config.queue = queue.clone().unwrap_or(config.queue);
+        config.loss = loss.unwrap_or(config.loss);
+        config.mtu = mtu.or(config.mtu);
+        if config != *link.config() {
+            link.set_config(now, config)?;
+        }
+        if let Some(rate) = *rate {
+            link.set_rate(now, rate)?;
+        }
+        if let Some(down) = *down {
+            link.set_down(now, down);
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn read_event(
