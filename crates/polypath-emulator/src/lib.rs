@@ -1,3 +1,5 @@
 //! The networks of scenarios, live: each host and router is a network namespace, each pair of links
 //! a thread that passes packets through the link model of the simulator.
 #![deny(unsafe_code)]
+
+pub mod wire;

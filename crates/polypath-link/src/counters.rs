@@ -1,10 +1,11 @@
 //! What went in and what became of it.
 
 use core::ops::Add;
+use serde::Serialize;
 use std::time::Duration;
 
 /// A number of packets and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Packets.
     pub packets: u64,
@@ -32,7 +33,7 @@ impl Add for Tally {
 }
 
 /// The time that packets spent in a queue and in its server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sojourn {
     /// Packets that left.
     pub packets: u64,
@@ -65,7 +66,7 @@ pub enum DropReason {
 }
 
 /// Dropped packets by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drops {
     /// The queue had no room.
     pub queue_full: Tally,
@@ -99,7 +100,7 @@ impl Drops {
 /// A link's books, as of the last call that passed it the time.
 ///
 /// `entered` = `delivered` + `dropped.total()` + [`queued`](Self::queued) at all times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Packets given to [`Link::send`](crate::Link::send).
     pub entered: Tally,

@@ -10,7 +10,7 @@ use crate::counters::{Counters, DropReason};
 use crate::loss::LossProcess;
 use crate::pace::{Pace, exact_completion};
 use crate::packet::Packet;
-use crate::propagation::Propagation;
+use crate::propagation::{Flying, Propagation};
 use crate::queue::{Item, Queue};
 use crate::rate::{Completion, Rate, Work, work_of};
 use crate::recovery::RecoveryProcess;
@@ -126,15 +126,25 @@ impl<P: Packet> Link<P> {
 
     /// Takes the next packet that has arrived by `now`; call until `None`.
     pub fn poll(&mut self, now: Timestamp) -> Option<P> {
-        self.poll_sized(now).map(|(_, packet)| packet)
+        self.take(now).map(|flying| flying.packet)
     }
 
     /// The same, with the size that the packet was sent with, in bytes.
     pub fn poll_sized(&mut self, now: Timestamp) -> Option<(u32, P)> {
+        self.take(now).map(|flying| (flying.bytes, flying.packet))
+    }
+
+    /// The same, with the time at which the packet arrived: in real time, the caller is late by
+    /// what has passed since.
+    pub fn poll_due(&mut self, now: Timestamp) -> Option<(Timestamp, P)> {
+        self.take(now).map(|flying| (flying.due, flying.packet))
+    }
+
+    fn take(&mut self, now: Timestamp) -> Option<Flying<P>> {
         self.advance(now);
-        let (bytes, packet) = self.line.pop(self.now)?;
-        self.books.delivered.put(bytes);
-        Some((bytes, packet))
+        let flying = self.line.pop(self.now)?;
+        self.books.delivered.put(flying.bytes);
+        Some(flying)
     }
 
     /// When to call [`poll`](Self::poll) next: no packet arrives earlier. `None` while nothing

@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A packet on the line.
 #[derive(Clone, Debug)]
-struct Flying<P> {
+pub(crate) struct Flying<P> {
     /// When it arrives.
-    due: Timestamp,
-    bytes: u32,
-    packet: P,
+    pub(crate) due: Timestamp,
+    pub(crate) bytes: u32,
+    pub(crate) packet: P,
 }
 
 /// One that arrives before another that departed earlier.
@@ -107,24 +107,20 @@ impl<P> Propagation<P> {
 
     /// Takes the next packet that has arrived by `now`.
     #[inline]
-    pub(crate) fn pop(&mut self, now: Timestamp) -> Option<(u32, P)> {
+    pub(crate) fn pop(&mut self, now: Timestamp) -> Option<Flying<P>> {
         if self.heap.is_some() {
             return self.pop_of_both(now);
         }
         if self.in_order.front()?.due > now {
             return None;
         }
-        self.pop_in_order()
-    }
-
-    fn pop_in_order(&mut self) -> Option<(u32, P)> {
-        self.in_order.pop_front().map(|flying| (flying.bytes, flying.packet))
+        self.in_order.pop_front()
     }
 
     /// Of two that arrive at once the one in order departed first: the other overtook one that is
     /// due later, and what follows that one is due no earlier.
     #[cold]
-    fn pop_of_both(&mut self, now: Timestamp) -> Option<(u32, P)> {
+    fn pop_of_both(&mut self, now: Timestamp) -> Option<Flying<P>> {
         let front = self.in_order.front().map(|flying| flying.due);
         let heap = self.heap.as_mut()?;
         let first = heap.next_due();
@@ -133,9 +129,9 @@ impl<P> Propagation<P> {
         }
         if first.is_none_or(|first| front.is_some_and(|front| front <= first)) {
             heap.taken += 1;
-            return self.pop_in_order();
+            return self.in_order.pop_front();
         }
-        heap.packets.pop().map(|Reverse(Overtaking { flying, .. })| (flying.bytes, flying.packet))
+        heap.packets.pop().map(|Reverse(first)| first.flying)
     }
 
     /// Takes all packets that would arrive at `from` or later off the line, in order of departure.

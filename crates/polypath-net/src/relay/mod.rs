@@ -28,6 +28,7 @@ mod port;
 mod tests;
 mod worker;
 
+use crate::realtime::Clock;
 use polypath_link::{ConfigError, Counters, Link, LinkConfig, RunSeed};
 use port::Port;
 use std::io::{self, PipeWriter};
@@ -36,7 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use worker::{Clock, Shared, State, Worker};
+use worker::{Shared, State, Worker};
 
 /// How many clients a path serves at a time; packets of further ones are refused.
 pub const MAX_CLIENTS: usize = 64;

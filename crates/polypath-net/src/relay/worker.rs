@@ -4,30 +4,15 @@ use super::batch::{Batch, Datagram};
 use super::nat::Nat;
 use super::port::{Buffers, Port};
 use super::{REST, RelayCounters, unspecified_like};
+use crate::realtime::{Clock, rest, sharpen_timers};
 use bytes::Bytes;
 use polypath_link::Link;
 use polypath_units::Timestamp;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io::{self, PipeReader};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// Time since the start of the relay.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock(Instant);
-
-impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "the relay lives in real time")]
-    pub(super) fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub(super) fn now(self) -> Timestamp {
-        Timestamp::ZERO + self.0.elapsed()
-    }
-}
 
 /// What the thread of a path shares with the handle of the relay.
 #[derive(Debug)]
@@ -99,7 +84,7 @@ impl Worker {
         let shared = self.shared.clone();
         while !shared.stopping.load(Ordering::Acquire) {
             let next = self.turn(&mut shared.lock());
-            rest();
+            rest(REST);
             self.ready = self.wait(next, woken).unwrap_or_else(|_| {
                 shared.lock().counters.receive_errors += 1;
                 Ready::default()
@@ -183,11 +168,7 @@ impl Worker {
         let mut fds: Vec<_> =
             ports.map(|port| PollFd::from_borrowed_fd(port.fd(), PollFlags::IN)).collect();
         fds.push(PollFd::new(woken, PollFlags::IN));
-        let timeout = until.map(|until| timespec(until.since(self.clock.now())));
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        self.clock.wait(&mut fds, until)?;
         let mut readable = fds.iter().map(|fd| !fd.revents().is_empty());
         let edge = readable.next().unwrap_or(false);
         let clients = self.nat.iter().zip(readable).filter(|(_, readable)| *readable);
@@ -221,25 +202,4 @@ fn packet_size(ip: IpAddr, payload: usize) -> u32 {
     const UDP_HEADER: usize = 8;
     let ip_header = if ip.is_ipv4() { 20 } else { 40 };
     u32::try_from(payload + UDP_HEADER + ip_header).unwrap_or(u32::MAX)
-}
-
-fn timespec(duration: Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: duration.subsec_nanos().into(),
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "limits the wake-ups, see `REST`")]
-fn rest() {
-    std::thread::sleep(REST);
-}
-
-/// Linux may fire the timers of a thread 50 microseconds late by default; not those of this one.
-fn sharpen_timers() {
-    #[cfg(target_os = "linux")]
-    {
-        // A refusal costs accuracy only.
-        let _ = rustix::thread::set_current_timer_slack(core::num::NonZeroU64::new(1));
-    }
 }

@@ -1,0 +1,160 @@
+//! What a link has to know of an Ethernet frame.
+//!
+//! Every function here takes any bytes. What is cut short or makes no sense is
+//! [`Contents::Other`] or has no ports; nothing panics.
+
+use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
+
+/// The Ethernet header: two addresses and the type.
+pub const ETHERNET_HEADER: usize = 14;
+
+const IPV4: [u8; 2] = [0x08, 0x00];
+const ARP: [u8; 2] = [0x08, 0x06];
+const IPV6: [u8; 2] = [0x86, 0xdd];
+
+/// Congestion Experienced, in the two bits of the ECN field (RFC 3168 section 5).
+const CE: u8 = 0b11;
+
+/// What is in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// An IP packet, for the link.
+    Packet(Marks),
+    /// How neighbours find each other: ARP, and what IPv6 says on one link only (neighbour and
+    /// router discovery, multicast of link scope). Links of a simulator have no such thing.
+    Neighbour,
+    /// Anything else.
+    Other,
+}
+
+/// What queues tell packets apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// A hash of the addresses, the protocol and the ports; fragments have no ports.
+    pub flow: u64,
+    /// The differentiated services code point (RFC 2474).
+    pub dscp: u8,
+}
+
+/// Reads a frame from its Ethernet header on.
+pub fn read(frame: &[u8]) -> Contents {
+    let Some((header, packet)) = frame.split_at_checked(ETHERNET_HEADER) else {
+        return Contents::Other;
+    };
+    let contents = match [header[12], header[13]] {
+        IPV4 => read_ipv4(packet),
+        IPV6 => read_ipv6(packet),
+        ARP => Some(Contents::Neighbour),
+        _ => None,
+    };
+    contents.unwrap_or(Contents::Other)
+}
+
+/// Sets Congestion Experienced in the IP packet of a frame if it is ECN-capable; whether it bears
+/// the mark now. The checksum of IPv4 stays as right as it was.
+pub fn mark_ce(frame: &mut [u8]) -> bool {
+    let Some((header, packet)) = frame.split_at_mut_checked(ETHERNET_HEADER) else {
+        return false;
+    };
+    match [header[12], header[13]] {
+        IPV4 => mark_ipv4(packet),
+        IPV6 => mark_ipv6(packet),
+        _ => None,
+    }
+    .unwrap_or(false)
+}
+
+/// RFC 791 section 3.1.
+fn read_ipv4(packet: &[u8]) -> Option<Contents> {
+    let header = packet.first_chunk::<20>()?;
+    let length = usize::from(header[0] & 0xf) * 4;
+    if header[0] >> 4 != 4 || length < 20 {
+        return None;
+    }
+    let whole = u16::from_be_bytes([header[6], header[7]]) & 0x3fff == 0;
+    let ports = packet.get(length..).filter(|_| whole).and_then(|body| ports(header[9], body));
+    let flow = hash((&header[12..20], header[9], ports));
+    Some(Contents::Packet(Marks { flow, dscp: header[1] >> 2 }))
+}
+
+/// RFC 8200 section 3.
+fn read_ipv6(packet: &[u8]) -> Option<Contents> {
+    let (header, body) = packet.split_first_chunk::<40>()?;
+    if header[0] >> 4 != 6 {
+        return None;
+    }
+    let (protocol, body) = upper_layer(header[6], body);
+    if is_of_link_scope(&header[24..40]) || is_discovery(protocol, body) {
+        return Some(Contents::Neighbour);
+    }
+    let flow = hash((&header[8..40], protocol, ports(protocol, body)));
+    let traffic_class = header[0] << 4 | header[1] >> 4;
+    Some(Contents::Packet(Marks { flow, dscp: traffic_class >> 2 }))
+}
+
+/// The protocol behind the extension headers, and its bytes. A fragment header ends the search, so
+/// that all fragments of a packet belong to one flow.
+fn upper_layer(mut protocol: u8, mut body: &[u8]) -> (u8, &[u8]) {
+    const HOP_BY_HOP: u8 = 0;
+    const ROUTING: u8 = 43;
+    const DESTINATION: u8 = 60;
+    while matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION) {
+        let Some(&[next, length]) = body.first_chunk() else { return (protocol, &[]) };
+        // Each step takes 8 bytes or more off the body.
+        body = body.get((usize::from(length) + 1) * 8..).unwrap_or_default();
+        protocol = next;
+    }
+    (protocol, body)
+}
+
+/// Multicast of the interface or the link (RFC 4291 section 2.7).
+fn is_of_link_scope(destination: &[u8]) -> bool {
+    matches!(destination, [0xff, flags, ..] if flags & 0xf <= 2)
+}
+
+/// Router and neighbour discovery (RFC 4861 section 4).
+fn is_discovery(protocol: u8, body: &[u8]) -> bool {
+    const ICMPV6: u8 = 58;
+    protocol == ICMPV6 && matches!(body, [133..=137, ..])
+}
+
+/// The ports of TCP, UDP, UDP-Lite, DCCP and SCTP: all at the same place.
+fn ports(protocol: u8, body: &[u8]) -> Option<[u8; 4]> {
+    matches!(protocol, 6 | 17 | 136 | 33 | 132).then(|| body.first_chunk().copied()).flatten()
+}
+
+fn hash(flow: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    flow.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn mark_ipv4(packet: &mut [u8]) -> Option<bool> {
+    let header = packet.first_chunk_mut::<20>()?;
+    let old = u16::from_be_bytes([header[0], header[1]]);
+    if header[0] >> 4 != 4 || header[1] & CE == 0 {
+        return Some(false);
+    }
+    header[1] |= CE;
+    let new = u16::from_be_bytes([header[0], header[1]]);
+    let checksum = u16::from_be_bytes([header[10], header[11]]);
+    [header[10], header[11]] = corrected(checksum, old, new).to_be_bytes();
+    Some(true)
+}
+
+fn mark_ipv6(packet: &mut [u8]) -> Option<bool> {
+    let header = packet.first_chunk_mut::<40>()?;
+    if header[0] >> 4 != 6 || header[1] >> 4 & CE == 0 {
+        return Some(false);
+    }
+    header[1] |= CE << 4;
+    Some(true)
+}
+
+/// The checksum after one word has changed (RFC 1624 equation 3).
+fn corrected(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}

@@ -1,0 +1,146 @@
+//! The thread of a wire.
+
+use super::os;
+use super::parcel::Parcel;
+use super::report::WireReport;
+use super::socket::PacketSocket;
+use super::way::{Ends, Way};
+use polypath_link::Link;
+use polypath_net::realtime::{Clock, rest, sharpen_timers};
+use polypath_units::Timestamp;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The shortest time between two wake-ups. It bounds the processor time at high packet rates, so
+/// that threads of real-time priority leave some to those that send and receive.
+const REST: Duration = Duration::from_micros(25);
+
+/// What the thread shares with the handle of the wire.
+#[derive(Debug)]
+pub(super) struct Shared {
+    stopping: AtomicBool,
+    /// Readable when the thread is to look at the links anew.
+    wake: OwnedFd,
+    state: Mutex<State>,
+}
+
+/// Both directions, up first, and what concerns both.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) ways: [Way; 2],
+    errors: u64,
+    no_realtime_priority: Option<String>,
+}
+
+impl Shared {
+    pub(super) fn new(links: [Link<Parcel>; 2]) -> io::Result<Self> {
+        let ways = links.map(Way::new);
+        let state = State { ways, errors: 0, no_realtime_priority: None };
+        Ok(Self {
+            stopping: AtomicBool::new(false),
+            wake: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The state; it stays usable if a holder panicked, as each change of it is complete.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the thread look at the links anew.
+    pub(super) fn wake(&self) {
+        // It fails only when it has been called 2^64 times and the thread not looked.
+        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.wake();
+    }
+}
+
+impl State {
+    /// What has happened, with what the kernel had no room for at the sockets.
+    pub(super) fn report(&mut self, name: &str, sockets: &[PacketSocket; 2]) -> WireReport {
+        for (direction, from) in sockets.iter().enumerate() {
+            let noted = self.ways[direction].note_drops(from);
+            self.note(noted);
+        }
+        let [up, down] = self.ways.each_ref().map(Way::report);
+        let no_realtime_priority = self.no_realtime_priority.clone();
+        WireReport { name: name.to_owned(), no_realtime_priority, errors: self.errors, up, down }
+    }
+
+    fn note<T>(&mut self, result: io::Result<T>) -> Option<T> {
+        self.errors += u64::from(result.is_err());
+        result.ok()
+    }
+}
+
+/// A wire at work.
+#[derive(Debug)]
+pub(super) struct Worker {
+    /// The interface from which packets go up, and the one from which they go down.
+    sockets: Arc<[PacketSocket; 2]>,
+    ends: [Ends; 2],
+    clock: Clock,
+}
+
+impl Worker {
+    pub(super) fn new(sockets: Arc<[PacketSocket; 2]>, clock: Clock) -> Self {
+        let ends = sockets.each_ref().map(Ends::new);
+        Self { sockets, ends, clock }
+    }
+
+    /// Moves packets until told to stop.
+    pub(super) fn run(mut self, shared: &Shared) {
+        sharpen_timers();
+        let priority = os::take_realtime_priority();
+        shared.lock().no_realtime_priority = priority.err().map(|error| error.to_string());
+        while !shared.stopping.load(Ordering::Acquire) {
+            let woken = self.clock.now();
+            let next = self.turn(&mut shared.lock());
+            rest(REST.saturating_sub(self.clock.now().since(woken)));
+            if let Err(error) = self.wait(next, shared) {
+                shared.lock().note::<()>(Err(error));
+            }
+        }
+    }
+
+    /// One round of work; then the time of the next.
+    ///
+    /// What has come by `now` is in the links before they are asked what is due by then: the time
+    /// stamps of the kernel let a link serve packets from the time when they arrived, however late
+    /// the thread looks.
+    fn turn(&mut self, state: &mut State) -> Option<Timestamp> {
+        let now = self.clock.now();
+        for direction in 0..2 {
+            let (from, to) = (&self.sockets[direction], &self.sockets[1 - direction]);
+            let ends = &mut self.ends[direction];
+            let received = state.ways[direction].receive(ends, from, to, self.clock);
+            state.note(received);
+        }
+        for (direction, way) in state.ways.iter_mut().enumerate() {
+            let to = &self.sockets[1 - direction];
+            way.deliver(&mut self.ends[direction], to, now, self.clock);
+        }
+        state.ways.iter().filter_map(|way| way.link.next_event()).min()
+    }
+
+    /// Waits until `until`, for a frame, or to be woken.
+    fn wait(&self, until: Option<Timestamp>, shared: &Shared) -> io::Result<()> {
+        let [up, down] = self.sockets.each_ref().map(PacketSocket::fd);
+        let mut fds = [up, down].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).to_vec();
+        fds.push(PollFd::new(&shared.wake, PollFlags::IN));
+        self.clock.wait(&mut fds, until)?;
+        if !fds[2].revents().is_empty() {
+            rustix::io::read(&shared.wake, &mut [0; 8])?;
+        }
+        Ok(())
+    }
+}
