@@ -2,4 +2,6 @@
 //! a thread that passes packets through the link model of the simulator.
 #![deny(unsafe_code)]
 
+pub mod netns;
+pub mod plan;
 pub mod wire;

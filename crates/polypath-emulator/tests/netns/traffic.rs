@@ -1,0 +1,195 @@
+//! What reaches whom, over which link.
+
+use crate::network::{Bridged, ip, is_permitted, link, two_path};
+use polypath_sim::topology::{Graph, dumbbell, shared_bottleneck};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// A bound against hanging only.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PORT: u16 = 5001;
+
+fn socket(local: SocketAddr, protocol: Protocol) -> Socket {
+    let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(protocol)).unwrap();
+    socket.set_reuse_address(true).unwrap();
+    socket.bind(&SockAddr::from(local)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+/// Any address of the family.
+fn any(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
+        IpAddr::V6(_) => IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED),
+    }
+}
+
+/// A connection between two nodes, from one address to another: both ends of it.
+fn connect(
+    network: &Bridged,
+    [(client, local), (server, remote)]: [(&str, IpAddr); 2],
+    protocol: Protocol,
+) -> [Socket; 2] {
+    let listener = network.within(server, || {
+        let listener = socket((any(remote), PORT).into(), protocol);
+        listener.listen(1).unwrap();
+        listener
+    });
+    let opened = network.within(client, || {
+        let opened = socket((local, 0).into(), protocol);
+        let remote = SockAddr::from(SocketAddr::from((remote, PORT)));
+        opened.connect_timeout(&remote, PATIENCE).unwrap_or_else(|e| panic!("{local}: {e}"));
+        opened
+    });
+    // Opened, so there is one to accept.
+    [opened, listener.accept().unwrap().0]
+}
+
+/// Bytes there and back.
+fn exchange([near, far]: &mut [Socket; 2]) {
+    let sent = vec![7; 10_000];
+    let mut received = vec![0; sent.len()];
+    near.write_all(&sent).unwrap();
+    far.read_exact(&mut received).unwrap();
+    assert_eq!(received, sent);
+    far.write_all(&sent).unwrap();
+    near.read_exact(&mut received).unwrap();
+}
+
+/// Frames that a node has sent into each of its links, and received from it.
+fn frames(network: &Bridged, node: &str) -> Vec<[u64; 2]> {
+    let node = network.namespaces.plan().node(node).unwrap();
+    let count = |device: &str, which: &str| {
+        let path = format!("/sys/class/net/{device}/statistics/{which}_packets");
+        let text = network.output(&node.name, "cat", &[&path]);
+        text.trim().parse().unwrap()
+    };
+    let devices = node.interfaces.iter().map(|interface| &*interface.name);
+    devices.map(|device| ["tx", "rx"].map(|which| count(device, which))).collect()
+}
+
+fn pair(network: &Bridged, from: &str, to: &str) -> Vec<[(IpAddr, IpAddr); 1]> {
+    let first = |family: fn(&IpAddr) -> bool| {
+        network.namespaces.addresses(to).unwrap().into_iter().find(family).unwrap()
+    };
+    let from = network.namespaces.addresses(from).unwrap();
+    let to = |from: &IpAddr| {
+        if from.is_ipv4() { first(IpAddr::is_ipv4) } else { first(IpAddr::is_ipv6) }
+    };
+    from.iter().map(|from| [(*from, to(from))]).collect()
+}
+
+/// TCP from each address of a host to the first of another, and nothing on other links.
+fn each_address_has_its_link(network: &Bridged, from: &str, to: &str) {
+    for (place, [(local, remote)]) in pair(network, from, to).into_iter().enumerate() {
+        let before = frames(network, from);
+        exchange(&mut connect(network, [(from, local), (to, remote)], Protocol::TCP));
+        let after = frames(network, from);
+        for (n, (before, after)) in before.iter().zip(&after).enumerate() {
+            let used = [0, 1].map(|way| after[way] > before[way]);
+            // Two addresses for each link.
+            assert_eq!(used, [n == place / 2; 2], "{local} to {remote}: link {n}");
+        }
+    }
+}
+
+#[test]
+fn two_hosts_reach_each_other_over_the_link_of_each_address() {
+    if !is_permitted("two_hosts_reach_each_other_over_the_link_of_each_address") {
+        return;
+    }
+    let network = Bridged::new("two", &two_path());
+    for node in ["client", "server"] {
+        // Nothing was sent that nobody asked for.
+        assert_eq!(frames(&network, node), [[0, 0]; 2]);
+    }
+    each_address_has_its_link(&network, "client", "server");
+}
+
+#[test]
+fn packets_pass_routers() {
+    if !is_permitted("packets_pass_routers") {
+        return;
+    }
+    let network = Bridged::new("bell", &dumbbell(2, &link(1), &link(1), &link(10)));
+    each_address_has_its_link(&network, "left1", "right1");
+    each_address_has_its_link(&network, "left2", "right2");
+    // Everything crosses the bottleneck: whoever asks for it, router or host, finds the way.
+    each_address_has_its_link(&network, "right1", "left2");
+    let network = Bridged::new("shared", &shared_bottleneck(2, &link(1), &link(10)));
+    each_address_has_its_link(&network, "multipath", "server");
+    each_address_has_its_link(&network, "single", "server");
+}
+
+/// The connections of TCP in a node, by the other side's address.
+fn subflows(network: &Bridged, node: &str) -> Vec<String> {
+    let sockets = network.output(node, "ss", &["-tnH", "state", "established"]);
+    let peer = |line: &str| line.split_whitespace().nth(3).unwrap().to_owned();
+    let mut peers: Vec<_> = sockets.lines().map(peer).collect();
+    peers.sort();
+    peers
+}
+
+/// Multipath TCP has one subflow for each link, from whichever address it is opened.
+fn one_subflow_for_each_link(graph: &Graph, test: &str, client: &str) {
+    let network = Bridged::new(test, graph);
+    for [(local, remote)] in pair(&network, client, "server") {
+        let mut connection =
+            connect(&network, [(client, local), ("server", remote)], Protocol::MPTCP);
+        let expected = network.namespaces.addresses(client).unwrap();
+        let expected = expected.iter().filter(|a| a.is_ipv4() == local.is_ipv4()).count();
+        // Each turn moves data and runs a program: two round trips take far fewer.
+        let mut found = Vec::new();
+        for _ in 0..200 {
+            exchange(&mut connection);
+            found = subflows(&network, "server");
+            if found.len() >= expected {
+                break;
+            }
+        }
+        for _ in 0..10 {
+            exchange(&mut connection);
+        }
+        assert_eq!(subflows(&network, "server"), found, "no more come");
+        let from = network.namespaces.addresses(client).unwrap();
+        let from = from.into_iter().filter(|a| a.is_ipv4() == local.is_ipv4());
+        for address in from {
+            let written =
+                if address.is_ipv4() { address.to_string() } else { format!("[{address}]") };
+            let of = found.iter().filter(|peer| peer.starts_with(&format!("{written}:")));
+            assert_eq!(of.count(), 1, "{address} in {found:?}");
+        }
+        assert_eq!(found.len(), expected);
+    }
+}
+
+#[test]
+fn multipath_tcp_has_one_subflow_for_each_link() {
+    if !is_permitted("multipath_tcp_has_one_subflow_for_each_link") {
+        return;
+    }
+    one_subflow_for_each_link(&two_path(), "mptcp", "client");
+    let shared = shared_bottleneck(3, &link(1), &link(10));
+    one_subflow_for_each_link(&shared, "mptcp3", "multipath");
+}
+
+#[test]
+fn frames_are_packets() {
+    if !is_permitted("frames_are_packets") {
+        return;
+    }
+    let mut links = link(1);
+    links.up.mtu = Some(1400);
+    let network = Bridged::new("mtu", &Graph::between_two_hosts([("path".to_owned(), links)]));
+    let plan = network.namespaces.plan();
+    let details = |namespace: &str| ip(&["-n", namespace, "-d", "link", "show", "type", "veth"]);
+    let client = details(&plan.node("client").unwrap().namespace);
+    assert!(client.contains("mtu 1400") && client.contains("gso_max_size 1414"), "{client}");
+    assert!(client.contains("gso_max_segs 1 "), "{client}");
+    let server = details(&plan.node("server").unwrap().namespace);
+    assert!(server.contains("mtu 1500") && server.contains("gso_max_size 1514"), "{server}");
+}
