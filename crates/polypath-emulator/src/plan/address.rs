@@ -3,8 +3,9 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The most links of a network: the subnets 10.0.1.0/24 to 10.255.255.0/24.
-pub(super) const MOST_LINKS: usize = u16::MAX as usize;
+/// The most links of a network: the subnets 10.0.1.0/24 to 10.64.0.0/24. The tables of as many links
+/// of one host have numbers, and rules priorities, before those of the main table (32766).
+pub(super) const MOST_LINKS: usize = 1 << 14;
 /// Bits of the subnets.
 pub(super) const PREFIX_BITS: [u8; 2] = [24, 64];
 /// A unique local prefix (RFC 4193) whose 40 bits are the letters `polyp`: the namespaces are joined

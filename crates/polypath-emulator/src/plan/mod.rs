@@ -12,7 +12,9 @@
 //!   back the same way. Without an address to send from, the route of least delay is taken.
 //! * **Multipath TCP** opens a subflow from every address of the host that opened the connection to
 //!   the address that it was opened to: one for each link, in the family of that address.
-//! * **Segmentation offload** is off, so that every frame is a packet, of at most the link's MTU.
+//! * **Segmentation offload** is off, so that every frame is a packet, of at most the link's MTU. Where
+//!   its directions differ in this, both have the smaller: an interface receives no larger packets
+//!   than it sends.
 //!
 //! Connections between hosts that are no pair of the network need one: add it to
 //! [`Graph::pairs`](polypath_sim::topology::Graph::pairs).
@@ -66,6 +68,8 @@ pub struct NodePlan {
     pub namespace: String,
     /// What it does.
     pub role: Role,
+    /// Whether it passes packets on: as a router, or as a host on the way between two others.
+    pub forwards: bool,
     /// Its ends of links, in the order of the links.
     pub interfaces: Vec<InterfacePlan>,
     /// Its routes, but for those to its own subnets.
@@ -88,7 +92,7 @@ pub enum Role {
     Opener,
     /// Has connections opened to it.
     Host,
-    /// Passes packets on.
+    /// Neither.
     Router,
 }
 
@@ -102,7 +106,7 @@ pub struct InterfacePlan {
     pub link: usize,
     /// The device in the namespace of the wire.
     pub wire_device: String,
-    /// Of packets that are sent here.
+    /// Of packets, both ways.
     pub mtu_bytes: u32,
     /// Of this end.
     pub addresses: Addresses,
@@ -249,16 +253,17 @@ fn interfaces_of(
 ) -> Vec<InterfacePlan> {
     let ends = links.iter().zip(names).zip(1..).enumerate().filter_map(
         |(link, ((plan, name), number))| {
-            let (end, sends, wire_device) = match topology.edge(plan.up) {
-                up if up.from == node => (End::From, plan.up, &plan.from_device),
-                up if up.to == node => (End::To, plan.down, &plan.to_device),
+            let up = topology.edge(plan.up);
+            let (end, wire_device) = match node {
+                node if node == up.from => (End::From, &plan.from_device),
+                node if node == up.to => (End::To, &plan.to_device),
                 _ => return None,
             };
             Some(InterfacePlan {
                 name: name.clone(),
                 link,
                 wire_device: wire_device.clone(),
-                mtu_bytes: mtu_bytes(topology.edge(sends)),
+                mtu_bytes: mtu_bytes(up).min(mtu_bytes(topology.edge(plan.down))),
                 addresses: Addresses::new(number, end),
                 neighbour: Addresses::new(number, end.other()),
             })
@@ -267,7 +272,7 @@ fn interfaces_of(
     ends.collect()
 }
 
-/// A node without routes.
+/// A node that has no routes yet.
 fn bare_node(
     node: NodeId,
     topology: &Topology,
@@ -281,5 +286,82 @@ fn bare_node(
     };
     let name = topology.nodes()[node.0 as usize].clone();
     let (routes, subflow_addresses) = (Vec::new(), Vec::new());
-    NodePlan { node, name, namespace, role, interfaces, routes, subflow_addresses }
+    let forwards = role == Role::Router;
+    NodePlan { node, name, namespace, role, forwards, interfaces, routes, subflow_addresses }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_link::LinkConfig;
+    use polypath_sim::PathLinks;
+    use polypath_sim::topology::{Graph, chain, shared_bottleneck};
+    use polypath_units::Bandwidth;
+    use std::time::Duration;
+
+    fn links() -> PathLinks {
+        let rate = Bandwidth::from_mbit_per_sec(10.0);
+        PathLinks::symmetric(LinkConfig::new(rate, Duration::from_millis(10)))
+    }
+
+    fn plan(graph: &Graph) -> Result<NetworkPlan, PlanError> {
+        NetworkPlan::new(&"lab".parse().unwrap(), &Topology::from(graph))
+    }
+
+    fn two_hosts(up: impl FnOnce(&mut LinkConfig)) -> Graph {
+        let mut first = links();
+        up(&mut first.up);
+        let second = ("the second link".to_owned(), links());
+        Graph::between_two_hosts([("first".to_owned(), first), second])
+    }
+
+    #[test]
+    fn two_paths_in_commands() {
+        let plan = plan(&two_hosts(|up| up.mtu = Some(1400))).unwrap();
+        insta::assert_snapshot!(plan);
+    }
+
+    #[test]
+    fn a_shared_bottleneck_in_commands() {
+        insta::assert_snapshot!(plan(&shared_bottleneck(2, &links(), &links())).unwrap());
+    }
+
+    #[test]
+    fn a_chain_of_routers_in_commands() {
+        insta::assert_snapshot!(plan(&chain(3, &links())).unwrap());
+    }
+
+    #[test]
+    fn devices_of_the_wire_belong_to_the_directions_of_links() {
+        let plan = plan(&shared_bottleneck(1, &links(), &links())).unwrap();
+        for link in &plan.links {
+            let at = |device: &str| {
+                let has =
+                    |node: &&NodePlan| node.interfaces.iter().any(|i| i.wire_device == device);
+                plan.nodes.iter().find(has).unwrap().name.clone()
+            };
+            let ends = [&link.from_device, &link.to_device].map(|device| at(device));
+            let expected = match &*link.name {
+                "access1" => ["multipath", "router"],
+                "single" => ["single", "router"],
+                _ => ["router", "server"],
+            };
+            assert_eq!(ends, expected);
+            assert_eq!(link.down.0, link.up.0 + 1);
+        }
+    }
+
+    #[test]
+    fn what_namespaces_cannot_be_is_told() {
+        let error = plan(&two_hosts(|up| up.mtu = Some(576))).unwrap_err().to_string();
+        let allowed = "an MTU of 576 bytes; interfaces with IPv6 have 1280 to 65535";
+        assert_eq!(error, format!("link \"first\": {allowed}"));
+        let mut looped = two_hosts(|_| {});
+        looped.links[1].to = "client".to_owned();
+        let error = plan(&looped).unwrap_err().to_string();
+        assert_eq!(error, "link \"the second link\" joins \"client\" to itself");
+        let many = (0..=address::MOST_LINKS).map(|n| (n.to_string(), links()));
+        let error = plan(&Graph::between_two_hosts(many)).unwrap_err();
+        assert_eq!(error, PlanError::Links { count: 16_385, most: 16_384 });
+    }
 }

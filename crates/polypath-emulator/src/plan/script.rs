@@ -55,14 +55,8 @@ impl NetworkPlan {
     }
 
     fn devices(&self, node: &NodePlan) -> Step {
-        let veth = |interface| veth(interface, &self.wire);
-        let commands = node.interfaces.iter().map(veth).collect();
-        let forwarding = if node.role == Role::Router { "1" } else { "0" };
-        // Forwarding resets others: it comes first.
-        let mut sysctls: Vec<_> = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"]
-            .map(|key| (key.to_owned(), forwarding.to_owned()))
-            .into();
-        sysctls.extend(owned(&NODE_SYSCTLS));
+        let commands = node.interfaces.iter().flat_map(|i| device(i, &self.wire)).collect();
+        let mut sysctls: Vec<_> = owned(&NODE_SYSCTLS).collect();
         if node.role != Role::Router {
             sysctls.extend(self.host_sysctls.iter().cloned());
         }
@@ -102,15 +96,18 @@ fn owned<'a>(pairs: &'a [(&str, &str)]) -> impl Iterator<Item = (String, String)
     pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()))
 }
 
-/// An interface and its other end. Without ARP and multicast, Linux sends nothing on its own.
-fn veth(interface: &InterfacePlan, wire: &str) -> String {
+/// An interface and its other end. GRO is off, as it is for every new veth. Without ARP and
+/// multicast, which includes neighbour discovery, Linux sends nothing on its own.
+fn device(interface: &InterfacePlan, wire: &str) -> [String; 2] {
     let InterfacePlan { name, wire_device, mtu_bytes, addresses, .. } = interface;
     let largest = mtu_bytes + ETHERNET_HEADER_BYTES;
     let limits = format!("mtu {mtu_bytes} gso_max_size {largest} gso_max_segs 1");
     let hardware = addresses.hardware;
-    format!(
-        "link add name {name} address {hardware} {limits} type veth peer name {wire_device} {limits} netns {wire}"
-    )
+    let peer = format!("name {wire_device} {limits} netns {wire}");
+    [
+        format!("link add name {name} address {hardware} {limits} type veth peer {peer}"),
+        format!("link set dev {name} arp off multicast off"),
+    ]
 }
 
 fn addresses_and_routes(node: &NodePlan) -> Step {
@@ -127,15 +124,20 @@ fn addresses_and_routes(node: &NodePlan) -> Step {
     }
     let endpoint = |address: &IpAddr| format!("mptcp endpoint add {address} subflow");
     commands.extend(node.subflow_addresses.iter().map(endpoint));
-    let namespace = node.namespace.clone();
-    Step { namespace, commands, ipv6_commands, ..Step::default() }
+    Step { namespace: node.namespace.clone(), sysctls: forwarding(node), commands, ipv6_commands }
+}
+
+/// Set when multicast is off: an interface that had it would tell its neighbours of a router.
+fn forwarding(node: &NodePlan) -> Vec<(String, String)> {
+    let value = if node.forwards { "1" } else { "0" };
+    owned(&[("net.ipv4.ip_forward", value), ("net.ipv6.conf.all.forwarding", value)]).collect()
 }
 
 fn interface_commands(interface: &InterfacePlan) -> Vec<String> {
     let InterfacePlan { name, addresses, neighbour, .. } = interface;
     let [v4, v6] = address::PREFIX_BITS;
     let mut commands = vec![
-        format!("link set dev {name} arp off multicast off up"),
+        format!("link set dev {name} up"),
         format!("address add {}/{v4} dev {name}", addresses.v4),
         format!("address add {}/{v6} dev {name} nodad", addresses.v6),
     ];

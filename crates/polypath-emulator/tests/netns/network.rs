@@ -47,10 +47,21 @@ pub(crate) struct Bridged {
 
 impl Bridged {
     pub(crate) fn new(test: &str, graph: &Graph) -> Self {
+        let network = Self::apart(test, graph);
+        network.join();
+        network
+    }
+
+    /// Without bridges.
+    pub(crate) fn apart(test: &str, graph: &Graph) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let directory = StateDirectory::at(folder.path());
         let namespaces = Namespaces::build_in(&directory, plan(test, graph)).unwrap();
-        let plan = namespaces.plan();
+        Self { namespaces, _folder: folder }
+    }
+
+    fn join(&self) {
+        let plan = self.namespaces.plan();
         for (link, n) in plan.links.iter().zip(1..) {
             let bridge = format!("bridge{n}");
             let wire = ["-n", &plan.wire, "link"];
@@ -61,7 +72,6 @@ impl Bridged {
             }
             run(&["set", "dev", &bridge, "up"]);
         }
-        Self { namespaces, _folder: folder }
     }
 
     /// Does something in a node.

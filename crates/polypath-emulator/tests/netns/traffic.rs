@@ -1,7 +1,7 @@
 //! What reaches whom, over which link.
 
 use crate::network::{Bridged, ip, is_permitted, link, two_path};
-use polypath_sim::topology::{Graph, dumbbell, shared_bottleneck};
+use polypath_sim::topology::{Graph, chain, dumbbell, shared_bottleneck};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// A bound against hanging only.
 const PATIENCE: Duration = Duration::from_secs(20);
-const PORT: u16 = 5001;
 
 fn socket(local: SocketAddr, protocol: Protocol) -> Socket {
     let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(protocol)).unwrap();
@@ -18,6 +17,10 @@ fn socket(local: SocketAddr, protocol: Protocol) -> Socket {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.set_write_timeout(Some(PATIENCE)).unwrap();
     socket
+}
+
+fn port(socket: &Socket) -> u16 {
+    socket.local_addr().unwrap().as_socket().unwrap().port()
 }
 
 /// Any address of the family.
@@ -32,7 +35,7 @@ fn any(address: IpAddr) -> IpAddr {
 struct Connection {
     near: Socket,
     far: Socket,
-    _listener: Socket,
+    listener: Socket,
 }
 
 /// A connection from one node's address to another's.
@@ -42,19 +45,20 @@ fn connect(
     protocol: Protocol,
 ) -> Connection {
     let listener = network.within(server, || {
-        let listener = socket((any(remote), PORT).into(), protocol);
+        let listener = socket((any(remote), 0).into(), protocol);
         listener.listen(1).unwrap();
         listener
     });
+    let port = port(&listener);
     let near = network.within(client, || {
         let near = socket((local, 0).into(), protocol);
-        let remote = SockAddr::from(SocketAddr::from((remote, PORT)));
+        let remote = SockAddr::from(SocketAddr::from((remote, port)));
         near.connect_timeout(&remote, PATIENCE).unwrap_or_else(|e| panic!("{local}: {e}"));
         near
     });
     // It is open, so there is one to accept.
     let far = listener.accept().unwrap().0;
-    Connection { near, far, _listener: listener }
+    Connection { near, far, listener }
 }
 
 /// Bytes there and back.
@@ -111,11 +115,19 @@ fn two_hosts_reach_each_other_over_the_link_of_each_address() {
         return;
     }
     let network = Bridged::new("two", &two_path());
-    for node in ["client", "server"] {
-        // Nothing was sent that nobody asked for.
-        assert!(frames(&network, node).iter().all(|[sent, _]| *sent == 0), "{node}");
-    }
     each_address_has_its_link(&network, "client", "server");
+}
+
+#[test]
+fn nothing_is_sent_that_nobody_asked_for() {
+    if !is_permitted("nothing_is_sent_that_nobody_asked_for") {
+        return;
+    }
+    let network = Bridged::apart("quiet", &chain(2, &link(1)));
+    // The router has two links, the hosts have one.
+    for (node, links) in [("client", 1), ("r1", 2), ("server", 1)] {
+        assert_eq!(frames(&network, node), vec![[0, 0]; links], "{node}");
+    }
 }
 
 #[test]
@@ -133,9 +145,11 @@ fn packets_pass_routers() {
     each_address_has_its_link(&network, "single", "server");
 }
 
-/// The connections of TCP in a node, by the other side's address.
-fn subflows(network: &Bridged, node: &str) -> Vec<String> {
-    let sockets = network.output(node, "ss", &["-tnH", "state", "established"]);
+/// The subflows of a connection at the server, by the other side's address.
+fn subflows(network: &Bridged, connection: &Connection) -> Vec<String> {
+    let port = format!(":{}", port(&connection.listener));
+    let chosen = ["-tnH", "state", "established", "sport", "=", &port];
+    let sockets = network.output("server", "ss", &chosen);
     let peer = |line: &str| line.split_whitespace().nth(3).unwrap().to_owned();
     let mut peers: Vec<_> = sockets.lines().map(peer).collect();
     peers.sort();
@@ -154,7 +168,7 @@ fn one_subflow_for_each_link(graph: &Graph, test: &str, client: &str) {
         let mut found = Vec::new();
         for _ in 0..200 {
             exchange(&mut connection);
-            found = subflows(&network, "server");
+            found = subflows(&network, &connection);
             if found.len() >= expected {
                 break;
             }
@@ -162,7 +176,7 @@ fn one_subflow_for_each_link(graph: &Graph, test: &str, client: &str) {
         for _ in 0..10 {
             exchange(&mut connection);
         }
-        assert_eq!(subflows(&network, "server"), found, "no more come");
+        assert_eq!(subflows(&network, &connection), found, "no more come");
         let from = network.namespaces.addresses(client).unwrap();
         let from = from.into_iter().filter(|a| a.is_ipv4() == local.is_ipv4());
         for address in from {
@@ -195,9 +209,13 @@ fn frames_are_packets() {
     let network = Bridged::new("mtu", &Graph::between_two_hosts([("path".to_owned(), links)]));
     let plan = network.namespaces.plan();
     let details = |namespace: &str| ip(&["-n", namespace, "-d", "link", "show", "type", "veth"]);
-    let client = details(&plan.node("client").unwrap().namespace);
-    assert!(client.contains("mtu 1400") && client.contains("gso_max_size 1414"), "{client}");
-    assert!(client.contains("gso_max_segs 1 "), "{client}");
-    let server = details(&plan.node("server").unwrap().namespace);
-    assert!(server.contains("mtu 1500") && server.contains("gso_max_size 1514"), "{server}");
+    // A veth takes no larger frames than it sends, so the smaller MTU is that of both directions.
+    for node in ["client", "server"] {
+        let device = details(&plan.node(node).unwrap().namespace);
+        assert!(device.contains("mtu 1400") && device.contains("gso_max_size 1414"), "{device}");
+        assert!(device.contains("gso_max_segs 1 "), "{device}");
+    }
+    let device = details(&plan.wire);
+    assert_eq!(device.matches("mtu 1400").count(), 2, "{device}");
+    assert_eq!(device.matches("gso_max_segs 1 ").count(), 2, "{device}");
 }
