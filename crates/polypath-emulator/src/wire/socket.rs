@@ -59,8 +59,8 @@ impl PacketSocket {
     ///
     /// # Errors
     /// Why it refused the first.
-    pub(super) fn send(&self, parcels: &[Parcel]) -> io::Result<usize> {
-        os::send(&self.socket, parcels.iter().map(Parcel::bytes))
+    pub(super) fn send<'a>(&self, parcels: impl Iterator<Item = &'a Parcel>) -> io::Result<usize> {
+        os::send(&self.socket, parcels.map(Parcel::bytes))
     }
 }
 

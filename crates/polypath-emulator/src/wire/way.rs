@@ -27,13 +27,20 @@ pub(super) struct Way {
 #[derive(Debug)]
 pub(super) struct Ends {
     inbox: Inbox,
-    outbox: Vec<Parcel>,
-    due: Vec<Timestamp>,
+    outbox: Vec<Outgoing>,
+}
+
+/// A frame that is to go out now.
+#[derive(Debug)]
+struct Outgoing {
+    /// When it came out of the link; nothing if it has passed by.
+    due: Option<Timestamp>,
+    parcel: Parcel,
 }
 
 impl Ends {
     pub(super) fn new(from: &PacketSocket) -> Self {
-        Self { inbox: Inbox::new(from), outbox: Vec::new(), due: Vec::new() }
+        Self { inbox: Inbox::new(from), outbox: Vec::with_capacity(BATCH) }
     }
 }
 
@@ -47,47 +54,40 @@ impl Way {
         DirectionReport { link, lateness, ..self.counts }
     }
 
-    /// Gives the link what has come; whether anything has.
+    /// Gives the link what has come.
     pub(super) fn receive(
         &mut self,
         ends: &mut Ends,
         from: &PacketSocket,
-        to: &PacketSocket,
         clock: Clock,
-    ) -> io::Result<bool> {
-        for round in 0..BATCHES {
-            let count = ends.inbox.fill(from)?;
+    ) -> io::Result<()> {
+        let Ends { inbox, outbox } = ends;
+        for _ in 0..BATCHES {
+            let count = inbox.fill(from)?;
             let now = Now::read(clock);
-            let mut neighbours = Vec::new();
-            for (arrival, received) in ends.inbox.take(count) {
-                self.admit(now.place(arrival.stamp), received, &mut neighbours);
+            for (arrival, received) in inbox.take(count) {
+                self.admit(now.place(arrival.stamp), received, outbox);
             }
-            self.pass(neighbours, to);
             if count < BATCH {
-                return Ok(round > 0 || count > 0);
+                break;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn admit(&mut self, at: Timestamp, received: Received, neighbours: &mut Vec<Parcel>) {
+    fn admit(&mut self, at: Timestamp, received: Received, outbox: &mut Vec<Outgoing>) {
         match received {
             Received::Packet(bytes, parcel) => {
                 self.link.send(at, bytes, parcel);
             }
             Received::Neighbour(parcel) => {
                 self.counts.neighbour += 1;
-                neighbours.push(parcel);
+                if !self.link.is_down() {
+                    outbox.push(Outgoing { due: None, parcel });
+                }
             }
             Received::Other => self.counts.other += 1,
             Received::Oversized => self.counts.oversized += 1,
-        }
-    }
-
-    /// Neighbours find each other at once, unless the link is down.
-    fn pass(&mut self, mut parcels: Vec<Parcel>, to: &PacketSocket) {
-        if !self.link.is_down() {
-            self.send(&mut parcels, to, |_, _| ());
         }
     }
 
@@ -99,40 +99,32 @@ impl Way {
         now: Timestamp,
         clock: Clock,
     ) {
-        let Ends { inbox, outbox, due } = ends;
+        let Ends { inbox, outbox } = ends;
         loop {
-            for (at, parcel) in core::iter::from_fn(|| self.link.poll_due(now)).take(BATCH) {
-                due.push(at);
-                outbox.push(parcel);
-            }
+            let due = core::iter::from_fn(|| self.link.poll_due(now)).take(BATCH);
+            outbox.extend(due.map(|(due, parcel)| Outgoing { due: Some(due), parcel }));
             if outbox.is_empty() {
                 return;
             }
-            self.send(outbox, to, |way, sent| {
-                let handed_over = clock.now();
-                due.drain(..sent).for_each(|due| way.lateness.record(due, handed_over));
-            });
-            due.clear();
-            outbox.drain(..).for_each(|parcel| inbox.recycle(parcel.into_buffer()));
+            self.send(outbox, to, clock);
+            outbox.drain(..).for_each(|sent| inbox.recycle(sent.parcel.into_buffer()));
         }
     }
 
-    /// Sends at most a batch, and tells `sent` how many of the next the kernel has taken, or
-    /// refused.
-    fn send(
-        &mut self,
-        parcels: &mut [Parcel],
-        to: &PacketSocket,
-        mut sent: impl FnMut(&mut Self, usize),
-    ) {
-        let mut rest = &parcels[..];
-        while !rest.is_empty() {
-            let count = to.send(rest).unwrap_or_else(|_| {
-                self.counts.refused += 1;
-                1
-            });
-            sent(self, count);
-            rest = rest.get(count.max(1)..).unwrap_or_default();
+    /// Hands frames to the kernel. One that it refuses is lost, as by a driver without room.
+    fn send(&mut self, mut outbox: &[Outgoing], to: &PacketSocket, clock: Clock) {
+        while !outbox.is_empty() {
+            let taken = to.send(outbox.iter().map(|outgoing| &outgoing.parcel)).unwrap_or(0);
+            let now = clock.now();
+            let (sent, rest) = outbox.split_at(taken.min(outbox.len()));
+            sent.iter().filter_map(|sent| sent.due).for_each(|due| self.lateness.record(due, now));
+            outbox = match rest {
+                [_, rest @ ..] if taken == 0 => {
+                    self.counts.refused += 1;
+                    rest
+                }
+                rest => rest,
+            };
         }
     }
 

@@ -76,9 +76,8 @@ impl State {
         WireReport { name: name.to_owned(), no_realtime_priority, errors: self.errors, up, down }
     }
 
-    fn note<T>(&mut self, result: io::Result<T>) -> Option<T> {
+    fn note(&mut self, result: io::Result<()>) {
         self.errors += u64::from(result.is_err());
-        result.ok()
     }
 }
 
@@ -106,8 +105,9 @@ impl Worker {
             let woken = self.clock.now();
             let next = self.turn(&mut shared.lock());
             rest(REST.saturating_sub(self.clock.now().since(woken)));
-            if let Err(error) = self.wait(next, shared) {
-                shared.lock().note::<()>(Err(error));
+            let waited = self.wait(next, shared);
+            if waited.is_err() {
+                shared.lock().note(waited);
             }
         }
     }
@@ -119,10 +119,9 @@ impl Worker {
     /// the thread looks.
     fn turn(&mut self, state: &mut State) -> Option<Timestamp> {
         let now = self.clock.now();
-        for direction in 0..2 {
-            let (from, to) = (&self.sockets[direction], &self.sockets[1 - direction]);
+        for (direction, from) in self.sockets.iter().enumerate() {
             let ends = &mut self.ends[direction];
-            let received = state.ways[direction].receive(ends, from, to, self.clock);
+            let received = state.ways[direction].receive(ends, from, self.clock);
             state.note(received);
         }
         for (direction, way) in state.ways.iter_mut().enumerate() {
