@@ -2,6 +2,9 @@
 //! a thread that passes packets through the link model of the simulator.
 #![deny(unsafe_code)]
 
+pub mod kernel;
+pub mod live;
 pub mod netns;
 pub mod plan;
+pub mod validate;
 pub mod wire;

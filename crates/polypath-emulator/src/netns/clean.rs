@@ -11,7 +11,6 @@ const ROUNDS: u32 = 20;
 
 /// What was found of an emulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Cleaned {
     /// It had ended: what was left has been removed.
     Removed {

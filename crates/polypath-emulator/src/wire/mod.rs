@@ -151,6 +151,11 @@ impl Wire {
         Ok(Self { name, clock, shared, sockets, thread: Some(thread) })
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Switches a direction off, silently, or on again. It has happened when this returns.
     pub fn set_down(&self, direction: Direction, down: bool) {
         self.change(direction, |link, now| link.set_down(now, down));

@@ -144,8 +144,8 @@ pub(super) struct Attached {
 }
 
 impl Planned {
-    /// When a flow begins and ends.
-    fn times(&self, flow: &Flow) -> (Timestamp, Timestamp) {
+    /// When a flow begins, and when it ends at the latest: the end of time if nothing is said.
+    pub fn times(&self, flow: &Flow) -> (Timestamp, Timestamp) {
         let after = |at: Timestamp| at + self.start.since(Timestamp::ZERO);
         (after(flow.start), flow.stop.map_or(Timestamp::MAX, after))
     }

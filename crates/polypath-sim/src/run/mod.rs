@@ -15,7 +15,7 @@ mod settings;
 
 pub use events::Timetable;
 pub use flows::{FlowTotals, Observed, Spread};
-pub use plan::{Plan, RunError};
+pub use plan::{Plan, Planned, RunError};
 pub use recording::{Keep, KeepError};
 pub use report::{ConnectionReport, Dropped, LinkReport, PathTotals, RunReport};
 pub use settings::bond_config;

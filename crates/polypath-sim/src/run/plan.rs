@@ -77,14 +77,17 @@ pub struct Plan {
 
 /// A connection to be made.
 #[derive(Clone, Debug)]
-pub(super) struct Planned {
-    pub(super) name: String,
+pub struct Planned {
+    /// Its name.
+    pub name: String,
     /// Which of the scenario's connections it is one of.
-    pub(super) spec: usize,
-    pub(super) start: Timestamp,
-    pub(super) routes: Vec<Route>,
+    pub spec: usize,
+    /// When it begins.
+    pub start: Timestamp,
+    /// Its paths, from the host that opens it; at least one.
+    pub routes: Vec<Route>,
     /// Which of them are backups.
-    pub(super) backup: Vec<bool>,
+    pub backup: Vec<bool>,
     pub(super) transporter: Transporter,
 }
 
@@ -145,12 +148,13 @@ impl Plan {
         &self.topology
     }
 
-    pub(super) fn connections(&self) -> &[Planned] {
+    /// Its connections, one by one.
+    pub fn connections(&self) -> &[Planned] {
         &self.connections
     }
 
     /// The flows of a connection, with their numbers.
-    pub(super) fn flows_of(&self, planned: &Planned) -> impl Iterator<Item = (usize, &Flow)> {
+    pub fn flows_of(&self, planned: &Planned) -> impl Iterator<Item = (usize, &Flow)> {
         let name = &self.scenario.connections[planned.spec].name;
         let flows = self.scenario.flows.iter().enumerate();
         flows.filter(move |(_, flow)| &flow.connection == name)

@@ -15,6 +15,7 @@ pub mod sim;
 pub mod status;
 mod surfaces;
 pub mod trace;
+pub mod validate;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
     Trace(trace::TraceArgs),
+    Validate(validate::ValidateArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -68,6 +70,7 @@ impl Cli {
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
             Command::Trace(args) => trace::run(&args),
+            Command::Validate(args) => validate::run(&args),
             Command::Bench(args) => bench::run(&args),
         }
     }

@@ -12,12 +12,15 @@ use super::UsageError;
 pub fn emulated_paths(scenario: &Scenario) -> Result<Vec<ScenarioPath>, UsageError> {
     if !scenario.events.is_empty() {
         return Err(UsageError::new(
-            "[[event]]s can only be simulated; `blackout`, `rate_schedule` and `blockage` of a \
-             [[path]] can also be emulated",
+            "[[event]]s can only be simulated or emulated in namespaces (`polypath emulate \
+             --netns`); `blackout`, `rate_schedule` and `blockage` of a [[path]] also here",
         ));
     }
     scenario.network.paths().ok_or_else(|| {
-        UsageError::new("the network has routers; only [[path]]s between two hosts are emulated")
+        UsageError::new(
+            "the network has routers; only [[path]]s between two hosts are emulated here, any \
+             network in namespaces (`polypath emulate --netns`)",
+        )
     })
 }
 

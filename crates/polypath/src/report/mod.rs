@@ -1,8 +1,9 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
-//! the pages of a simulated run ([`simulation`]) and of traces ([`trace`]).
+//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]) and of comparisons ([`fidelity`]).
 
 mod chart;
 mod demo_page;
+pub mod fidelity;
 mod html;
 pub mod simulation;
 mod table;

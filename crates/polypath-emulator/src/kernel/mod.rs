@@ -1,0 +1,120 @@
+//! The connections of a scenario on the kernel's own TCP and Multipath TCP, in a live network.
+
+mod plan;
+mod socket;
+mod timeline;
+mod transfer;
+
+pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
+pub use socket::KernelTransport;
+pub use timeline::Timeline;
+
+use crate::live::{Network, NetworkReport};
+use crate::netns::enter;
+use polypath_net::realtime::{Clock, rest};
+use polypath_sim::Direction;
+use polypath_units::Timestamp;
+use socket::Connected;
+use std::io;
+use std::thread;
+use transfer::Transfer;
+
+/// Why the kernel did not run a scenario.
+#[derive(Debug, thiserror::Error)]
+#[error("connection {connection:?}: {source}")]
+pub struct KernelError {
+    /// The connection.
+    pub connection: String,
+    /// What the operating system said.
+    pub source: io::Error,
+}
+
+/// What the kernel did of a scenario.
+#[derive(Clone, Debug)]
+pub struct KernelOutcome {
+    /// What each flow of each connection received.
+    pub received: Vec<Vec<Timeline>>,
+    /// The links at the end of the warm-up.
+    pub warm: NetworkReport,
+    /// The links at the end.
+    pub end: NetworkReport,
+}
+
+/// Runs connections until `end`.
+///
+/// # Errors
+/// If one of them cannot be opened, or breaks.
+pub fn run(
+    network: &Network,
+    connections: &[KernelConnection],
+    warm_up: Timestamp,
+    end: Timestamp,
+) -> Result<KernelOutcome, KernelError> {
+    let clock = network.clock();
+    thread::scope(|scope| {
+        let spawn = |connection| scope.spawn(move || serve(connection, clock, end));
+        let running: Vec<_> = connections.iter().map(spawn).collect();
+        wait_until(clock, warm_up);
+        let warm = network.report();
+        wait_until(clock, end);
+        let end = network.report();
+        let join = |(running, connection): (thread::ScopedJoinHandle<'_, _>, &KernelConnection)| {
+            let panicked = |_| Err(io::Error::other("its thread panicked"));
+            let outcome: io::Result<Vec<Timeline>> = running.join().unwrap_or_else(panicked);
+            outcome.map_err(|source| KernelError { connection: connection.name.clone(), source })
+        };
+        let received = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
+        Ok(KernelOutcome { received, warm, end })
+    })
+}
+
+/// A connection from its start to its end.
+fn serve(connection: &KernelConnection, clock: Clock, end: Timestamp) -> io::Result<Vec<Timeline>> {
+    wait_until(clock, connection.start);
+    let ends = open(connection)?;
+    let mut order: Vec<usize> = (0..connection.flows.len()).collect();
+    order.sort_by_key(|&flow| connection.flows[flow].start);
+    let mut running = Vec::new();
+    for number in order {
+        let flow = connection.flows[number];
+        wait_until(clock, flow.start);
+        let (sender, receiver) = match flow.direction {
+            Direction::Up => (&ends.client, &ends.server),
+            Direction::Down => (&ends.server, &ends.client),
+        };
+        running.push((
+            flow.stop.min(end),
+            number,
+            Transfer::start(sender, receiver, flow.bytes, clock)?,
+        ));
+    }
+    running.sort_by_key(|&(stop, ..)| stop);
+    let mut received = vec![Timeline::default(); running.len()];
+    for (stop, number, transfer) in running {
+        wait_until(clock, stop);
+        received[number] = transfer.stop()?;
+    }
+    Ok(received)
+}
+
+fn open(connection: &KernelConnection) -> io::Result<Connected> {
+    let KernelConnection { transport, congestion, client, server, .. } = connection;
+    let listening =
+        in_namespace(&server.0, || socket::listening(*transport, congestion, server.1))?;
+    let client = in_namespace(&client.0, || socket::bound(*transport, congestion, client.1))?;
+    socket::connect(client, &listening)
+}
+
+/// Does something in a thread that has moved into a namespace; sockets stay in the one in which they
+/// were made.
+fn in_namespace<T: Send>(name: &str, act: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    let panicked = |_| Err(io::Error::other("its thread panicked"));
+    thread::scope(|scope| {
+        let acting = scope.spawn(|| enter(name).and_then(|()| act()));
+        acting.join().unwrap_or_else(panicked)
+    })
+}
+
+fn wait_until(clock: Clock, at: Timestamp) {
+    rest(at.since(clock.now()));
+}

@@ -1,0 +1,186 @@
+//! What the kernel is to do of a scenario.
+
+use super::socket::KernelTransport;
+use crate::plan::{NetworkPlan, NodePlan};
+use polypath_sim::Direction;
+use polypath_sim::run::{Plan, Planned};
+use polypath_sim::scenario::{
+    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveBuffer, Tcp, TcpOptions, Transport, WindowControl,
+};
+use polypath_sim::tcp::{self, TcpConfig};
+use polypath_sim::topology::{LinkId, Route};
+use polypath_units::Timestamp;
+use std::net::{IpAddr, SocketAddr};
+
+/// The first port that servers listen on.
+const PORT: u16 = 5_001;
+/// The congestion control of a connection that names none, as in the simulator.
+const CONGESTION: &str = "cubic";
+/// What a sender may hold, in bytes: more than any window here, so that it is no limit, as there is
+/// none in the simulator.
+const SEND_BUFFER: u64 = 64 << 20;
+
+/// A connection that the kernel makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelConnection {
+    /// Its name.
+    pub name: String,
+    /// Its protocol.
+    pub transport: KernelTransport,
+    /// Its congestion control, as the kernel names it.
+    pub congestion: String,
+    /// The namespace and the address that it is opened from.
+    pub client: (String, SocketAddr),
+    /// The namespace and the address that it is opened to.
+    pub server: (String, SocketAddr),
+    /// When.
+    pub start: Timestamp,
+    /// What it carries.
+    pub flows: Vec<KernelFlow>,
+}
+
+/// A bulk transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFlow {
+    /// Up is from the client.
+    pub direction: Direction,
+    /// Its size; if there is none, it is endless.
+    pub bytes: Option<u64>,
+    /// When it begins, after the start of the scenario.
+    pub start: Timestamp,
+    /// When it ends at the latest.
+    pub stop: Timestamp,
+}
+
+/// Something in a scenario that the kernel cannot do, or that is not done with it here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("connection {connection:?}: {problem}")]
+pub struct Unsuited {
+    /// The connection.
+    pub connection: String,
+    /// What is wrong, and what is allowed.
+    pub problem: String,
+}
+
+/// The connections of a plan.
+///
+/// # Errors
+/// At the first that is not the kernel's.
+pub fn connections(plan: &Plan, network: &NetworkPlan) -> Result<Vec<KernelConnection>, Unsuited> {
+    let numbered = plan.connections().iter().zip(PORT..);
+    let connection = |(planned, port): (&Planned, u16)| {
+        connection(plan, planned, network, port)
+            .map_err(|problem| Unsuited { connection: planned.name.clone(), problem })
+    };
+    numbered.map(connection).collect()
+}
+
+fn connection(
+    plan: &Plan,
+    planned: &Planned,
+    network: &NetworkPlan,
+    port: u16,
+) -> Result<KernelConnection, String> {
+    let spec = &plan.scenario().connections[planned.spec];
+    let (transport, control) = protocol(&spec.transport)?;
+    if transport == KernelTransport::Mptcp && !spec.paths.is_empty() {
+        return Err("`paths`: the kernel opens a subflow over each link of the host".to_owned());
+    }
+    let [client, server] = ends(plan, &planned.routes[0], network);
+    let flow = |(_, flow): (usize, &Flow)| kernel_flow(flow, planned);
+    Ok(KernelConnection {
+        name: planned.name.clone(),
+        transport,
+        congestion: congestion(control)?,
+        client: (client.0, SocketAddr::new(client.1, 0)),
+        server: (server.0, SocketAddr::new(server.1, port)),
+        start: planned.start,
+        flows: plan.flows_of(planned).map(flow).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The protocol of a transport, if it is the kernel's with the kernel's options.
+fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), String> {
+    match transport {
+        Transport::Tcp(Tcp { tcp, control, receive }) => {
+            only_defaults(tcp, *receive)?;
+            Ok((KernelTransport::Tcp, control))
+        }
+        Transport::Mptcp(options) => {
+            let Mptcp { coupled, scheduler, failure, opportunistic_retransmission, .. } = options;
+            let Mptcp { penalisation, backup, tcp, control, receive, .. } = options;
+            only_defaults(tcp, *receive)?;
+            let switches = [coupled, opportunistic_retransmission, penalisation];
+            let chosen = scheduler.is_some() || failure.is_some() || !backup.is_empty();
+            match chosen || switches.into_iter().any(Option::is_some) {
+                true => Err("the kernel's Multipath TCP has none of the options `coupled`, \
+                    `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, `backup`"
+                    .to_owned()),
+                false => Ok((KernelTransport::Mptcp, control)),
+            }
+        }
+        other => {
+            let name = other.name();
+            Err(format!("{name:?} is no transport of the kernel: \"tcp\" and \"mptcp\" are"))
+        }
+    }
+}
+
+fn only_defaults(tcp: &TcpOptions, receive: ReceiveBuffer) -> Result<(), String> {
+    if *tcp != TcpOptions::default() {
+        return Err("`tcp`: the kernel's TCP runs with its defaults".to_owned());
+    }
+    match receive {
+        ReceiveBuffer::Default => Ok(()),
+        _ => Err("`receive_buffer`: the kernel's grows as the simulator's default does".to_owned()),
+    }
+}
+
+fn congestion(control: &WindowControl) -> Result<String, String> {
+    if control.slow_start.is_some() {
+        return Err("`slow_start`: that of the kernel is part of its congestion control".to_owned());
+    }
+    let named = |name: &AlgorithmName| name.name.clone();
+    Ok(control.congestion.as_ref().map_or_else(|| CONGESTION.to_owned(), named))
+}
+
+fn kernel_flow(flow: &Flow, planned: &Planned) -> Result<KernelFlow, String> {
+    let FlowKind::Bulk(bulk) = &flow.kind else {
+        return Err("only flows of the kind \"bulk\" are made with the kernel".to_owned());
+    };
+    let (start, stop) = planned.times(flow);
+    let bytes = bulk.bytes.map(|bytes| bytes.get());
+    Ok(KernelFlow { direction: flow.direction, bytes, start, stop })
+}
+
+/// The namespaces of both hosts, with their addresses on the first and the last link of a route.
+fn ends(plan: &Plan, route: &Route, network: &NetworkPlan) -> [(String, IpAddr); 2] {
+    let topology = plan.topology();
+    // Routes of a plan have links.
+    let [first, last] = [0, route.0.len() - 1].map(|link| route.0[link]);
+    [(topology.edge(first).from, first), (topology.edge(last).to, last)].map(|(node, link)| {
+        let node = &network.nodes[node.0 as usize];
+        (node.namespace.clone(), address(node, link, network))
+    })
+}
+
+/// The IPv4 address of a node on one of its links.
+fn address(node: &NodePlan, link: LinkId, network: &NetworkPlan) -> IpAddr {
+    let here =
+        |number: usize| [network.links[number].up, network.links[number].down].contains(&link);
+    let interface = node.interfaces.iter().find(|interface| here(interface.link));
+    interface.expect("a node has an interface for each of its links").addresses.v4.into()
+}
+
+/// Kernel parameters under which a host's TCP is the one that the simulator has: its receive buffer,
+/// and no limit of the send buffer.
+pub fn host_sysctls() -> Vec<(String, String)> {
+    let tcp::ReceiveBuffer::Auto { max, .. } = TcpConfig::LINUX.receive_buffer else {
+        unreachable!("the kernel's receive buffer grows");
+    };
+    let sysctl = |key: &str, value: String| (key.to_owned(), value);
+    vec![
+        sysctl("net.ipv4.tcp_rmem", format!("4096 131072 {max}")),
+        sysctl("net.ipv4.tcp_wmem", format!("4096 16384 {SEND_BUFFER}")),
+    ]
+}

@@ -1,0 +1,128 @@
+//! What is compared, measured on the kernel and in the simulator.
+
+use crate::kernel::{self, KernelError, KernelOutcome, Unsuited, connections};
+use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
+use crate::netns::CleanError;
+use crate::plan::Prefix;
+use crate::wire::{DirectionReport, WireReport};
+use polypath_sim::run::{Keep, Plan, RunError, RunReport};
+use polypath_sim::scenario::Event;
+use polypath_units::Timestamp;
+use serde::Serialize;
+use std::time::Duration;
+
+/// What is compared of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measurement {
+    /// Payload of all connections that came in order, from the end of the warm-up on.
+    pub goodput_mbit_s: f64,
+    /// The mean time that a packet spent in the queue and in service of a link, over the links in
+    /// the direction that carried more, weighted by their rates.
+    pub sojourn_ms: f64,
+}
+
+/// Why there is no measurement of the kernel.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The scenario has no end.
+    #[error("the scenario needs a `duration`")]
+    Endless,
+    /// The scenario is not for the kernel.
+    #[error(transparent)]
+    Unsuited(#[from] Unsuited),
+    /// There is no network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A connection failed.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The network could not be removed.
+    #[error(transparent)]
+    Clean(#[from] CleanError),
+}
+
+/// A run on the kernel, and how well the network was emulated.
+///
+/// # Errors
+/// See [`MeasureError`].
+pub fn with_kernel(
+    plan: &Plan,
+    prefix: &Prefix,
+    seed: u64,
+) -> Result<(Measurement, KernelOutcome), MeasureError> {
+    let scenario = plan.scenario();
+    let end = Timestamp::ZERO + scenario.duration.ok_or(MeasureError::Endless)?;
+    let warm_up = Timestamp::ZERO + scenario.warm_up;
+    let options =
+        NetworkOptions { prefix: prefix.clone(), seed, host_sysctls: kernel::host_sysctls() };
+    let events: &[Event] = &scenario.events;
+    let network = Network::start(plan.topology(), events, &options)?;
+    let connections = connections(plan, network.namespaces().plan())?;
+    let outcome = kernel::run(&network, &connections, warm_up, end)?;
+    network.stop()?;
+    let flows = outcome.received.iter().flatten();
+    let goodput_mbit_s = flows.map(|flow| flow.mbit_s(warm_up, end)).sum();
+    let sojourn_ms = sojourn(busier_live(&outcome.warm, &outcome.end));
+    Ok((Measurement { goodput_mbit_s, sojourn_ms }, outcome))
+}
+
+/// A run in the simulator.
+///
+/// # Errors
+/// See [`Plan::run`].
+pub fn with_simulator(plan: &Plan, seed: u64) -> Result<(Measurement, RunReport), RunError> {
+    let report = plan.run(seed, Keep::default(), &mut |_| {})?.report;
+    let goodput_mbit_s = report.connections.iter().map(|c| c.goodput_mbit_s).sum();
+    let sojourn_ms = sojourn(busier_simulated(&report));
+    Ok((Measurement { goodput_mbit_s, sojourn_ms }, report))
+}
+
+/// A link in its busier direction: its rate in Mbit/s, and its mean sojourn time in ms.
+type Busier = (f64, f64);
+
+fn busier_simulated(report: &RunReport) -> Vec<Busier> {
+    let pair = |pair: &[polypath_sim::run::LinkReport]| {
+        let used = pair.iter().map(|link| (link.mbit_s, link.sojourn_ms.unwrap_or(0.0)));
+        used.max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    // Links come in pairs.
+    report.queues.chunks(2).filter_map(pair).collect()
+}
+
+fn busier_live(before: &NetworkReport, after: &NetworkReport) -> Vec<Busier> {
+    let seconds = after.seconds - before.seconds;
+    let link = |(before, after): (&WireReport, &WireReport)| {
+        let up = used(&before.up, &after.up, seconds);
+        let down = used(&before.down, &after.down, seconds);
+        if up.0 >= down.0 { up } else { down }
+    };
+    before.links.iter().zip(&after.links).map(link).collect()
+}
+
+fn used(before: &DirectionReport, after: &DirectionReport, seconds: f64) -> Busier {
+    let bytes = after.link.delivered.bytes - before.link.delivered.bytes;
+    let mean = after.link.served.mean_since(before.link.served);
+    (bytes as f64 * 8e-6 / seconds, mean.as_ref().map_or(0.0, Duration::as_secs_f64) * 1e3)
+}
+
+/// The mean of the sojourn times, weighted by the rates; zero of links that carried nothing.
+fn sojourn(links: impl IntoIterator<Item = Busier>) -> f64 {
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for (rate, sojourn) in links {
+        sum += rate * sojourn;
+        weight += rate;
+    }
+    if weight > 0.0 { sum / weight } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sojourn_time_is_that_of_a_packet() {
+        assert_eq!(sojourn([(30.0, 10.0), (10.0, 50.0)]), 20.0);
+        assert_eq!(sojourn([]), 0.0);
+    }
+}

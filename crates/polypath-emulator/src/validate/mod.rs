@@ -1,0 +1,52 @@
+//! The simulator against the kernel: the same scenarios on both, and the differences.
+
+mod cells;
+mod measure;
+mod table;
+
+pub use cells::{Cell, CellError, shipped_cells};
+pub use measure::{MeasureError, Measurement, with_kernel, with_simulator};
+pub use table::{Comparison, Row, Summary};
+
+use crate::plan::Prefix;
+use polypath_sim::run::{Plan, RunError};
+
+/// Why a cell has no row.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// The kernel.
+    #[error("cell {cell}, with the kernel: {source}")]
+    Kernel {
+        /// The cell.
+        cell: String,
+        /// What went wrong.
+        source: MeasureError,
+    },
+    /// The simulator.
+    #[error("cell {cell}, in the simulator: {source}")]
+    Simulator {
+        /// The cell.
+        cell: String,
+        /// What went wrong.
+        source: RunError,
+    },
+}
+
+/// Runs a cell with the kernel and in the simulator, with the seeds from 1 to `runs` each.
+///
+/// # Errors
+/// See [`RowError`].
+pub fn compare(cell: &str, plan: &Plan, runs: u64, prefix: &Prefix) -> Result<Row, RowError> {
+    let (mut kernel, mut simulator, mut overruns) = (Vec::new(), Vec::new(), 0);
+    for seed in 1..=runs {
+        let name = cell.to_owned();
+        let (measured, outcome) = with_kernel(plan, prefix, seed)
+            .map_err(|source| RowError::Kernel { cell: name.clone(), source })?;
+        kernel.push(measured);
+        overruns += outcome.end.links.iter().map(|link| link.overruns()).sum::<u64>();
+        let simulated = with_simulator(plan, seed);
+        simulator.push(simulated.map_err(|source| RowError::Simulator { cell: name, source })?.0);
+    }
+    Ok(Row::new(cell, kernel, simulator, overruns))
+}

@@ -1,0 +1,122 @@
+//! The fidelity table.
+
+use super::measure::Measurement;
+use serde::Serialize;
+
+/// A cell, run on both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The name of the cell.
+    pub cell: String,
+    /// The runs on the kernel.
+    pub kernel: Vec<Measurement>,
+    /// The runs in the simulator.
+    pub simulator: Vec<Measurement>,
+    /// Packets that the emulator handed over late or lost, in all runs.
+    pub overruns: u64,
+    /// The payload rates.
+    pub goodput_mbit_s: Comparison,
+    /// The sojourn times.
+    pub sojourn_ms: Comparison,
+}
+
+/// The medians of both, and how far they are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The kernel's.
+    pub kernel: f64,
+    /// The simulator's.
+    pub simulator: f64,
+    /// How much higher the simulator's is, as a share of the kernel's.
+    pub difference: f64,
+}
+
+/// The whole table in few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The largest difference of goodput, without its sign.
+    pub worst_goodput: f64,
+    /// The mean difference of goodput, each without its sign.
+    pub mean_goodput: f64,
+    /// The largest difference of sojourn time, without its sign.
+    pub worst_sojourn: f64,
+    /// The mean difference of sojourn time, each without its sign.
+    pub mean_sojourn: f64,
+}
+
+impl Row {
+    /// A cell from its runs; there is at least one of each.
+    pub fn new(
+        cell: &str,
+        kernel: Vec<Measurement>,
+        simulator: Vec<Measurement>,
+        overruns: u64,
+    ) -> Self {
+        let compare = |value: fn(&Measurement) -> f64| {
+            Comparison::new(kernel.iter().map(value), simulator.iter().map(value))
+        };
+        let goodput_mbit_s = compare(|measurement| measurement.goodput_mbit_s);
+        let sojourn_ms = compare(|measurement| measurement.sojourn_ms);
+        let cell = cell.to_owned();
+        Self { cell, kernel, simulator, overruns, goodput_mbit_s, sojourn_ms }
+    }
+}
+
+impl Comparison {
+    fn new(kernel: impl Iterator<Item = f64>, simulator: impl Iterator<Item = f64>) -> Self {
+        let (kernel, simulator) = (median(kernel), median(simulator));
+        Self { kernel, simulator, difference: simulator / kernel - 1.0 }
+    }
+}
+
+impl Summary {
+    /// Of these rows.
+    pub fn new(rows: &[Row]) -> Self {
+        let of = |value: fn(&Row) -> f64| {
+            let all = || rows.iter().map(value).map(f64::abs);
+            (all().fold(0.0, f64::max), all().sum::<f64>() / rows.len().max(1) as f64)
+        };
+        let (worst_goodput, mean_goodput) = of(|row| row.goodput_mbit_s.difference);
+        let (worst_sojourn, mean_sojourn) = of(|row| row.sojourn_ms.difference);
+        Self { worst_goodput, mean_goodput, worst_sojourn, mean_sojourn }
+    }
+}
+
+/// The middle one, or the mean of the two in the middle; not a number if there is none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[middle],
+        _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(goodputs: &[f64]) -> Vec<Measurement> {
+        let run = |&goodput_mbit_s| Measurement { goodput_mbit_s, sojourn_ms: 20.0 };
+        goodputs.iter().map(run).collect()
+    }
+
+    #[test]
+    fn rows_compare_medians() {
+        let row = Row::new("x", runs(&[30.0, 10.0, 20.0]), runs(&[19.0, 17.0]), 0);
+        let Comparison { kernel, simulator, difference } = row.goodput_mbit_s;
+        assert_eq!((kernel, simulator), (20.0, 18.0));
+        assert!((difference + 0.1).abs() < 1e-12);
+        assert_eq!(row.sojourn_ms.difference, 0.0);
+    }
+
+    #[test]
+    fn differences_of_both_signs_do_not_cancel() {
+        let row = |simulator| Row::new("x", runs(&[10.0]), runs(&[simulator]), 0);
+        let summary = Summary::new(&[row(9.0), row(10.5)]);
+        assert!((summary.worst_goodput - 0.1).abs() < 1e-12);
+        assert!((summary.mean_goodput - 0.075).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,113 @@
+//! `polypath validate kernel`: the kernel's TCP and Multipath TCP over emulated links, and the same
+//! in the simulator.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use polypath_emulator::plan::Prefix;
+use polypath_emulator::validate::{Cell, Row, Summary, compare, shipped_cells};
+use serde::Serialize;
+
+use super::text;
+use crate::command::LogFormat;
+use crate::command::service::{self, QUIET_LOG};
+use crate::config::UsageError;
+use crate::output;
+use crate::report::fidelity;
+
+/// Compare the simulator with this machine's kernel
+///
+/// Runs the scenarios of scenarios/validation in network namespaces, with the kernel's TCP and
+/// Multipath TCP over emulated links, and in the simulator. Takes about half a minute for each run
+/// of a cell, and root.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub(super) struct KernelOptions {
+    /// Only the cells whose names contain one of these
+    #[arg(value_name = "CELL")]
+    cells: Vec<String>,
+    /// How many runs of each cell; medians are compared
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
+    runs: u64,
+    /// What the names of the namespaces begin with
+    #[arg(long, value_name = "PREFIX", default_value = "polypath_validate")]
+    netns: Prefix,
+    /// List the cells and do not run them
+    #[arg(long)]
+    list: bool,
+    /// Write a page with the table
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The whole comparison; what `--json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Fidelity {
+    /// The kernel.
+    pub(super) kernel: String,
+    /// How many runs of each cell.
+    pub(super) runs: u64,
+    pub(super) rows: Vec<Row>,
+    pub(super) summary: Summary,
+}
+
+pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
+    let cells = options.chosen()?;
+    if options.list {
+        let names: String = cells.iter().map(|cell| format!("{}\n", cell.name)).collect();
+        output::print(&names)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    service::start_log(LogFormat::Text, QUIET_LOG)?;
+    let mut rows = Vec::new();
+    for (number, cell) in cells.iter().enumerate() {
+        tell(&format!("{} of {}: {}\n", number + 1, cells.len(), cell.name));
+        let row = compare(&cell.name, &cell.plan()?, options.runs, &options.netns)?;
+        tell(&format!("  {}\n", text::line(&row)));
+        rows.push(row);
+    }
+    let summary = Summary::new(&rows);
+    let fidelity = Fidelity { kernel: kernel()?, runs: options.runs, rows, summary };
+    if let Some(file) = &options.html {
+        let page = fidelity::page(&text::title(&fidelity), &text::rows(&fidelity));
+        fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    output::print(&match options.json {
+        true => serde_json::to_string_pretty(&fidelity)? + "\n",
+        false => text::table(&fidelity),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl KernelOptions {
+    fn chosen(&self) -> anyhow::Result<Vec<Cell>> {
+        let mut cells = shipped_cells()?;
+        if let Some(unknown) =
+            self.cells.iter().find(|part| !cells.iter().any(|cell| cell.name.contains(*part)))
+        {
+            let problem = format!("no cell has {unknown:?} in its name; --list names them");
+            return Err(UsageError::new(problem).into());
+        }
+        let wanted = |cell: &Cell| self.cells.iter().any(|part| cell.name.contains(part));
+        cells.retain(|cell| self.cells.is_empty() || wanted(cell));
+        Ok(cells)
+    }
+}
+
+/// The name and version of the kernel.
+fn kernel() -> anyhow::Result<String> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease");
+    Ok(format!("Linux {}", release.context("cannot read the kernel's version")?.trim()))
+}
+
+/// How far it is, for whoever waits.
+fn tell(text: &str) {
+    // With standard error closed there is nobody to tell.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
