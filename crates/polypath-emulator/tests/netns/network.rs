@@ -66,7 +66,8 @@ impl Bridged {
             let bridge = format!("bridge{n}");
             let wire = ["-n", &plan.wire, "link"];
             let run = |arguments: &[&str]| ip(&[&wire[..], arguments].concat());
-            run(&["add", "name", &bridge, "type", "bridge"]);
+            // Snooping bridges tell others that they are there.
+            run(&["add", "name", &bridge, "type", "bridge", "mcast_snooping", "0"]);
             for device in [&link.from_device, &link.to_device] {
                 run(&["set", "dev", device, "master", &bridge]);
             }
