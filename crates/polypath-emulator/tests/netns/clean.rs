@@ -245,6 +245,25 @@ fn a_network_that_fails_half_way_is_removed() {
 }
 
 #[test]
+fn without_iproute2_it_is_named() {
+    if !is_permitted("without_iproute2_it_is_named") {
+        return;
+    }
+    let scene = Scene::new("noip");
+    let nowhere = scene.folder.path().join("nowhere");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", EMULATOR, "--nocapture"])
+        .env("PATH", nowhere)
+        .env(DIRECTORY, scene.directory().path())
+        .env(PREFIX, scene.plan.prefix.as_str())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("source: Missing"), "{said}");
+    scene.assert_empty("without ip");
+}
+
+#[test]
 fn parameters_are_those_of_hosts() {
     if !is_permitted("parameters_are_those_of_hosts") {
         return;

@@ -4,7 +4,7 @@ use polypath_emulator::netns::{Namespaces, StateDirectory};
 use polypath_emulator::plan::NetworkPlan;
 use polypath_link::LinkConfig;
 use polypath_sim::PathLinks;
-use polypath_sim::topology::{Graph, Topology};
+use polypath_sim::topology::{Ends, Graph, GraphLink, Topology};
 use polypath_units::Bandwidth;
 use std::process::Command;
 use std::time::Duration;
@@ -20,7 +20,25 @@ pub(crate) fn two_path() -> Graph {
     Graph::between_two_hosts(["lte", "wifi"].map(|name| (name.to_owned(), link(10))))
 }
 
-/// A prefix for a test of this process.
+/// Two hosts with two ways between them, over a router each; the second is the shorter.
+pub(crate) fn two_ways() -> Graph {
+    let links = [
+        ("a", "client", "r1", 10),
+        ("b", "r1", "server", 10),
+        ("c", "client", "r2", 5),
+        ("d", "r2", "server", 5),
+    ];
+    let joined = |(name, from, to, ms): (&str, &str, &str, u64)| GraphLink {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        links: link(ms),
+    };
+    let pairs = vec![Ends::new("client", "server")];
+    Graph { nodes: Vec::new(), links: links.map(joined).into(), pairs }
+}
+
+/// A plan for a test of this process.
 pub(crate) fn plan(test: &str, graph: &Graph) -> NetworkPlan {
     let prefix = format!("hnetns_{test}_{}", std::process::id()).parse().unwrap();
     NetworkPlan::new(&prefix, &Topology::from(graph)).unwrap()

@@ -1,6 +1,6 @@
 //! What reaches whom, over which link.
 
-use crate::network::{Bridged, ip, is_permitted, link, two_path};
+use crate::network::{Bridged, ip, is_permitted, link, two_path, two_ways};
 use polypath_sim::topology::{Graph, chain, dumbbell, shared_bottleneck};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{Read, Write};
@@ -152,6 +152,8 @@ fn packets_pass_routers() {
     let network = Bridged::new("shared", &shared_bottleneck(2, &link(1), &link(10)));
     each_address_has_its_link(&network, "multipath", "server");
     each_address_has_its_link(&network, "single", "server");
+    let network = Bridged::new("ways", &two_ways());
+    each_address_has_its_link(&network, "client", "server");
 }
 
 /// The subflows of a connection at the server, by the other side's address.
@@ -206,6 +208,25 @@ fn multipath_tcp_has_one_subflow_for_each_link() {
     one_subflow_for_each_link(&two_path(), "mptcp", "client");
     let shared = shared_bottleneck(3, &link(1), &link(10));
     one_subflow_for_each_link(&shared, "mptcp3", "multipath");
+    // The server's first address is on the first way only, and is reached by both.
+    one_subflow_for_each_link(&two_ways(), "mptcpways", "client");
+}
+
+#[test]
+fn who_names_no_address_takes_the_way_of_least_delay() {
+    if !is_permitted("who_names_no_address_takes_the_way_of_least_delay") {
+        return;
+    }
+    let network = Bridged::new("least", &two_ways());
+    for (_, remote) in pairs(&network, "client", "server").into_iter().take(2) {
+        let ends = [("client", any(remote)), ("server", remote)];
+        let mut connection = connect(&network, ends, Protocol::TCP);
+        exchange(&mut connection);
+        let local = connection.near.local_addr().unwrap().as_socket().unwrap().ip();
+        let client = network.namespaces.plan().node("client").unwrap();
+        let second = client.interfaces.iter().find(|interface| interface.name == "c").unwrap();
+        assert!(second.addresses.both().contains(&local), "{local}");
+    }
 }
 
 #[test]
