@@ -29,7 +29,8 @@ use std::process::{Child, Command};
 /// The command that removes what an emulator has left; the prefix follows.
 pub const CLEAN_COMMAND: &str = "polypath emulate --clean";
 
-/// The namespaces of a network. They are removed with this, together with what runs in them.
+/// The namespaces of a network. They are removed with this, together with what runs in them but
+/// threads of this process: those that have entered one keep it, without a name, until they end.
 #[derive(Debug)]
 pub struct Namespaces {
     plan: NetworkPlan,

@@ -51,8 +51,8 @@ pub struct NetworkPlan {
     /// The links, in the order of [`Topology::edges`].
     pub links: Vec<LinkPlan>,
     /// Kernel parameters of all hosts, with their values, in the words of sysctl(8): set in this
-    /// order, after those of the plan. To begin with, measurements do not depend on those before
-    /// (`tcp_no_metrics_save`).
+    /// order, when the interfaces are there, after those of the plan. At first there is
+    /// `tcp_no_metrics_save`, so that measurements do not depend on those before.
     pub host_sysctls: Vec<(String, String)>,
 }
 

@@ -50,17 +50,36 @@ impl NetworkPlan {
             ..Step::default()
         };
         let devices = self.nodes.iter().map(|node| self.devices(node));
-        let routes = self.nodes.iter().map(addresses_and_routes);
+        let routes = self.nodes.iter().map(|node| self.addresses_and_routes(node));
         [wire].into_iter().chain(devices).chain([self.wire_up()]).chain(routes).collect()
     }
 
     fn devices(&self, node: &NodePlan) -> Step {
         let commands = node.interfaces.iter().flat_map(|i| device(i, &self.wire)).collect();
-        let mut sysctls: Vec<_> = owned(&NODE_SYSCTLS).collect();
-        if node.role != Role::Router {
-            sysctls.extend(self.host_sysctls.iter().cloned());
-        }
+        let sysctls = owned(&NODE_SYSCTLS).collect();
         Step { namespace: node.namespace.clone(), sysctls, commands, ..Step::default() }
+    }
+
+    fn addresses_and_routes(&self, node: &NodePlan) -> Step {
+        let mut commands = vec!["link set dev lo up".to_owned()];
+        commands.extend(node.interfaces.iter().flat_map(interface_commands));
+        commands.extend(node.routes.iter().map(route));
+        let several = node.role == Role::Opener && node.interfaces.len() > 1;
+        let ruled = if several { &node.interfaces[..] } else { &[] };
+        let (rules, ipv6_commands): (Vec<_>, _) = ruled.iter().enumerate().map(rules).unzip();
+        commands.extend(rules);
+        commands.extend(mptcp(node));
+        let namespace = node.namespace.clone();
+        Step { namespace, sysctls: self.late_sysctls(node), commands, ipv6_commands }
+    }
+
+    /// Forwarding comes when multicast is off: an interface that had it would tell its neighbours
+    /// of a router.
+    fn late_sysctls(&self, node: &NodePlan) -> Vec<(String, String)> {
+        let value = if node.forwards { "1" } else { "0" };
+        let forwarding = [("net.ipv4.ip_forward", value), ("net.ipv6.conf.all.forwarding", value)];
+        let of_hosts = if node.role == Role::Router { &[] } else { &self.host_sysctls[..] };
+        owned(&forwarding).chain(of_hosts.iter().cloned()).collect()
     }
 
     fn wire_up(&self) -> Step {
@@ -110,27 +129,14 @@ fn device(interface: &InterfacePlan, wire: &str) -> [String; 2] {
     ]
 }
 
-fn addresses_and_routes(node: &NodePlan) -> Step {
-    let mut commands = vec!["link set dev lo up".to_owned()];
-    commands.extend(node.interfaces.iter().flat_map(interface_commands));
-    commands.extend(node.routes.iter().map(route));
-    let several = node.role == Role::Opener && node.interfaces.len() > 1;
-    let ruled = if several { &node.interfaces[..] } else { &[] };
-    let (rules, ipv6_commands): (Vec<_>, _) = ruled.iter().enumerate().map(rules).unzip();
-    commands.extend(rules);
-    if node.role != Role::Router {
-        let limit = MPTCP_LIMIT;
-        commands.push(format!("mptcp limits set subflow {limit} add_addr_accepted {limit}"));
+/// The subflows that a host opens, and as many that it takes.
+fn mptcp(node: &NodePlan) -> Vec<String> {
+    if node.role == Role::Router {
+        return Vec::new();
     }
+    let limits = format!("mptcp limits set subflow {MPTCP_LIMIT} add_addr_accepted {MPTCP_LIMIT}");
     let endpoint = |address: &IpAddr| format!("mptcp endpoint add {address} subflow");
-    commands.extend(node.subflow_addresses.iter().map(endpoint));
-    Step { namespace: node.namespace.clone(), sysctls: forwarding(node), commands, ipv6_commands }
-}
-
-/// Set when multicast is off: an interface that had it would tell its neighbours of a router.
-fn forwarding(node: &NodePlan) -> Vec<(String, String)> {
-    let value = if node.forwards { "1" } else { "0" };
-    owned(&[("net.ipv4.ip_forward", value), ("net.ipv6.conf.all.forwarding", value)]).collect()
+    [limits].into_iter().chain(node.subflow_addresses.iter().map(endpoint)).collect()
 }
 
 fn interface_commands(interface: &InterfacePlan) -> Vec<String> {

@@ -43,12 +43,13 @@ fn an_emulator_that_is_killed() {
         inside.args(["-c", "echo in; exec sleep 600"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut word = String::new();
     BufReader::new(inside.stdout.take().unwrap()).read_line(&mut word).unwrap();
-    let outside = namespaces.spawn(Command::new("sleep").arg("600")).unwrap();
+    let mut outside = namespaces.spawn(Command::new("sleep").arg("600")).unwrap();
     println!("\npids {} {}", inside.id(), outside.id());
     // Until it is killed.
     let _ = std::io::stdin().read(&mut [0]);
     drop(namespaces);
     inside.wait().unwrap();
+    outside.wait().unwrap();
 }
 
 /// A folder with state files and a program for `ip`.
