@@ -63,7 +63,9 @@ impl Ways<'_> {
             for (place, end) in to.interfaces.iter().enumerate() {
                 let Some(hop) = self.next_hop(at, to, end) else { continue };
                 let own = at.interfaces.iter().any(|own| own.link == end.link);
-                // A host's neighbour is on its subnet, except where the simulator's route is shorter.
+                // What is on an own subnet has no other route, unless the simulator takes a shorter
+                // way. Hosts take that to their neighbour's first address, where connections go;
+                // its others stay a way to choose the link.
                 let direct = hop.link == end.link || (at.role != Role::Router && place != 0);
                 if !(own && direct) {
                     routes.extend(end.addresses.both().map(|to| route(None, Some(to), hop)));
