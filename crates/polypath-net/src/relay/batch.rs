@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use noq_udp::EcnCodepoint;
 use polypath_link::Packet;
+use polypath_units::Timestamp;
 
 /// A datagram on its way through a path.
 #[derive(Clone, Debug)]
@@ -36,7 +37,8 @@ pub(super) struct Batch {
     ecn: Option<EcnCodepoint>,
     contents: Vec<u8>,
     segment: usize,
-    segments: usize,
+    /// When each datagram was due.
+    due: Vec<Timestamp>,
 }
 
 impl Batch {
@@ -53,20 +55,24 @@ impl Batch {
     }
 
     pub(super) fn segment_size(&self) -> Option<usize> {
-        (self.segments > 1).then_some(self.segment)
+        (self.len() > 1).then_some(self.segment)
     }
 
     /// How many datagrams it holds.
     pub(super) fn len(&self) -> usize {
-        self.segments
+        self.due.len()
+    }
+
+    pub(super) fn due(&self) -> &[Timestamp] {
+        &self.due
     }
 
     /// Whether `datagram` can join the batch, at most `max_segments` in all.
     pub(super) fn fits(&self, datagram: &Datagram, max_segments: usize) -> bool {
-        let ends_with_full_segment = self.contents.len() == self.segments * self.segment;
+        let ends_with_full_segment = self.contents.len() == self.len() * self.segment;
         let size = datagram.payload.len();
-        self.segments == 0
-            || (self.segments < max_segments
+        self.len() == 0
+            || (self.len() < max_segments
                 && self.client == datagram.client
                 && self.ecn == datagram.ecn
                 && ends_with_full_segment
@@ -74,20 +80,20 @@ impl Batch {
                 && self.contents.len() + size <= MAX_BYTES)
     }
 
-    /// Adds a datagram that fits.
-    pub(super) fn push(&mut self, datagram: &Datagram) {
-        if self.segments == 0 {
+    /// Adds a datagram that fits and was due at `due`.
+    pub(super) fn push(&mut self, due: Timestamp, datagram: &Datagram) {
+        if self.len() == 0 {
             (self.client, self.ecn) = (datagram.client, datagram.ecn);
             self.segment = datagram.payload.len();
         }
         self.contents.extend_from_slice(&datagram.payload);
-        self.segments += 1;
+        self.due.push(due);
     }
 
     /// Empties it and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.contents.clear();
-        self.segments = 0;
+        self.due.clear();
     }
 }
 
@@ -103,7 +109,7 @@ mod tests {
         let mut batch = Batch::default();
         for &size in sizes {
             assert!(batch.fits(&datagram(1, size), 64), "{sizes:?}");
-            batch.push(&datagram(1, size));
+            batch.push(Timestamp::ZERO, &datagram(1, size));
         }
         batch
     }

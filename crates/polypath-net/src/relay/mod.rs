@@ -16,7 +16,8 @@
 //! # Accuracy
 //!
 //! One thread for each path sleeps until the next packet is due. It wakes at most once in
-//! [`REST`], so a packet is late by up to about that, plus what the operating system adds.
+//! [`REST`], so a packet is late by up to about that, plus what the operating system adds:
+//! [`RelayCounters::up_lateness`] tells.
 //! Packets come out in order; they leave in bursts of what fell due together. When the
 //! machine is too busy to wake the thread in time, the sockets' buffers can overflow before the
 //! link sees the packets; nothing here counts those.
@@ -28,7 +29,7 @@ mod port;
 mod tests;
 mod worker;
 
-use crate::realtime::Clock;
+use crate::realtime::{Clock, Lateness, LatenessSummary};
 use polypath_link::{ConfigError, Counters, Link, LinkConfig, RunSeed};
 use port::Port;
 use std::io::{self, PipeWriter};
@@ -101,6 +102,10 @@ pub struct RelayCounters {
     pub up: Counters,
     /// The link towards the clients.
     pub down: Counters,
+    /// How late packets left for the hub.
+    pub up_lateness: LatenessSummary,
+    /// How late packets left for the clients.
+    pub down_lateness: LatenessSummary,
     /// Clients now.
     pub clients: usize,
     /// Datagrams of clients that had no place or got no socket.
@@ -167,7 +172,13 @@ impl Relay {
     /// If there is no such path.
     pub fn counters(&self, path: usize) -> RelayCounters {
         let state = self.paths[path].shared.lock();
-        RelayCounters { up: state.up.counters(), down: state.down.counters(), ..state.counters }
+        RelayCounters {
+            up: state.up.counters(),
+            down: state.down.counters(),
+            up_lateness: state.up_lateness.summary(),
+            down_lateness: state.down_lateness.summary(),
+            ..state.counters
+        }
     }
 
     /// Stops all paths and waits for their threads. What is still in the links is lost.
@@ -206,7 +217,10 @@ impl RunningPath {
         let (address, edge) =
             bound.map_err(|source| RelayError::Listen { path: name.clone(), listen, source })?;
 
-        let shared = Arc::new(Shared::new(State { up, down, counters: RelayCounters::default() }));
+        let [up_lateness, down_lateness] = core::array::from_fn(|_| Lateness::new());
+        let counters = RelayCounters::default();
+        let state = State { up, down, up_lateness, down_lateness, counters };
+        let shared = Arc::new(Shared::new(state));
         let worker = Worker::new(edge, hub, shared.clone(), clock);
         let (wake, thread) =
             spawn(&name, worker).map_err(|source| RelayError::Thread { path: name, source })?;

@@ -105,6 +105,9 @@ fn passes_both_ways(bench: &Bench) {
     let counters = bench.relay.counters(0);
     assert_eq!(counters.up.delivered.packets, 401);
     assert_eq!(counters.down.delivered.packets, 400);
+    let lateness = [counters.up_lateness, counters.down_lateness];
+    assert_eq!(lateness.map(|lateness| lateness.packets), [401, 400]);
+    assert!(lateness.iter().all(|late| late.p50 <= late.max && !late.max.is_zero()));
     assert_eq!((counters.unsent, counters.refused, counters.receive_errors), (0, 0, 0));
 }
 

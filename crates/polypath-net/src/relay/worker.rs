@@ -4,7 +4,7 @@ use super::batch::{Batch, Datagram};
 use super::nat::Nat;
 use super::port::{Buffers, Port};
 use super::{REST, RelayCounters, unspecified_like};
-use crate::realtime::{Clock, rest, sharpen_timers};
+use crate::realtime::{Clock, Lateness, rest, sharpen_timers};
 use bytes::Bytes;
 use polypath_link::Link;
 use polypath_units::Timestamp;
@@ -21,11 +21,13 @@ pub(super) struct Shared {
     state: Mutex<State>,
 }
 
-/// The links of a path, and its counters without those of the links.
+/// The links of a path, how late their packets were, and the other counters.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) up: Link<Datagram>,
     pub(super) down: Link<Datagram>,
+    pub(super) up_lateness: Lateness,
+    pub(super) down_lateness: Lateness,
     pub(super) counters: RelayCounters,
 }
 
@@ -141,24 +143,26 @@ impl Worker {
     }
 
     fn deliver_to_hub(&mut self, now: Timestamp, state: &mut State) {
-        let (nat, hub, unsent) = (&self.nat, self.hub, &mut state.counters.unsent);
+        let (nat, hub, clock) = (&self.nat, self.hub, self.clock);
+        let State { up, up_lateness, counters, .. } = state;
         let max = self.edge.max_segments();
-        drain(&mut state.up, now, &mut self.batch, max, |batch| {
+        drain(up, now, &mut self.batch, max, |batch| {
             let sent =
                 nat.get(batch.client()).is_some_and(|c| c.port.send(batch, hub, None).is_ok());
-            *unsent += if sent { 0 } else { batch.len() as u64 };
+            counters.unsent += note(batch, sent, up_lateness, clock);
         });
     }
 
     fn deliver_to_clients(&mut self, now: Timestamp, state: &mut State) {
-        let (nat, edge, unsent) = (&self.nat, &self.edge, &mut state.counters.unsent);
+        let (nat, edge, clock) = (&self.nat, &self.edge, self.clock);
+        let State { down, down_lateness, counters, .. } = state;
         let give_source = self.edge_is_unspecified;
-        drain(&mut state.down, now, &mut self.batch, edge.max_segments(), |batch| {
+        drain(down, now, &mut self.batch, edge.max_segments(), |batch| {
             let sent = nat.get(batch.client()).is_some_and(|client| {
                 let source = client.reached_at.filter(|_| give_source);
                 edge.send(batch, client.address, source).is_ok()
             });
-            *unsent += if sent { 0 } else { batch.len() as u64 };
+            counters.unsent += note(batch, sent, down_lateness, clock);
         });
     }
 
@@ -184,17 +188,27 @@ fn drain(
     max_segments: usize,
     mut send: impl FnMut(&Batch),
 ) {
-    while let Some(datagram) = link.poll(now) {
+    while let Some((due, datagram)) = link.poll_due(now) {
         if !batch.fits(&datagram, max_segments) {
             send(batch);
             batch.clear();
         }
-        batch.push(&datagram);
+        batch.push(due, &datagram);
     }
     if batch.len() > 0 {
         send(batch);
         batch.clear();
     }
+}
+
+/// Enters how late the datagrams of a batch were if it was sent; how many were not.
+fn note(batch: &Batch, sent: bool, lateness: &mut Lateness, clock: Clock) -> u64 {
+    if !sent {
+        return batch.len() as u64;
+    }
+    let now = clock.now();
+    batch.due().iter().for_each(|&due| lateness.record(due, now));
+    0
 }
 
 /// The size of the IP packet that carries a UDP payload.
