@@ -74,6 +74,16 @@ fn sojourn_times_are_those_of_all_packets_served() {
     assert_eq!(all.mean_since(all), None);
 }
 
+#[test]
+fn a_late_call_learns_when_packets_arrived() {
+    let mut link = link(config(5 * MS));
+    fill(&mut link, 3);
+    let late: Vec<_> = std::iter::from_fn(|| link.poll_due(ms(7))).collect();
+    assert_eq!(late, [(ms(6), 0), (ms(7), 1)]);
+    assert_eq!(link.poll_due(ms(100)), Some((ms(8), 2)));
+    assert_eq!(link.counters().delivered, Tally { packets: 3, bytes: 4500 });
+}
+
 /// A third of a nanosecond more or less for each packet would add up to 0.1 ms in 300 000.
 #[test]
 fn the_rate_is_exact_over_many_packets() {
