@@ -102,7 +102,7 @@ fn open(connection: &KernelConnection) -> io::Result<Connected> {
     let listening =
         in_namespace(&server.0, || socket::listening(*transport, congestion, server.1))?;
     let client = in_namespace(&client.0, || socket::bound(*transport, congestion, client.1))?;
-    socket::connect(client, &listening)
+    socket::connect(client, listening)
 }
 
 /// Does something in a thread that has moved into a namespace; sockets stay in the one in which they

@@ -22,6 +22,8 @@ pub enum KernelTransport {
 pub(super) struct Connected {
     pub(super) client: TcpStream,
     pub(super) server: TcpStream,
+    /// Subflows that come later join by it (RFC 8684 section 3.2).
+    _listening: Socket,
 }
 
 /// A socket of the calling thread's namespace, bound to `address`.
@@ -52,9 +54,9 @@ pub(super) fn listening(
 }
 
 /// Connects a bound socket with a listening one.
-pub(super) fn connect(client: Socket, server: &Socket) -> io::Result<Connected> {
-    client.connect_timeout(&server.local_addr()?, HANDSHAKE)?;
+pub(super) fn connect(client: Socket, listening: Socket) -> io::Result<Connected> {
+    client.connect_timeout(&listening.local_addr()?, HANDSHAKE)?;
     // The client has its answer, so the kernel of the server knows of it.
-    let (accepted, _) = server.accept()?;
-    Ok(Connected { client: client.into(), server: accepted.into() })
+    let (accepted, _) = listening.accept()?;
+    Ok(Connected { client: client.into(), server: accepted.into(), _listening: listening })
 }
