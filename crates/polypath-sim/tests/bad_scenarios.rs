@@ -35,6 +35,9 @@ fn error_of(text: &str) -> String {
     let mut open = |trace: &Path| match trace.to_str() {
         Some("good.mahimahi") => Ok("1\n2\n".to_owned()),
         Some("bad.mahimahi") => Ok("1\nx\n".to_owned()),
+        Some("text.csv") => Ok("a,b\n1,2\n".to_owned()),
+        Some("bad.csv") => Ok("rate_mbit_s\n1\n-1\n".to_owned()),
+        Some("slow.csv") => Ok("rate_bit_s\n1\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
     let scenario = match Scenario::parse(text, Path::new("bad.toml"), &mut open) {

@@ -65,6 +65,13 @@ impl Trace {
         Ok(Self { millis })
     }
 
+    /// Whether a text is rather a Mahimahi trace than CSV: its first line that is not blank has
+    /// digits alone.
+    pub fn looks_like(text: &str) -> bool {
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        first.is_some_and(|line| line.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
     /// Reads the Mahimahi format. Blank lines are skipped; `\r\n` is accepted.
     ///
     /// # Errors
@@ -157,6 +164,16 @@ mod tests {
         assert_eq!((trace.opportunities(), trace.period()), (4, Duration::from_millis(12)));
         // 4 x 1500 B x 8 bit in 12 ms.
         assert_eq!(trace.mean_rate(), Bandwidth::from_mbit_per_sec(4.0));
+    }
+
+    #[test]
+    fn a_trace_begins_with_digits_alone() {
+        for trace in ["12\n13\n", "\n \n0\r\n", "1\nx\n"] {
+            assert!(Trace::looks_like(trace), "{trace}");
+        }
+        for other in ["", "\n", "rate_mbit_s\n1\n", "1.5,Mbits/sec\n", "12,bits/sec\n", "-1\n"] {
+            assert!(!Trace::looks_like(other), "{other}");
+        }
     }
 
     #[test]

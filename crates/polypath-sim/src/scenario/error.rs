@@ -2,6 +2,7 @@
 
 use core::fmt;
 use polypath_link::TraceError;
+use polypath_link::trace::{ConvertError, CsvError};
 use std::io;
 use std::path::PathBuf;
 
@@ -30,6 +31,21 @@ impl fmt::Display for Place {
             Self::Override { setting } => write!(f, "--set {setting}"),
         }
     }
+}
+
+/// Why a file is no trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceFileError {
+    /// It is not in the format of Mahimahi, though its first line is a number.
+    #[error(transparent)]
+    Mahimahi(#[from] TraceError),
+    /// It is not CSV of rates, and not Mahimahi, which begins with a number.
+    #[error("read as CSV of rates, as a Mahimahi trace begins with a whole number: {0}")]
+    Csv(#[from] CsvError),
+    /// Its rates make no trace.
+    #[error(transparent)]
+    Rates(#[from] ConvertError),
 }
 
 /// Why a scenario cannot be used, and where.
@@ -110,7 +126,7 @@ pub enum ScenarioError {
         /// The trace file.
         trace: PathBuf,
         /// What is wrong in it.
-        source: TraceError,
+        source: TraceFileError,
     },
 }
 

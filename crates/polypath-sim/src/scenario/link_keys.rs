@@ -2,12 +2,17 @@
 
 use super::ScenarioError;
 use super::declare::{Located, Probability, Readable, Shape, keys};
+use super::generate::GenerateKeys;
 use super::queue::Bytes;
+use super::radio::RadioKeys;
+use super::rate_source::{NO_RATE, Service};
 use super::read::Reader;
+use super::recovery::RecoveryChoice;
+use super::seed::default_seed;
 use super::table::{Table, Value};
 use crate::network::PathLinks;
 use core::num::NonZeroU64;
-use polypath_link::{Blackout, LinkConfig, Loss, QueueConfig, Rate, RateStep};
+use polypath_link::{Blackout, LinkConfig, Loss, QueueConfig};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -15,12 +20,17 @@ keys! {
     /// A link in one direction; what is not said is as in the table around it.
     #[derive(Clone, Default)]
     pub(super) struct LinkKeys {
-        /// The rate. A link has a `rate` or a `trace`.
+        /// The rate. A link has one of `rate`, `trace`, `generate`, `radio`.
         rate: Option<Located<Bandwidth>>;
-        /// A file of delivery opportunities in the format of Mahimahi, relative to this file.
+        /// A file of delivery opportunities in the format of Mahimahi, or of rates over time as
+        /// CSV, relative to this file.
         trace: Option<Located<String>>;
         /// Whether the trace starts over at its end (that is so if nothing is said).
         trace_loop: Option<Located<bool>>;
+        /// A trace that is generated.
+        generate: Option<Located<GenerateKeys>>;
+        /// A rate over time as a model of radio has it.
+        radio: Option<Located<RadioKeys>>;
         /// Changes of the rate, in order of time.
         rate_schedule: Option<Located<Vec<RateStepKeys>>>;
         /// A rate from one time on, or until another; after it the schedule holds again.
@@ -29,7 +39,7 @@ keys! {
         delay: Option<Duration> where "0 s" to "1 h";
         /// Each packet's delay varies by up to this, plus or minus, uniformly.
         jitter: Option<Duration> where "0 s" to "1 h";
-        /// Whether jitter may reorder packets.
+        /// Whether jitter, and recovery that is not in order, may reorder packets.
         reorder: Option<bool>;
         /// The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of
         /// the direction times the `queue_rtt`. If not given, `"1 bdp"`.
@@ -39,6 +49,8 @@ keys! {
         queue_rtt: Option<Duration> where "0 s" to "1 h";
         /// Loss on the line: a probability for each packet, or a model.
         loss: Option<Loss>;
+        /// Retransmission on the radio layer, which shows as delay. If not given, `"none"`.
+        recovery: Option<RecoveryChoice>;
         /// Larger packets are dropped.
         mtu: Option<Bytes> where "1 B" to "4294967295 B";
         /// Outages that nobody is told of.
@@ -120,18 +132,21 @@ keys! {
 }
 
 impl PairKeys {
-    /// The links of these keys, which stand in the table `owner`.
+    /// The links of these keys, which stand in the table `owner`. What is random and has no seed
+    /// has one of the `name`.
     pub(super) fn links<T>(
         &self,
+        name: &str,
         owner: &Located<T>,
         reader: &mut Reader<'_>,
     ) -> Result<PathLinks, ScenarioError> {
-        let common = self.both.rate(reader)?;
+        let seed = default_seed(name);
+        let common = self.both.service(seed, reader)?;
         let mut config = |direction: &Option<LinkKeys>| {
             let keys = direction.clone().unwrap_or_default();
-            let rate = keys.rate(reader)?.or_else(|| common.clone());
-            let rate = rate.ok_or_else(|| owner.missing("`rate` or `trace`"))?;
-            keys.over(&self.both).into_config(rate, owner)
+            let service = keys.service(seed, reader)?.or_else(|| common.clone());
+            let service = service.ok_or_else(|| owner.missing(NO_RATE))?;
+            keys.over(&self.both).into_config(service, owner)
         };
         let (mut up, mut down) = (config(&self.up)?, config(&self.down)?);
         let both_ways = up.delay.saturating_add(down.delay);
@@ -154,102 +169,38 @@ impl LinkKeys {
             queue: self.queue.or(base.queue),
             queue_rtt: self.queue_rtt.or(base.queue_rtt),
             loss: self.loss.or(base.loss),
+            recovery: self.recovery.or(base.recovery),
             mtu: self.mtu.or(base.mtu),
             blackout: self.blackout.or(base.blackout),
             ..self
         }
     }
 
-    fn into_config<T>(self, rate: Rate, owner: &Located<T>) -> Result<LinkConfig, ScenarioError> {
+    fn into_config<T>(
+        self,
+        Service { rate, blackouts: lost }: Service,
+        owner: &Located<T>,
+    ) -> Result<LinkConfig, ScenarioError> {
         let delay = self.delay.ok_or_else(|| owner.missing("`delay`"))?;
         let default = LinkConfig::new(rate, delay);
         let mut queue = self.queue.unwrap_or(default.queue);
         if let Some(rtt) = self.queue_rtt {
             queue.set_rtt(rtt);
         }
-        let blackouts = self.blackout.unwrap_or_default();
+        let given = self.blackout.unwrap_or_default();
+        let mut blackouts = given.iter().map(blackout).collect::<Result<Vec<_>, _>>()?;
+        blackouts.extend(lost);
         Ok(LinkConfig {
             jitter: self.jitter.unwrap_or(default.jitter),
             reorder: self.reorder.unwrap_or(default.reorder),
             queue,
             loss: self.loss.unwrap_or(default.loss),
+            recovery: self.recovery.and_then(|recovery| recovery.0),
             mtu: self.mtu.map(Bytes::get),
-            blackouts: blackouts.iter().map(blackout).collect::<Result<_, _>>()?,
+            blackouts,
             ..default
         })
     }
-
-    /// The rate that these keys give, if they do.
-    fn rate(&self, reader: &mut Reader<'_>) -> Result<Option<Rate>, ScenarioError> {
-        let Self { rate, trace, trace_loop, rate_schedule, blockage, .. } = self;
-        match (rate, trace) {
-            (Some(rate), None) => {
-                refuse(trace_loop, "goes with `trace` only")?;
-                let steps = rate_schedule.as_ref().map_or(Ok(Vec::new()), schedule)?;
-                let blockage = blockage.as_ref().map(checked_blockage).transpose()?;
-                Ok(Some(with_blockage(rate.value, steps, blockage)))
-            }
-            (None, Some(trace)) => {
-                refuse(rate_schedule, "goes with `rate` only, not with `trace`")?;
-                refuse(blockage, "goes with `rate` only, not with `trace`")?;
-                let repeat = trace_loop.as_ref().is_none_or(|repeat| repeat.value);
-                Ok(Some(Rate::Trace { trace: reader.trace(trace)?, repeat }))
-            }
-            (Some(_), Some(trace)) => {
-                Err(trace.wrong("a link has a `rate` or a `trace`, not both"))
-            }
-            (None, None) => {
-                refuse(rate_schedule, "needs a `rate` beside it")?;
-                refuse(blockage, "needs a `rate` beside it")?;
-                refuse(trace_loop, "goes with `trace` only").map(|()| None)
-            }
-        }
-    }
-}
-
-fn refuse<T>(value: &Option<Located<T>>, problem: &str) -> Result<(), ScenarioError> {
-    value.as_ref().map_or(Ok(()), |value| Err(value.wrong(problem)))
-}
-
-fn schedule(keys: &Located<Vec<RateStepKeys>>) -> Result<Vec<RateStep>, ScenarioError> {
-    let steps = keys.value.iter().map(|&RateStepKeys { at, rate }| RateStep { at, rate });
-    let steps: Vec<_> = steps.collect();
-    match steps.windows(2).find(|pair| pair[1].at <= pair[0].at) {
-        Some(pair) => Err(keys.wrong(format_args!(
-            "the step at {} does not come after the one at {}; times must ascend",
-            pair[1].at, pair[0].at
-        ))),
-        None => Ok(steps),
-    }
-}
-
-fn checked_blockage(keys: &Located<BlockageKeys>) -> Result<&BlockageKeys, ScenarioError> {
-    if keys.value.until.is_some_and(|until| until <= keys.value.at) {
-        return Err(keys.wrong("`until` must be later than `at`"));
-    }
-    Ok(&keys.value)
-}
-
-/// The schedule with a blockage laid over it; after it the schedule holds again.
-fn with_blockage(
-    initial: Bandwidth,
-    steps: Vec<RateStep>,
-    blockage: Option<&BlockageKeys>,
-) -> Rate {
-    let Some(&BlockageKeys { at, rate, until }) = blockage else {
-        return match steps.is_empty() {
-            true => Rate::Constant(initial),
-            false => Rate::Schedule { initial, steps },
-        };
-    };
-    let mut merged: Vec<_> = steps.iter().copied().filter(|step| step.at < at).collect();
-    merged.push(RateStep { at, rate });
-    if let Some(until) = until {
-        let before = steps.iter().rev().find(|step| step.at <= until);
-        merged.push(RateStep { at: until, rate: before.map_or(initial, |step| step.rate) });
-        merged.extend(steps.iter().filter(|step| step.at > until));
-    }
-    Rate::Schedule { initial, steps: merged }
 }
 
 fn blackout(keys: &Located<BlackoutKeys>) -> Result<Blackout, ScenarioError> {

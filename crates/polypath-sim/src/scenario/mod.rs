@@ -27,15 +27,20 @@ mod declare;
 mod error;
 mod event;
 mod flow;
+mod generate;
 mod link_keys;
 mod names;
 mod network;
 mod overrides;
 mod queue;
+mod radio;
+mod rate_source;
 mod read;
 mod record;
+mod recovery;
 mod reference;
 mod schema;
+mod seed;
 mod table;
 
 pub use connection::{
@@ -43,7 +48,7 @@ pub use connection::{
     TcpOptions, Transport, Tunnel, Udp, WindowControl,
 };
 pub use declare::Located;
-pub use error::{Place, ScenarioError};
+pub use error::{Place, ScenarioError, TraceFileError};
 pub use event::{Change, Event};
 pub use flow::{
     Bulk, Cdf, CdfPoint, ConstantRate, ExponentialSizes, Flow, FlowKind, LARGEST_SIZE, LogNormal,

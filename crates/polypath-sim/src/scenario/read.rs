@@ -8,9 +8,10 @@ use super::network::{LinkItem, NodeKeys, PathKeys, PresetKeys, read_network};
 use super::overrides::{self, Overrides};
 use super::record::Record;
 use super::table::{Document, Table, read_literal};
-use super::{Flow, Scenario, ScenarioError};
+use super::{Flow, Scenario, ScenarioError, TraceFileError};
 use crate::topology::Graph;
 use polypath_link::Trace;
+use polypath_link::trace::RateSeries;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,8 @@ keys! {
 pub(super) struct Reader<'a> {
     folder: &'a Path,
     open: &'a mut dyn FnMut(&Path) -> io::Result<String>,
+    /// Of the scenario.
+    pub(super) duration: Option<Duration>,
     traces: BTreeMap<PathBuf, Arc<Trace>>,
 }
 
@@ -65,13 +68,21 @@ impl Reader<'_> {
             trace: path.clone(),
             source,
         })?;
-        let trace = Trace::parse(&text).map_err(|source| ScenarioError::Trace {
+        let trace = parse_trace(&text).map_err(|source| ScenarioError::Trace {
             place: place.clone(),
             trace: path.clone(),
             source,
         })?;
         Ok(self.traces.entry(path).or_insert(Arc::new(trace)).clone())
     }
+}
+
+/// Delivery opportunities, as they stand in a file or as its rates make them.
+fn parse_trace(text: &str) -> Result<Trace, TraceFileError> {
+    if Trace::looks_like(text) {
+        return Ok(Trace::parse(text)?);
+    }
+    Ok(RateSeries::parse_csv(text)?.to_trace()?)
 }
 
 pub(super) fn scenario(
@@ -89,9 +100,10 @@ pub(super) fn scenario(
     })?;
     overrides::apply(root.get_mut(), &all, text.len())?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let mut reader = Reader { folder, open, traces: BTreeMap::new() };
     let table = Table::root(document, &root);
-    build(Located::new(File::read_all(&table)?, table.site()), &mut reader)
+    let file = Located::new(File::read_all(&table)?, table.site());
+    let duration = file.value.duration;
+    build(file, &mut Reader { folder, open, duration, traces: BTreeMap::new() })
 }
 
 /// Checks what refers to each other.

@@ -88,7 +88,11 @@ impl Book {
                 self.chapter(&heading, path, &declaration());
             }
             Shape::List(item) => self.shape(path, item, true),
-            Shape::OneOf(shapes) => self.first_table(path, shapes, list),
+            Shape::OneOf(shapes) => {
+                let choices = shapes.iter().filter(|shape| matches!(shape, Shape::Choice(_)));
+                choices.for_each(|choices| self.shape(path, choices, false));
+                self.first_table(path, shapes, list);
+            }
             Shape::Choice(choices) => self.choices(path, choices),
             Shape::Text(form) => {
                 self.forms.insert(form.name, form.what);

@@ -43,6 +43,10 @@ pub(super) struct Site {
 }
 
 impl Site {
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
     pub(super) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         let (place, key) = (self.place.clone(), self.key.clone());
         ScenarioError::Value { place, key, problem: problem.to_string() }

@@ -23,6 +23,11 @@ impl<T> Located<T> {
         &self.site.place
     }
 
+    /// The key that it is the value of.
+    pub(in crate::scenario) fn key(&self) -> &str {
+        self.site.key()
+    }
+
     /// The error that this value is not right.
     pub(in crate::scenario) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         self.site.wrong(problem)

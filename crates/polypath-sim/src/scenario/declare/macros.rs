@@ -181,10 +181,10 @@ macro_rules! choices {
 
         impl $name {
             /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            $visibility const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name in a scenario file.
-            pub const fn name(self) -> &'static str {
+            $visibility const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $value,)+
                 }

@@ -157,7 +157,7 @@ pub enum Preset {
 
 impl PresetKeys {
     pub(super) fn preset(&self, reader: &mut Reader<'_>) -> Result<Preset, ScenarioError> {
-        let mut links = |keys: &Located<PairKeys>| keys.value.links(keys, reader);
+        let mut links = |keys: &Located<PairKeys>| keys.value.links(keys.key(), keys, reader);
         Ok(match self {
             Self::TwoPath(keys) => {
                 Preset::TwoPath { path1: links(&keys.path1)?, path2: links(&keys.path2)? }

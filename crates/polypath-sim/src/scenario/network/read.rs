@@ -71,7 +71,7 @@ fn read_paths(
     }
     unique(paths.value.iter().map(|path| &path.value.name), "path")?;
     let paths = paths.value.iter().map(|path| {
-        let links = path.value.pair.links(path, reader)?;
+        let links = path.value.pair.links(&path.value.name.value, path, reader)?;
         Ok(ScenarioPath { name: path.value.name.value.clone(), links })
     });
     paths.collect()
@@ -118,8 +118,9 @@ fn read_link(
     if from == to {
         return Err(between.wrong(format_args!("a link from {from:?} to itself")));
     }
+    let links = pair.links(&name.value, link, reader)?;
     let (name, from, to) = (name.value.clone(), from.clone(), to.clone());
-    Ok(GraphLink { name, from, to, links: pair.links(link, reader)? })
+    Ok(GraphLink { name, from, to, links })
 }
 
 /// Refuses a name that is there twice.

@@ -31,8 +31,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Content> {
         let log = PingLog::parse(&text).map_err(|error| wrong(None, error.to_string()))?;
         return Ok(Content::Pings(log));
     }
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    if !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit()) {
+    if Trace::looks_like(&text) {
         let trace = Trace::parse(&text).map_err(|error| wrong(None, error.to_string()))?;
         return Ok(Content::Trace(trace));
     }
