@@ -471,7 +471,7 @@ fn a_wrong_override_is_named_with_what_there_is() {
         ("a=1\nb=2", "--set a=1\nb=2: an override is one line"),
         (
             "path.lte.deley=5ms",
-            "--set path.lte.deley=5ms: unknown key `deley` in [[path]]; allowed are name, up, down, rate, trace, trace_loop, rate_schedule, blockage, delay, jitter, reorder, queue, queue_rtt, loss, mtu, blackout",
+            "--set path.lte.deley=5ms: unknown key `deley` in [[path]]; allowed are name, up, down, rate, trace, trace_loop, generate, radio, rate_schedule, blockage, delay, jitter, reorder, queue, queue_rtt, loss, recovery, mtu, blackout",
         ),
         (
             "path.lte.up.loss=2",

@@ -2,6 +2,7 @@
 
 mod blockage;
 mod path_loss;
+mod ping_pong;
 mod rate;
 mod recovery;
 mod walk;

@@ -132,6 +132,9 @@ impl Refine for CellLoad {
 /// Base stations, of which each step looks at every one.
 const MOST_STATIONS: usize = 1000;
 
+/// Each step looks at each base station: an hour past a thousand, or ten seconds of work.
+const MOST_COMPUTATIONS: u128 = 50_000_000;
+
 /// Where base stations are.
 #[derive(Clone)]
 enum Stations {
@@ -222,6 +225,11 @@ pub(super) enum WalkError {
         "spacing: the way of {way_m:.0} m needs more than {MOST_STATIONS} base stations every {spacing_m} m"
     )]
     Stations { way_m: f64, spacing_m: f64 },
+    #[error(
+        "{stations} base stations in {steps} steps are {} computations, and at most {MOST_COMPUTATIONS} are allowed; take a shorter time, longer steps or fewer base stations",
+        *stations as u128 * steps
+    )]
+    Computations { stations: usize, steps: u128 },
 }
 
 impl Street {
@@ -230,6 +238,10 @@ impl Street {
             Stations::Given(stations) => stations.clone(),
             &Stations::Every { spacing_m, aside_m } => self.along(spacing_m, aside_m, duration)?,
         };
+        let steps = duration.as_nanos().div_ceil(self.walk.step.as_nanos());
+        if stations.len() as u128 * steps > MOST_COMPUTATIONS {
+            return Err(WalkError::Computations { stations: stations.len(), steps });
+        }
         let walk = Walk { stations, ..self.walk.clone() };
         Ok(walk.run(duration, self.seed.or(default_seed))?)
     }
