@@ -290,6 +290,26 @@ fn without_a_seed_links_differ_and_stay_the_same() {
     }
 }
 
+/// In a preset the key of a table is the name; in a graph links have their own.
+#[test]
+fn links_of_other_networks_have_seeds_too() {
+    let generated = "delay = \"5 ms\"\ngenerate = { preset = \"drive\" }\n";
+    let preset = format!(
+        "duration = \"9 s\"\n[network]\npreset = \"two_path\"\n[network.path1]\n{generated}[network.path2]\n{generated}"
+    );
+    let link = |name: &str| {
+        format!("[[link]]\nname = \"{name}\"\nbetween = [\"client\", \"server\"]\n{generated}")
+    };
+    let graph = format!("duration = \"9 s\"\n{}{}", link("path1"), link("path2"));
+    let rates = |text: &str| {
+        let links = scenario(text).network.graph().links;
+        links.into_iter().map(|link| link.links.down.rate).collect::<Vec<_>>()
+    };
+    let rates = [rates(&preset), rates(&graph)];
+    assert_ne!(rates[0][0], rates[0][1]);
+    assert_eq!(rates[0], rates[1], "of the same names");
+}
+
 #[test]
 fn csv_of_rates_is_a_trace() {
     let trace = Arc::new(RateSeries::parse_csv(CSV).unwrap().to_trace().unwrap());
@@ -298,5 +318,23 @@ fn csv_of_rates_is_a_trace() {
     for repeat in [true, false] {
         let rate = down(&format!("trace = \"rates.csv\"\ntrace_loop = {repeat}")).rate;
         assert_eq!(rate, Rate::Trace { trace: trace.clone(), repeat });
+    }
+}
+
+/// What the pages of radio and traces show as part of a path is one.
+#[test]
+fn the_examples_of_the_pages_are_read() {
+    let pages = [
+        include_str!("../../../docs/links/radio.md"),
+        include_str!("../../../docs/links/traces.md"),
+    ];
+    let examples: Vec<_> = pages.iter().flat_map(|page| page.split("```toml\n").skip(1)).collect();
+    assert!(examples.len() >= 6, "{} examples", examples.len());
+    for example in examples {
+        let keys = example.split("```").next().unwrap();
+        let rate = if keys.starts_with("recovery") { "rate = \"10 Mbit/s\"\n" } else { "" };
+        let PathLinks { up, down } = links(&format!("{rate}{keys}"));
+        assert!(up.recovery.is_some() == keys.starts_with("recovery"), "{keys}");
+        assert!(up.rate.reference() > Bandwidth::ZERO && down.check().is_ok(), "{keys}");
     }
 }

@@ -42,7 +42,8 @@ keys! {
         /// Whether jitter, and recovery that is not in order, may reorder packets.
         reorder: Option<bool>;
         /// The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of
-        /// the direction times the `queue_rtt`. If not given, `"1 bdp"`.
+        /// the direction, the highest of a schedule or of `radio`, the mean of a trace, times the
+        /// `queue_rtt`. If not given, `"1 bdp"`.
         queue: Option<QueueConfig>;
         /// The round-trip time that a queue in BDPs refers to; if not given, the delays of both
         /// directions of this link.
