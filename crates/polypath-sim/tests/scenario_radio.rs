@@ -338,3 +338,41 @@ fn the_examples_of_the_pages_are_read() {
         assert!(up.rate.reference() > Bandwidth::ZERO && down.check().is_ok(), "{keys}");
     }
 }
+
+fn shipped(name: &str) -> Scenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    Scenario::load(&folder.join(name)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The rates of a schedule, in Mbit/s, that begin in these seconds.
+fn rates(link: &LinkConfig, seconds: core::ops::Range<u64>) -> Vec<f64> {
+    let Rate::Schedule { steps, .. } = &link.rate else { panic!("{:?}", link.rate) };
+    let within =
+        |at: Timestamp| at >= self::at(1000 * seconds.start) && at < self::at(1000 * seconds.end);
+    steps.iter().filter(|step| within(step.at)).map(|step| step.rate.mbit_per_sec()).collect()
+}
+
+fn mean(rates: &[f64]) -> f64 {
+    rates.iter().sum::<f64>() / rates.len() as f64
+}
+
+#[test]
+fn shipped_scenarios_show_what_they_say() {
+    let walk = shipped("mmwave_walk.toml");
+    let [mmwave, lte] = [0, 1].map(|index| links_of(&walk, index).down);
+    let [seen, lost, found] = [0..4, 9..11, 13..20].map(|seconds| mean(&rates(&mmwave, seconds)));
+    assert!(lost < seen / 10.0 && found > seen, "{seen} {lost} {found}");
+    let stays = mean(&rates(&lte, 9..11));
+    assert!(stays > lost, "{stays} {lost}");
+
+    let train = shipped("train.toml");
+    let [lte, nr] = [0, 1].map(|index| links_of(&train, index).down);
+    assert!(rates(&lte, 0..40).contains(&0.0) && lte.blackouts.is_empty(), "forwarded");
+    assert!(nr.blackouts.len() >= 2, "lost: {:?}", nr.blackouts);
+
+    let vanishing = links_of(&shipped("vanishing_station.toml"), 0);
+    for link in [vanishing.up, vanishing.down] {
+        assert_eq!(link.blackouts, [Blackout { from: at(8000), to: at(18_000) }]);
+        assert_eq!(link.recovery, Some(Recovery::lte()));
+    }
+}
