@@ -151,7 +151,8 @@ fn set<T: FromStr<Err = UnknownAlgorithm>>(
 
 fn set_options(tcp: &mut TcpConfig, options: &TcpOptions) {
     let &TcpOptions { mss, sack, timestamps, ecn, dupack_threshold, .. } = options;
-    let &TcpOptions { rack, tlp, min_rto, delayed_ack, pacing, idle_restart, gro, .. } = options;
+    let &TcpOptions { rack, tlp, min_rto, delayed_ack, pacing, idle_restart, gso, gro, .. } =
+        options;
     // The reader of scenarios allows no larger ones than fit.
     tcp.mss = mss.map_or(tcp.mss, |mss| mss.get() as u32);
     tcp.sack = sack.unwrap_or(tcp.sack);
@@ -177,5 +178,8 @@ fn set_options(tcp: &mut TcpConfig, options: &TcpOptions) {
         Some(Pacing::Controller) => tcp::Pacing::Controller,
     };
     tcp.idle_restart = idle_restart.unwrap_or(tcp.idle_restart);
+    if gso == Some(false) {
+        (tcp.pacing_quantum, tcp.min_burst) = (Duration::ZERO, 1);
+    }
     tcp.gro = gro.map_or(tcp.gro, |on| if on { GRO } else { Duration::ZERO });
 }

@@ -161,6 +161,10 @@ keys! {
         initial_window: Option<u32> where 1 to 1000;
         /// Whether the window starts anew after an idle time (RFC 5681, section 4.1).
         idle_restart: Option<bool>;
+        /// Whether the sender leaves it to the network card to cut bursts into segments: what is
+        /// paced leaves in bursts of a millisecond then, otherwise segment by segment (that is so
+        /// in the namespaces of the emulator). If not given, it does.
+        gso: Option<bool>;
         /// Whether the receiver merges segments that arrive together before it acknowledges.
         gro: Option<bool>;
     }
