@@ -186,3 +186,102 @@ pub fn host_sysctls() -> Vec<(String, String)> {
         sysctl("net.ipv4.tcp_wmem", format!("4096 16384 {SEND_BUFFER}")),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_sim::scenario::Scenario;
+    use std::io;
+    use std::path::Path;
+    use std::time::Duration;
+
+    const PATHS: &str = r#"
+        duration = "9 s"
+        [[path]]
+        name = "slow"
+        rate = "10 Mbit/s"
+        delay = "40 ms"
+        [[path]]
+        name = "fast"
+        rate = "50 Mbit/s"
+        delay = "10 ms"
+    "#;
+
+    fn planned(rest: &str) -> Result<Vec<KernelConnection>, Unsuited> {
+        let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
+        let text = format!("{PATHS}{rest}");
+        let scenario = Scenario::parse(&text, Path::new("test.toml"), no_trace).unwrap();
+        let plan = Plan::new(scenario).unwrap();
+        let network = NetworkPlan::new(&"x".parse().unwrap(), plan.topology()).unwrap();
+        connections(&plan, &network)
+    }
+
+    /// The second path is the faster one: its subnet is 10.0.2.0.
+    #[test]
+    fn tcp_takes_the_path_of_the_simulator() {
+        let rest = r#"
+            [connection]
+            transport = "tcp"
+            congestion = "reno"
+            [[flow]]
+            kind = "bulk"
+            bytes = "1 MB"
+            direction = "down"
+            start = "2 s"
+        "#;
+        let connection = &planned(rest).unwrap()[0];
+        assert_eq!(connection.transport, KernelTransport::Tcp);
+        assert_eq!(connection.congestion, "reno");
+        assert_eq!(connection.client, ("x-client".to_owned(), "10.0.2.1:0".parse().unwrap()));
+        assert_eq!(connection.server, ("x-server".to_owned(), "10.0.2.2:5001".parse().unwrap()));
+        let [flow] = connection.flows[..] else { panic!("one flow") };
+        assert_eq!((flow.direction, flow.bytes), (Direction::Down, Some(1_000_000)));
+        assert_eq!(flow.start, Timestamp::ZERO + Duration::from_secs(2));
+        assert_eq!(flow.stop, Timestamp::MAX);
+    }
+
+    #[test]
+    fn connections_of_a_table_have_ports_and_times_of_their_own() {
+        let rest = r#"
+            [connection]
+            transport = "mptcp"
+            count = 2
+            stagger = "3 s"
+            [[flow]]
+            kind = "bulk"
+        "#;
+        let connections = planned(rest).unwrap();
+        let ports = connections.iter().map(|connection| connection.server.1.port());
+        assert_eq!(ports.collect::<Vec<_>>(), [5_001, 5_002]);
+        assert_eq!(connections[1].start, Timestamp::from_millis(3_000));
+        assert!(connections.iter().all(|connection| connection.congestion == "cubic"));
+        assert!(connections.iter().all(|c| c.transport == KernelTransport::Mptcp));
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_do_is_refused() {
+        let bulk = "\n[[flow]]\nkind = \"bulk\"\n";
+        let tcp = "[connection]\ntransport = \"tcp\"\n";
+        for (rest, expected) in [
+            (format!("[connection]{bulk}"), "\"bond\" is no transport of the kernel"),
+            (format!("{tcp}slow_start = \"standard\"{bulk}"), "`slow_start`"),
+            (format!("{tcp}receive_buffer = \"1 MB\"{bulk}"), "`receive_buffer`"),
+            (format!("{tcp}tcp = {{ sack = false }}{bulk}"), "`tcp`"),
+            (format!("{tcp}tcp = {{ gso = true }}{bulk}"), "`tcp`"),
+            (format!("{tcp}[[flow]]\nkind = \"constant_rate\"\nrate = \"1 Mbit/s\"\n"), "\"bulk\""),
+            (format!("[connection]\ntransport = \"mptcp\"\nscheduler = \"ecf\"{bulk}"), "none of"),
+            (format!("[connection]\ntransport = \"mptcp\"\npaths = [\"fast\"]{bulk}"), "`paths`"),
+        ] {
+            let problem = planned(&rest).unwrap_err().to_string();
+            assert!(problem.starts_with("connection \"connection1\": "), "{problem}");
+            assert!(problem.contains(expected), "{problem}");
+        }
+        assert!(planned(&format!("{tcp}tcp = {{ gso = false }}{bulk}")).is_ok());
+    }
+
+    #[test]
+    fn hosts_have_the_receive_buffer_of_the_simulator() {
+        let [(key, rmem), _] = &host_sysctls()[..] else { panic!("two parameters") };
+        assert_eq!((&**key, &**rmem), ("net.ipv4.tcp_rmem", "4096 131072 6291456"));
+    }
+}
