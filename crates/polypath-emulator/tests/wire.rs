@@ -5,11 +5,12 @@ mod common;
 
 use common::{HOSTS_V4, HOSTS_V6, Network, no_privilege};
 use polypath_emulator::wire::{Wire, WireError, WireSpec};
-use polypath_link::{LinkConfig, Loss, QueueLimit};
+use polypath_link::{CoDelConfig, LinkConfig, Loss, QueueLimit};
 use polypath_net::realtime::Clock;
 use polypath_sim::Direction;
 use polypath_units::Bandwidth;
-use std::io;
+use socket2::SockRef;
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -147,6 +148,57 @@ fn every_nth_packet_is_lost() {
         // The closing datagrams are packets, too.
         let report = wire.stop();
         assert_eq!(report.up.link.dropped.loss.packets, report.up.link.entered.packets / 10);
+    }
+}
+
+/// TCP leaves checksums to its interface and would have it cut segments.
+#[test]
+fn tcp_passes_unharmed_in_packets_of_the_mtu() {
+    let Some(network) = network("tcp_passes_unharmed_in_packets_of_the_mtu") else { return };
+    let sent: Vec<u8> = (0..1_000_000_u32).map(|n| (n * 31 >> 7) as u8).collect();
+    for addresses in [V4, V6] {
+        let delay = Duration::from_millis(2);
+        let wire = network.wire(link(100.0, delay), link(100.0, delay));
+        let [mut client, mut server] = network.connection(addresses);
+        let data = sent.clone();
+        let sending = std::thread::spawn(move || client.write_all(&data).unwrap());
+        let mut received = Vec::new();
+        server.read_to_end(&mut received).unwrap();
+        sending.join().unwrap();
+        assert!(received == sent, "{} bytes", received.len());
+        let report = wire.stop();
+        assert_eq!((report.up.oversized, report.down.oversized), (0, 0), "{report:?}");
+        assert!(report.up.link.delivered.packets >= 1_000_000 / 1_460, "{report:?}");
+    }
+}
+
+/// The receiver's kernel drops what has a wrong header checksum.
+#[test]
+fn marked_packets_are_received() {
+    let Some(network) = network("marked_packets_are_received") else { return };
+    let codel = CoDelConfig {
+        target: Duration::from_micros(10),
+        interval: Duration::from_millis(1),
+        limit: QueueLimit::Packets(1_000),
+        ecn: true,
+    };
+    let marking = LinkConfig { queue: codel.into(), ..link(10.0, Duration::ZERO) };
+    for addresses in [V4, V6] {
+        let wire = network.wire(marking.clone(), link(10.0, Duration::ZERO));
+        let sockets = network.sockets(addresses);
+        const ECT_0: u32 = 2;
+        let sender = SockRef::from(&sockets[0]);
+        match addresses[0] {
+            IpAddr::V4(_) => sender.set_tos_v4(ECT_0).unwrap(),
+            IpAddr::V6(_) => sender.set_tclass_v6(ECT_0).unwrap(),
+        }
+        for _ in 0..100 {
+            sockets[0].send(&[0; 900]).unwrap();
+        }
+        for number in 0..100 {
+            assert!(receive(&sockets[1], PATIENCE).is_some(), "{number}: {:?}", wire.report());
+        }
+        assert!(wire.report().up.link.marked.packets > 10, "{:?}", wire.report());
     }
 }
 

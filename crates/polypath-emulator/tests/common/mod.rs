@@ -8,7 +8,7 @@ use rustix::fd::AsFd;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -111,6 +111,17 @@ impl Network {
         sockets[0].connect(sockets[1].local_addr().unwrap()).unwrap();
         sockets[1].connect(sockets[0].local_addr().unwrap()).unwrap();
         sockets
+    }
+}
+
+impl Network {
+    /// A TCP connection from host 0 to host 1, through a wire that runs.
+    pub fn connection(&self, addresses: [IpAddr; 2]) -> [TcpStream; 2] {
+        let any_port = SocketAddr::new(addresses[1], 0);
+        let listener = self.hosts[1].inside(move || TcpListener::bind(any_port).unwrap());
+        let target = listener.local_addr().unwrap();
+        let client = self.hosts[0].inside(move || TcpStream::connect(target).unwrap());
+        [client, listener.accept().unwrap().0]
     }
 }
 
