@@ -38,14 +38,13 @@ pub use parcel::Parcel;
 pub use report::{DirectionReport, WireReport};
 
 use polypath_link::{ConfigError, Link, LinkConfig};
-use polypath_net::realtime::Clock;
+use polypath_net::realtime::{Clock, Mover, Shared};
 use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use socket::PacketSocket;
 use std::io;
 use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
-use worker::{Shared, Worker};
+use worker::{State, Worker};
 
 /// A wire to be.
 #[derive(Clone, Debug)]
@@ -111,9 +110,8 @@ pub enum WireError {
 pub struct Wire {
     name: String,
     clock: Clock,
-    shared: Arc<Shared>,
     sockets: Arc<[PacketSocket; 2]>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mover<State>,
 }
 
 impl Wire {
@@ -131,24 +129,22 @@ impl Wire {
         let links =
             [link(&name, Direction::Up, up, seeds)?, link(&name, Direction::Down, down, seeds)?];
         let thread_error = |source| WireError::Thread { wire: name.clone(), source };
-        let shared = Arc::new(Shared::new(links).map_err(thread_error)?);
         let (ready, started) = mpsc::sync_channel(1);
-        let (of_thread, wire) = (shared.clone(), name.clone());
-        let builder = std::thread::Builder::new().name(format!("wire {name}"));
-        let thread = builder
-            .spawn(move || {
-                let sockets = open(&wire, enter, [up_from, down_from]);
-                let worker = sockets.as_ref().ok().map(|s| Worker::new(s.clone(), clock));
-                // The other end waits for this.
-                let _ = ready.send(sockets);
-                if let Some(worker) = worker {
-                    worker.run(&of_thread);
-                }
-            })
-            .map_err(thread_error)?;
+        let wire = name.clone();
+        let work = move |shared: &Shared<State>| {
+            let sockets = open(&wire, enter, [up_from, down_from]);
+            let worker = sockets.as_ref().ok().map(|sockets| Worker::new(sockets.clone(), clock));
+            // The other end waits for this.
+            let _ = ready.send(sockets);
+            if let Some(worker) = worker {
+                worker.run(shared);
+            }
+        };
+        let thread = Mover::start(format!("wire {name}"), State::new(links), work);
+        let thread = thread.map_err(thread_error)?;
         let ended = || Err(thread_error(io::Error::other("it ended at once")));
         let sockets = started.recv().unwrap_or_else(|_| ended())?;
-        Ok(Self { name, clock, shared, sockets, thread: Some(thread) })
+        Ok(Self { name, clock, sockets, thread })
     }
 
     /// Its name.
@@ -175,36 +171,22 @@ impl Wire {
         direction: Direction,
         change: impl FnOnce(&mut Link<Parcel>, Timestamp) -> T,
     ) -> T {
-        let mut state = self.shared.lock();
+        let mut state = self.thread.shared().lock();
         let result = change(&mut state.ways[direction as usize].link, self.clock.now());
         drop(state);
-        self.shared.wake();
+        self.thread.shared().wake();
         result
     }
 
     /// What it has done so far.
     pub fn report(&self) -> WireReport {
-        self.shared.lock().report(&self.name, &self.sockets)
+        self.thread.shared().lock().report(&self.name, &self.sockets)
     }
 
     /// Stops it and waits for its thread. What is still in the links is lost.
     pub fn stop(mut self) -> WireReport {
-        self.join();
+        self.thread.stop();
         self.report()
-    }
-
-    fn join(&mut self) {
-        self.shared.stop();
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported when it happened.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        self.join();
     }
 }
 

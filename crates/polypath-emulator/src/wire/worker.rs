@@ -6,27 +6,16 @@ use super::report::WireReport;
 use super::socket::PacketSocket;
 use super::way::{Ends, Way};
 use polypath_link::Link;
-use polypath_net::realtime::{Clock, rest, sharpen_timers};
+use polypath_net::realtime::{Clock, Shared, rest, sharpen_timers};
 use polypath_units::Timestamp;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
-use rustix::fd::OwnedFd;
+use rustix::event::{PollFd, PollFlags};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The shortest time between two wake-ups. It bounds the processor time at high packet rates, so
 /// that threads of real-time priority leave some to those that send and receive.
 const REST: Duration = Duration::from_micros(25);
-
-/// What the thread shares with the handle of the wire.
-#[derive(Debug)]
-pub(super) struct Shared {
-    stopping: AtomicBool,
-    /// Readable when the thread is to look at the links anew.
-    wake: OwnedFd,
-    state: Mutex<State>,
-}
 
 /// Both directions, up first, and what concerns both.
 #[derive(Debug)]
@@ -36,47 +25,23 @@ pub(super) struct State {
     no_realtime_priority: Option<String>,
 }
 
-impl Shared {
-    pub(super) fn new(links: [Link<Parcel>; 2]) -> io::Result<Self> {
-        let ways = links.map(Way::new);
-        let state = State { ways, errors: 0, no_realtime_priority: None };
-        Ok(Self {
-            stopping: AtomicBool::new(false),
-            wake: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
-            state: Mutex::new(state),
-        })
-    }
-
-    /// The state; it stays usable if a holder panicked, as each change of it is complete.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets the thread look at the links anew.
-    pub(super) fn wake(&self) {
-        // It fails only when it has been called 2^64 times and the thread not looked.
-        let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-    }
-
-    pub(super) fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
-        self.wake();
-    }
-}
-
 impl State {
+    pub(super) fn new(links: [Link<Parcel>; 2]) -> Self {
+        Self { ways: links.map(Way::new), errors: 0, no_realtime_priority: None }
+    }
+
     /// What has happened, with what the kernel had no room for at the sockets.
     pub(super) fn report(&mut self, name: &str, sockets: &[PacketSocket; 2]) -> WireReport {
         for (direction, from) in sockets.iter().enumerate() {
             let noted = self.ways[direction].note_drops(from);
-            self.note(noted);
+            self.note(&noted);
         }
         let [up, down] = self.ways.each_ref().map(Way::report);
         let no_realtime_priority = self.no_realtime_priority.clone();
         WireReport { name: name.to_owned(), no_realtime_priority, errors: self.errors, up, down }
     }
 
-    fn note(&mut self, result: io::Result<()>) {
+    fn note(&mut self, result: &io::Result<()>) {
         self.errors += u64::from(result.is_err());
     }
 }
@@ -97,17 +62,17 @@ impl Worker {
     }
 
     /// Moves packets until told to stop.
-    pub(super) fn run(mut self, shared: &Shared) {
+    pub(super) fn run(mut self, shared: &Shared<State>) {
         sharpen_timers();
         let priority = os::take_realtime_priority();
         shared.lock().no_realtime_priority = priority.err().map(|error| error.to_string());
-        while !shared.stopping.load(Ordering::Acquire) {
+        while !shared.is_stopping() {
             let woken = self.clock.now();
             let next = self.turn(&mut shared.lock());
             rest(REST.saturating_sub(self.clock.now().since(woken)));
             let waited = self.wait(next, shared);
             if waited.is_err() {
-                shared.lock().note(waited);
+                shared.lock().note(&waited);
             }
         }
     }
@@ -122,7 +87,7 @@ impl Worker {
         for (direction, from) in self.sockets.iter().enumerate() {
             let ends = &mut self.ends[direction];
             let received = state.ways[direction].receive(ends, from, self.clock);
-            state.note(received);
+            state.note(&received);
         }
         for (direction, way) in state.ways.iter_mut().enumerate() {
             let to = &self.sockets[1 - direction];
@@ -132,13 +97,13 @@ impl Worker {
     }
 
     /// Waits until `until`, for a frame, or to be woken.
-    fn wait(&self, until: Option<Timestamp>, shared: &Shared) -> io::Result<()> {
+    fn wait(&self, until: Option<Timestamp>, shared: &Shared<State>) -> io::Result<()> {
         let [up, down] = self.sockets.each_ref().map(PacketSocket::fd);
-        let mut fds = [up, down].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).to_vec();
-        fds.push(PollFd::new(&shared.wake, PollFlags::IN));
+        let mut fds =
+            [up, down, shared.woken()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         self.clock.wait(&mut fds, until)?;
         if !fds[2].revents().is_empty() {
-            rustix::io::read(&shared.wake, &mut [0; 8])?;
+            shared.clear_wakes();
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use polypath_emulator::wire::{Wire, WireSpec};
 use polypath_link::LinkConfig;
 use polypath_net::realtime::Clock;
 use rustix::fd::AsFd;
+use rustix::net::sockopt;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::io;
@@ -32,7 +33,7 @@ impl Namespace {
     fn new(role: &str) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("h-wire-{}-{count}-{role}", std::process::id());
+        let name = format!("polypath-wire-{}-{count}-{role}", std::process::id());
         ip(&format!("netns add {name}"))?;
         Ok(Self(name))
     }
@@ -108,6 +109,10 @@ impl Network {
             self.hosts[host].inside(move || UdpSocket::bind(address).unwrap())
         };
         let sockets = [bind(0), bind(1)];
+        for socket in &sockets {
+            // A receiver may be late on a busy host.
+            sockopt::set_socket_recv_buffer_size_force(socket, 16 << 20).unwrap();
+        }
         sockets[0].connect(sockets[1].local_addr().unwrap()).unwrap();
         sockets[1].connect(sockets[0].local_addr().unwrap()).unwrap();
         sockets

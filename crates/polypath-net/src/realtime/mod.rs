@@ -2,8 +2,10 @@
 //! were.
 
 mod lateness;
+mod mover;
 
 pub use lateness::{Lateness, LatenessSummary, OVERRUN};
+pub use mover::{Mover, Shared};
 
 use polypath_units::Timestamp;
 use rustix::event::{PollFd, Timespec, poll};

@@ -29,16 +29,13 @@ mod port;
 mod tests;
 mod worker;
 
-use crate::realtime::{Clock, Lateness, LatenessSummary};
+use crate::realtime::{Clock, Lateness, LatenessSummary, Mover};
 use polypath_link::{ConfigError, Counters, Link, LinkConfig, RunSeed};
 use port::Port;
-use std::io::{self, PipeWriter};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::Duration;
-use worker::{Shared, State, Worker};
+use worker::{State, Worker};
 
 /// How many clients a path serves at a time; packets of further ones are refused.
 pub const MAX_CLIENTS: usize = 64;
@@ -127,10 +124,7 @@ pub struct Relay {
 #[derive(Debug)]
 struct RunningPath {
     address: SocketAddr,
-    shared: Arc<Shared>,
-    /// Closing it wakes the thread for good.
-    wake: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mover<State>,
 }
 
 impl Relay {
@@ -160,7 +154,7 @@ impl Relay {
     /// # Panics
     /// If there is no such path.
     pub fn set_down(&self, path: usize, down: bool) {
-        let mut state = self.paths[path].shared.lock();
+        let mut state = self.paths[path].thread.shared().lock();
         let now = self.clock.now();
         state.up.set_down(now, down);
         state.down.set_down(now, down);
@@ -171,7 +165,7 @@ impl Relay {
     /// # Panics
     /// If there is no such path.
     pub fn counters(&self, path: usize) -> RelayCounters {
-        let state = self.paths[path].shared.lock();
+        let state = self.paths[path].thread.shared().lock();
         RelayCounters {
             up: state.up.counters(),
             down: state.down.counters(),
@@ -184,18 +178,6 @@ impl Relay {
     /// Stops all paths and waits for their threads. What is still in the links is lost.
     pub fn stop(self) {
         drop(self);
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        self.paths.iter_mut().for_each(RunningPath::tell_to_stop);
-        for path in &mut self.paths {
-            if let Some(thread) = path.thread.take() {
-                // A panic of the thread was reported when it happened.
-                let _ = thread.join();
-            }
-        }
     }
 }
 
@@ -220,24 +202,11 @@ impl RunningPath {
         let [up_lateness, down_lateness] = core::array::from_fn(|_| Lateness::new());
         let counters = RelayCounters::default();
         let state = State { up, down, up_lateness, down_lateness, counters };
-        let shared = Arc::new(Shared::new(state));
-        let worker = Worker::new(edge, hub, shared.clone(), clock);
-        let (wake, thread) =
-            spawn(&name, worker).map_err(|source| RelayError::Thread { path: name, source })?;
-        Ok(Self { address, shared, wake: Some(wake), thread: Some(thread) })
+        let worker = Worker::new(edge, hub, clock);
+        let thread = Mover::start(format!("relay {name}"), state, |shared| worker.run(shared))
+            .map_err(|source| RelayError::Thread { path: name, source })?;
+        Ok(Self { address, thread })
     }
-
-    fn tell_to_stop(&mut self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        self.wake = None;
-    }
-}
-
-fn spawn(name: &str, worker: Worker) -> io::Result<(PipeWriter, JoinHandle<()>)> {
-    let (woken, wake) = io::pipe()?;
-    let builder = std::thread::Builder::new().name(format!("relay {name}"));
-    let thread = builder.spawn(move || worker.run(&woken))?;
-    Ok((wake, thread))
 }
 
 /// The address that means "any" in the family of `address`.

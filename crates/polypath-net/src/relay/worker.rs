@@ -4,22 +4,14 @@ use super::batch::{Batch, Datagram};
 use super::nat::Nat;
 use super::port::{Buffers, Port};
 use super::{REST, RelayCounters, unspecified_like};
-use crate::realtime::{Clock, Lateness, rest, sharpen_timers};
+use crate::realtime::{Clock, Lateness, Shared, rest, sharpen_timers};
 use bytes::Bytes;
 use polypath_link::Link;
 use polypath_units::Timestamp;
 use rustix::event::{PollFd, PollFlags};
-use std::io::{self, PipeReader};
+use rustix::fd::BorrowedFd;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What the thread of a path shares with the handle of the relay.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) stopping: AtomicBool,
-    state: Mutex<State>,
-}
 
 /// The links of a path, how late their packets were, and the other counters.
 #[derive(Debug)]
@@ -29,17 +21,6 @@ pub(super) struct State {
     pub(super) up_lateness: Lateness,
     pub(super) down_lateness: Lateness,
     pub(super) counters: RelayCounters,
-}
-
-impl Shared {
-    pub(super) fn new(state: State) -> Self {
-        Self { stopping: AtomicBool::new(false), state: Mutex::new(state) }
-    }
-
-    /// The state; it stays usable if a holder panicked, as each change of it is complete.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Which sockets have something to read.
@@ -57,7 +38,6 @@ pub(super) struct Worker {
     edge_is_unspecified: bool,
     hub: SocketAddr,
     nat: Nat,
-    shared: Arc<Shared>,
     clock: Clock,
     buffers: Buffers,
     batch: Batch,
@@ -65,14 +45,13 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(edge: Port, hub: SocketAddr, shared: Arc<Shared>, clock: Clock) -> Self {
+    pub(super) fn new(edge: Port, hub: SocketAddr, clock: Clock) -> Self {
         let edge_is_unspecified = edge.local_address().is_ok_and(|edge| edge.ip().is_unspecified());
         Self {
             edge,
             edge_is_unspecified,
             hub,
             nat: Nat::default(),
-            shared,
             clock,
             buffers: Buffers::new(),
             batch: Batch::default(),
@@ -81,13 +60,12 @@ impl Worker {
     }
 
     /// Moves packets until told to stop.
-    pub(super) fn run(mut self, woken: &PipeReader) {
+    pub(super) fn run(mut self, shared: &Shared<State>) {
         sharpen_timers();
-        let shared = self.shared.clone();
-        while !shared.stopping.load(Ordering::Acquire) {
+        while !shared.is_stopping() {
             let next = self.turn(&mut shared.lock());
             rest(REST);
-            self.ready = self.wait(next, woken).unwrap_or_else(|_| {
+            self.ready = self.wait(next, shared.woken()).unwrap_or_else(|_| {
                 shared.lock().counters.receive_errors += 1;
                 Ready::default()
             });
@@ -167,11 +145,11 @@ impl Worker {
     }
 
     /// Waits until `until`, for a datagram, or to be woken.
-    fn wait(&self, until: Option<Timestamp>, woken: &PipeReader) -> io::Result<Ready> {
+    fn wait(&self, until: Option<Timestamp>, woken: BorrowedFd<'_>) -> io::Result<Ready> {
         let ports = std::iter::once(&self.edge).chain(self.nat.iter().map(|(_, c)| &c.port));
         let mut fds: Vec<_> =
             ports.map(|port| PollFd::from_borrowed_fd(port.fd(), PollFlags::IN)).collect();
-        fds.push(PollFd::new(woken, PollFlags::IN));
+        fds.push(PollFd::from_borrowed_fd(woken, PollFlags::IN));
         self.clock.wait(&mut fds, until)?;
         let mut readable = fds.iter().map(|fd| !fd.revents().is_empty());
         let edge = readable.next().unwrap_or(false);
