@@ -27,8 +27,10 @@ const PAYLOAD: usize = 1400 - 28;
 fn send(socket: &UdpSocket, packets_s: f64, duration: Duration) -> std::io::Result<u64> {
     let clock = Clock::start();
     let mut sent = 0;
-    while clock.now() < Timestamp::ZERO + duration {
-        while (sent as f64) < clock.now().as_secs_f64() * packets_s {
+    let end = Timestamp::ZERO + duration;
+    while clock.now() < end {
+        // A sender that cannot keep up ends on time, too.
+        while (sent as f64) < clock.now().as_secs_f64() * packets_s && clock.now() < end {
             socket.send(&[0; PAYLOAD])?;
             sent += 1;
         }
