@@ -40,14 +40,14 @@ pub(crate) fn two_ways() -> Graph {
 
 /// A plan for a test of this process.
 pub(crate) fn plan(test: &str, graph: &Graph) -> NetworkPlan {
-    let prefix = format!("hnetns_{test}_{}", std::process::id()).parse().unwrap();
+    let prefix = format!("netns_{test}_{}", std::process::id()).parse().unwrap();
     NetworkPlan::new(&prefix, &Topology::from(graph)).unwrap()
 }
 
 /// Whether namespaces can be made here; says so if not.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn is_permitted(test: &str) -> bool {
-    let name = format!("hnetns_probe_{test}_{}", std::process::id());
+    let name = format!("netns_probe_{test}_{}", std::process::id());
     let added = Command::new("ip").args(["netns", "add", &name]).output();
     if !added.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: {test}: no permission to make network namespaces, or no iproute2");
