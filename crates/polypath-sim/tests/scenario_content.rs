@@ -185,6 +185,7 @@ delayed_ack = "40 ms"
 pacing = "controller"
 initial_window = 10
 idle_restart = false
+gso = false
 gro = true
 
 [[connection]]
@@ -310,6 +311,7 @@ fn connections_have_the_options_of_their_transport() {
         pacing: Some(Pacing::Controller),
         initial_window: Some(10),
         idle_restart: Some(false),
+        gso: Some(false),
         gro: Some(true),
     };
     assert_eq!(mptcp.tcp, options);

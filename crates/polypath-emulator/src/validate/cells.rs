@@ -53,7 +53,7 @@ pub enum CellError {
         /// The cell.
         cell: String,
         /// What is wrong.
-        source: ScenarioError,
+        source: Box<ScenarioError>,
     },
     /// It cannot be run.
     #[error("cell {cell}: {source}")]
@@ -61,7 +61,7 @@ pub enum CellError {
         /// The cell.
         cell: String,
         /// Why not.
-        source: RunError,
+        source: Box<RunError>,
     },
 }
 
@@ -85,8 +85,9 @@ impl Cell {
         let (name, text) = found.ok_or_else(missing)?;
         let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
         let scenario = Scenario::parse_with(text, &self.set, Path::new(name), no_trace)
-            .map_err(|source| CellError::Scenario { cell: cell(), source })?;
-        Plan::new(scenario).map_err(|source| CellError::Plan { cell: cell(), source })
+            .map_err(|source| CellError::Scenario { cell: cell(), source: source.into() })?;
+        Plan::new(scenario)
+            .map_err(|source| CellError::Plan { cell: cell(), source: source.into() })
     }
 }
 

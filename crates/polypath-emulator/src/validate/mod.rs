@@ -21,7 +21,7 @@ pub enum RowError {
         /// The cell.
         cell: String,
         /// What went wrong.
-        source: MeasureError,
+        source: Box<MeasureError>,
     },
     /// The simulator.
     #[error("cell {cell}, in the simulator: {source}")]
@@ -29,7 +29,7 @@ pub enum RowError {
         /// The cell.
         cell: String,
         /// What went wrong.
-        source: RunError,
+        source: Box<RunError>,
     },
 }
 
@@ -42,11 +42,12 @@ pub fn compare(cell: &str, plan: &Plan, runs: u64, prefix: &Prefix) -> Result<Ro
     for seed in 1..=runs {
         let name = cell.to_owned();
         let (measured, outcome) = with_kernel(plan, prefix, seed)
-            .map_err(|source| RowError::Kernel { cell: name.clone(), source })?;
+            .map_err(|source| RowError::Kernel { cell: name.clone(), source: source.into() })?;
         kernel.push(measured);
         overruns += outcome.end.links.iter().map(|link| link.overruns()).sum::<u64>();
-        let simulated = with_simulator(plan, seed);
-        simulator.push(simulated.map_err(|source| RowError::Simulator { cell: name, source })?.0);
+        let (simulated, _) = with_simulator(plan, seed)
+            .map_err(|source| RowError::Simulator { cell: name, source: source.into() })?;
+        simulator.push(simulated);
     }
     Ok(Row::new(cell, kernel, simulator, overruns))
 }
