@@ -144,3 +144,38 @@ fn opportunistic_retransmission_and_penalisation_save_a_small_buffer() {
     let (neither, both) = (goodput(false, false), goodput(true, true));
     assert!(both > 1.2 * neither, "{both:.1} with, {neither:.1} without");
 }
+
+/// With buffers for the subflows, as Linux has them: equal paths are filled, nothing is sent again,
+/// and backups wait and take over as before.
+#[test]
+fn send_buffers_of_subflows_keep_both_paths_busy() {
+    let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 4 << 20);
+    config.subflow_buffers = true;
+    let links = [Link(20.0, 20, 0.0), Link(20.0, 20, 0.0)];
+    let mut both = world(&links, &config, &NONE, None);
+    let share = both.goodput(5, 25) / (40.0 * PAYLOAD);
+    assert!((0.97..=1.01).contains(&share), "{share:.3}");
+    assert_eq!(both.simulator.report(both.ends.0).reinjected_bytes, 0);
+
+    let mut one = world(&links, &config, &[false, true], None);
+    let share = one.goodput(5, 25) / (20.0 * PAYLOAD);
+    assert!((0.97..=1.01).contains(&share), "{share:.3}");
+    let link = one.topology.link("path0").unwrap();
+    one.simulator.fabric_mut().change_link(link, |link, now| link.set_down(now, true));
+    let share = one.goodput(28, 40) / (20.0 * PAYLOAD);
+    assert!(share >= 0.95, "{share:.3}");
+}
+
+/// What the buffer of a subflow holds when it turns slow arrives late: without buffers the scheduler
+/// gives a lossy path only what its window takes, with them the fast path waits for it.
+#[test]
+fn send_buffers_of_subflows_wait_for_a_lossy_path() {
+    let links = [Link(20.0, 20, 0.0), Link(20.0, 20, 0.02)];
+    let goodput = |subflow_buffers| {
+        let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 1 << 20);
+        config.subflow_buffers = subflow_buffers;
+        world(&links, &config, &NONE, None).goodput(5, 35)
+    };
+    let (without, with) = (goodput(false), goodput(true));
+    assert!(with < 0.95 * without, "{with:.1} with, {without:.1} without");
+}

@@ -112,6 +112,7 @@ fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), 
             only_defaults(tcp, *receive)?;
             let switches = [coupled, opportunistic_retransmission, penalisation];
             let chosen = scheduler.is_some() || failure.is_some() || !backup.is_empty();
+            // `subflow_buffers` says that the simulator is to do as the kernel does.
             match chosen || switches.into_iter().any(Option::is_some) {
                 true => Err("the kernel's Multipath TCP has none of the options `coupled`, \
                     `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, `backup`"

@@ -26,6 +26,10 @@ pub struct MptcpConfig {
     pub opportunistic_retransmission: bool,
     /// Whether the subflow that blocks it has its window halved.
     pub penalisation: bool,
+    /// Whether data is dealt to send buffers of the subflows ahead of time, in place of the
+    /// scheduler, the retransmission and the penalisation: as Linux does: bursts of 64 KiB go to
+    /// the subflow whose buffer would be empty the soonest, and a buffer holds two windows.
+    pub subflow_buffers: bool,
 }
 
 impl Default for MptcpConfig {
@@ -39,6 +43,7 @@ impl Default for MptcpConfig {
             failure: FailureKind::Rto,
             opportunistic_retransmission: true,
             penalisation: true,
+            subflow_buffers: false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One end of a Multipath TCP connection.
 
+use super::buffers::Buffer;
 use super::chunks::Chunks;
 use super::config::MptcpConfig;
 use super::log::PathLog;
@@ -47,6 +48,7 @@ pub(super) struct Subflow {
     /// When its window was halved for blocking others.
     pub(super) penalised: Option<Timestamp>,
     pub(super) states: StateLog,
+    pub(super) buffer: Buffer,
 }
 
 impl Subflow {
@@ -124,6 +126,7 @@ impl Connection {
                 fin_due: false,
                 penalised: None,
                 states: StateLog::default(),
+                buffer: Buffer::default(),
             })
         };
         Self {
@@ -260,7 +263,10 @@ impl Connection {
         self.wake = Timestamp::MAX;
         self.take_reports(now);
         self.obey_detector(now);
-        self.schedule(now);
+        match self.config.subflow_buffers {
+            true => self.fill_buffers(now),
+            false => self.schedule(now),
+        }
         self.finish(now);
         (0..self.subflows.len()).for_each(|index| self.transmit(index, now));
         for Subflow { tcp, states, .. } in &mut self.subflows {

@@ -18,6 +18,7 @@
 //! application reads at once. The far end of a join is known: there is no
 //! ADD_ADDR. What a failure detector sends its peer goes as a [`Message`] beside the subflows.
 
+mod buffers;
 mod chunks;
 mod closing;
 mod config;

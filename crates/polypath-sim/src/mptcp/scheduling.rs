@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// Puts new data, or a chunk again, on a subflow.
-    fn send(&mut self, path: PathId, again: Option<Chunk>, now: Timestamp) {
+    pub(super) fn send(&mut self, path: PathId, again: Option<Chunk>, now: Timestamp) {
         let index = path.index();
         let mss = self.subflows[index].tcp.mss();
         let (dsn, len) = match again {

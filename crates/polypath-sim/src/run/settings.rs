@@ -83,6 +83,7 @@ fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
     let switches = [
         (&mut config.opportunistic_retransmission, options.opportunistic_retransmission),
         (&mut config.penalisation, options.penalisation),
+        (&mut config.subflow_buffers, options.subflow_buffers),
     ];
     for (switch, option) in switches {
         *switch = option.unwrap_or(*switch);

@@ -79,6 +79,9 @@ keys! {
         opportunistic_retransmission: Option<bool>;
         /// Whether the subflow that blocks the receive window has its window halved (ibid.).
         penalisation: Option<bool>;
+        /// Whether data is dealt to send buffers of the subflows ahead of time, as Linux does, in
+        /// place of the scheduler, opportunistic retransmission and penalisation.
+        subflow_buffers: Option<bool>;
         /// The paths that carry data only when no other one can: some of `paths`.
         backup: Vec<Located<PathChoice>> = [];
         /// Options of each subflow's TCP.

@@ -260,6 +260,12 @@ impl Endpoint {
         self.sender.send_tagged(len, tag);
     }
 
+    /// Bytes handed over with [`Endpoint::send_new`] that are not acknowledged; segments not sent yet
+    /// count as full ones.
+    pub fn buffered(&self) -> u64 {
+        self.sender.buffered()
+    }
+
     /// Sends an acknowledgement with the next [`Endpoint::poll_transmit`], for what the layer above
     /// has to say with it.
     pub fn acknowledge(&mut self) {

@@ -98,6 +98,11 @@ impl Sender {
         self.tagged.push_back((len, tag));
     }
 
+    /// Bytes of the layer above that are not acknowledged; segments not sent yet count as full ones.
+    pub(in crate::tcp) fn buffered(&self) -> u64 {
+        self.tagged.len() as u64 * u64::from(self.mss) + (self.nxt - self.una)
+    }
+
     fn send_forced(
         &mut self,
         now: Timestamp,
