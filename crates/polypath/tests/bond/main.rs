@@ -6,6 +6,8 @@ mod emulated;
 mod failover;
 mod http;
 mod iperf;
+#[path = "../common/process.rs"]
+mod process;
 mod world;
 
 use std::fs;

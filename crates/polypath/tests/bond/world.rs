@@ -1,67 +1,16 @@
 //! Processes and files of one test.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output};
 
-pub(crate) fn stdout(output: &Output) -> &str {
-    str::from_utf8(&output.stdout).expect("output is text")
-}
-
-pub(crate) fn stderr(output: &Output) -> &str {
-    str::from_utf8(&output.stderr).expect("errors are text")
-}
+pub(crate) use crate::process::{Process, stderr, stdout};
 
 /// Runs curl, which reads no configuration and gives up after two minutes.
 pub(crate) fn curl(args: &[&[&str]]) -> Output {
     let mut command = Command::new("curl");
     command.args(["-q", "-sS", "--max-time", "120"]).args(args.concat());
     command.output().expect("curl is installed")
-}
-
-/// A process that runs until it is told to stop.
-pub(crate) struct Process {
-    child: RefCell<Child>,
-    out: RefCell<BufReader<ChildStdout>>,
-}
-
-impl Process {
-    pub(crate) fn spawn(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("the program can be run");
-        let out = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-        Self { child: RefCell::new(child), out: RefCell::new(out) }
-    }
-
-    /// The next line of output, waited for.
-    pub(crate) fn line(&self) -> String {
-        let mut line = String::new();
-        let read = self.out.borrow_mut().read_line(&mut line).unwrap();
-        assert!(read > 0, "the process ended: {:?}", self.child.borrow_mut().wait());
-        line.trim_end().to_owned()
-    }
-
-    /// Waits for its end.
-    pub(crate) fn wait(&self) -> ExitStatus {
-        self.child.borrow_mut().wait().unwrap()
-    }
-
-    /// Asks it to end, as `kill` and service managers do.
-    pub(crate) fn stop(&self) -> ExitStatus {
-        let mut child = self.child.borrow_mut();
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        child.wait().unwrap()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let child = self.child.get_mut();
-        // It may have ended already.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
 }
 
 /// A hub or edge that is ready.

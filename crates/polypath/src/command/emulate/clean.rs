@@ -13,6 +13,7 @@ pub(super) fn run(prefix: Option<&Prefix>, as_json: bool) -> anyhow::Result<Exit
     let all = clean(prefix).context("cannot clean up")?;
     output::print(&match as_json {
         true => serde_json::to_string_pretty(&all.iter().map(value).collect::<Vec<_>>())? + "\n",
+        false if all.is_empty() => "nothing to remove\n".to_owned(),
         false => all.iter().map(line).collect::<String>(),
     })?;
     let running = all.iter().any(|cleaned| matches!(cleaned, Cleaned::Running { .. }));

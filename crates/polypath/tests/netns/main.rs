@@ -1,0 +1,13 @@
+//! `polypath emulate --netns` with the real binary: programs, the kernel's TCP and Multipath TCP
+//! in network namespaces, and what is left of them. Needs root; without it these tests are skipped.
+#![cfg(target_os = "linux")]
+
+mod command;
+mod event;
+mod killed;
+mod lab;
+#[path = "../common/process.rs"]
+mod process;
+mod rate;
+mod trace;
+mod usage;
