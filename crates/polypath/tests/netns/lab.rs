@@ -44,7 +44,7 @@ impl Lab {
     pub(crate) fn new(test: &str, scenario: &str) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("hlive_{}_{count}", std::process::id());
+        let prefix = format!("emulate_{}_{count}", std::process::id());
         if !is_permitted(test, &format!("{prefix}-probe")) {
             return None;
         }

@@ -69,7 +69,7 @@ fn who_is_not_root_is_told() {
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let scenario = folder.path().join("two.toml");
     fs::write(&scenario, TWO_LINKS).unwrap();
-    let args = [scenario.to_str().unwrap(), "--netns", "hlive_nobody"];
+    let args = [scenario.to_str().unwrap(), "--netns", "emulate_nobody"];
     let Some(output) = run_as_nobody(&args) else {
         println!("skipped: who_is_not_root_is_told: no setpriv, or others cannot run the binary");
         return;
