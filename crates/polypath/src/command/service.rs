@@ -54,11 +54,22 @@ pub(super) fn start_log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The signals that end a command in good order: SIGINT and SIGTERM.
+/// Whether this process ignores SIGHUP, signal number 1 (proc(5)). Where that cannot be known it is left
+/// as it is.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & 1 == 1)
+}
+
+/// The signals that end a command in good order: SIGINT, SIGTERM, and SIGHUP, which comes when the
+/// terminal is closed, unless the command was started so that this does not end it (nohup).
 #[derive(Debug)]
 pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Option<Signal>,
 }
 
 impl Stop {
@@ -68,6 +79,7 @@ impl Stop {
         Ok(Self {
             interrupt: catch(SignalKind::interrupt())?,
             terminate: catch(SignalKind::terminate())?,
+            hangup: if ignores_hangup() { None } else { Some(catch(SignalKind::hangup())?) },
         })
     }
 
@@ -76,6 +88,7 @@ impl Stop {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            Some(()) = async { self.hangup.as_mut()?.recv().await } => {}
         }
     }
 

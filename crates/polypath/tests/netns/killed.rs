@@ -1,5 +1,7 @@
 //! What is left of an emulator that was ended, and what is done about it.
 
+use std::process::{Command, Stdio};
+
 use crate::lab::{Lab, TWO_LINKS, await_end, runs};
 use crate::process::{Process, stderr, stdout};
 
@@ -57,7 +59,7 @@ fn one_that_runs_keeps_its_prefix() {
 #[test]
 fn signals_remove_everything() {
     let Some(lab) = Lab::new("signals_remove_everything", TWO_LINKS) else { return };
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "HUP"] {
         let emulator = lab.spawn(&STAY);
         let pids = [emulator.line(), emulator.line()];
         emulator.signal(signal);
@@ -65,4 +67,20 @@ fn signals_remove_everything() {
         pids.iter().for_each(|pid| await_end(pid));
         lab.assert_empty();
     }
+}
+
+#[test]
+fn one_that_is_to_outlive_its_terminal_does() {
+    let test = "one_that_is_to_outlive_its_terminal_does";
+    let Some(lab) = Lab::new(test, TWO_LINKS) else { return };
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_polypath")]);
+    let arguments = ["emulate", &lab.scenario, "--netns", &lab.prefix, "--", "sh", "-c"];
+    ignoring.args(arguments).arg("echo ready; exec sleep 600").stderr(Stdio::null());
+    let emulator = Process::spawn(ignoring);
+    assert_eq!(emulator.line(), "ready");
+    emulator.signal("HUP");
+    assert!(stdout(&lab.clean()).contains("left alone"));
+    assert_eq!(emulator.stop().code(), Some(0));
+    lab.assert_empty();
 }
