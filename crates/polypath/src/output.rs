@@ -15,6 +15,11 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Writes `text` to standard error, for whoever watches: with it closed there is nobody to tell.
+pub fn tell(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Rows in columns as wide as their widest cell: the first `left` ones stand left, the others right.
 pub fn columns<const N: usize>(rows: &[[String; N]], left: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();

@@ -76,10 +76,7 @@ async fn emulate(
 fn tell(options: &EmulateOptions, text: &str) -> anyhow::Result<()> {
     match options.command.is_empty() {
         true => output::print(text)?,
-        false => {
-            // With standard error closed there is nobody to tell.
-            let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
-        }
+        false => output::tell(text),
     }
     Ok(())
 }

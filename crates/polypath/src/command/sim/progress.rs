@@ -1,11 +1,13 @@
 //! How far the runs are: a bar on a terminal, a line now and then elsewhere.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use polypath_units::Timestamp;
+
+use crate::output;
 
 /// Lines elsewhere than on a terminal come no closer than this.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
@@ -72,8 +74,7 @@ impl Progress {
             }
             Some(last) if last.elapsed() >= LINE_INTERVAL => {
                 *last = started();
-                // With standard error closed there is nobody to tell.
-                let _ = writeln!(io::stderr(), "{text}");
+                output::tell(&format!("{text}\n"));
             }
             Some(_) => {}
         }

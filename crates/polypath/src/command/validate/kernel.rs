@@ -2,7 +2,6 @@
 //! in the simulator.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,9 +66,9 @@ pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
     service::start_log(LogFormat::Text, QUIET_LOG)?;
     let mut rows = Vec::new();
     for (number, cell) in cells.iter().enumerate() {
-        tell(&format!("{} of {}: {}\n", number + 1, cells.len(), cell.name));
+        output::tell(&format!("{} of {}: {}\n", number + 1, cells.len(), cell.name));
         let row = compare(&cell.name, &cell.plan()?, options.runs, &options.netns)?;
-        tell(&format!("  {}\n", text::line(&row)));
+        output::tell(&format!("  {}\n", text::line(&row)));
         rows.push(row);
     }
     let summary = Summary::new(&rows);
@@ -104,10 +103,4 @@ impl KernelOptions {
 fn kernel() -> anyhow::Result<String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease");
     Ok(format!("Linux {}", release.context("cannot read the kernel's version")?.trim()))
-}
-
-/// How far it is, for whoever waits.
-fn tell(text: &str) {
-    // With standard error closed there is nobody to tell.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
