@@ -1,7 +1,6 @@
 //! What a receiver got, and when.
 
 use polypath_units::Timestamp;
-use std::time::Duration;
 
 /// Payload bytes in order that an application has read, over time.
 #[derive(Clone, Debug, Default)]
@@ -18,11 +17,6 @@ impl Timeline {
         self.0.last().map_or(0, |&(_, total)| total)
     }
 
-    /// When the last ones came.
-    pub fn last(&self) -> Option<Timestamp> {
-        self.0.last().map(|&(at, _)| at)
-    }
-
     /// The bytes until a time, those that came at it included.
     pub fn bytes_at(&self, at: Timestamp) -> u64 {
         let after = self.0.partition_point(|&(when, _)| when <= at);
@@ -34,14 +28,6 @@ impl Timeline {
         let seconds = to.since(from).as_secs_f64();
         let bytes = self.bytes_at(to).saturating_sub(self.bytes_at(from));
         if seconds > 0.0 { bytes as f64 * 8e-6 / seconds } else { 0.0 }
-    }
-
-    /// The longest time between two deliveries of which at least a part lies between `from` and
-    /// `to`; what the edges cut off is not counted.
-    pub fn longest_gap(&self, from: Timestamp, to: Timestamp) -> Duration {
-        let within = self.0.iter().map(|&(at, _)| at).filter(|at| (from..=to).contains(at));
-        let times: Vec<_> = std::iter::once(from).chain(within).chain([to]).collect();
-        times.windows(2).map(|pair| pair[1].since(pair[0])).max().unwrap_or_default()
     }
 }
 
@@ -66,7 +52,7 @@ mod tests {
         let timeline = timeline();
         let at = [9, 10, 19, 20, 70, 99].map(|millis| timeline.bytes_at(ms(millis)));
         assert_eq!(at, [0, 1_000, 1_000, 1_500, 3_000, 3_000]);
-        assert_eq!((timeline.total(), timeline.last()), (3_000, Some(ms(70))));
+        assert_eq!(timeline.total(), 3_000);
     }
 
     /// 2000 bytes in 60 ms.
@@ -74,11 +60,5 @@ mod tests {
     fn rates_are_of_the_bytes_between() {
         assert!((timeline().mbit_s(ms(10), ms(70)) - 2_000.0 * 8e-6 / 0.06).abs() < 1e-12);
         assert_eq!(timeline().mbit_s(ms(10), ms(10)), 0.0);
-    }
-
-    #[test]
-    fn gaps_are_cut_at_the_edges() {
-        let gap = |from, to| timeline().longest_gap(ms(from), ms(to)).as_millis();
-        assert_eq!([gap(0, 80), gap(0, 60), gap(15, 50), gap(65, 100)], [50, 40, 30, 30]);
     }
 }

@@ -98,11 +98,6 @@ impl Network {
         self.clock
     }
 
-    /// The links, in the order of the topology.
-    pub fn wires(&self) -> &[Wire] {
-        &self.wires
-    }
-
     /// What the network has done so far.
     pub fn report(&self) -> NetworkReport {
         let links = self.wires.iter().map(Wire::report).collect();

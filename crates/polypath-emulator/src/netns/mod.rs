@@ -90,14 +90,6 @@ impl Namespaces {
         enter_as(&self.node(node)?.namespace)
     }
 
-    /// Moves the calling thread into the namespace of the wire.
-    ///
-    /// # Errors
-    /// If the thread may not.
-    pub fn enter_wire(&self) -> Result<(), NetnsError> {
-        enter_as(&self.plan.wire)
-    }
-
     /// The addresses of a node, link by link, IPv4 first.
     ///
     /// # Errors

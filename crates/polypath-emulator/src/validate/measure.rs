@@ -5,7 +5,7 @@ use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
 use crate::plan::Prefix;
 use crate::wire::{DirectionReport, WireReport};
-use polypath_sim::run::{Keep, Plan, RunError, RunReport};
+use polypath_sim::run::{Keep, LinkReport, Plan, RunError, RunReport};
 use polypath_sim::scenario::Event;
 use polypath_units::Timestamp;
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub fn with_simulator(plan: &Plan, seed: u64) -> Result<(Measurement, RunReport)
 type Busier = (f64, f64);
 
 fn busier_simulated(report: &RunReport) -> Vec<Busier> {
-    let pair = |pair: &[polypath_sim::run::LinkReport]| {
+    let pair = |pair: &[LinkReport]| {
         let used = pair.iter().map(|link| (link.mbit_s, link.sojourn_ms.unwrap_or(0.0)));
         used.max_by(|a, b| a.0.total_cmp(&b.0))
     };

@@ -1,6 +1,7 @@
 //! The fidelity table.
 
 use super::measure::Measurement;
+use polypath_core::metrics::quantile;
 use serde::Serialize;
 
 /// A cell, run on both.
@@ -64,7 +65,10 @@ impl Row {
 
 impl Comparison {
     fn new(kernel: impl Iterator<Item = f64>, simulator: impl Iterator<Item = f64>) -> Self {
-        let (kernel, simulator) = (median(kernel), median(simulator));
+        let median = |values: &mut [f64]| quantile(values, 0.5).unwrap_or(f64::NAN);
+        let mut kernel: Vec<_> = kernel.collect();
+        let mut simulator: Vec<_> = simulator.collect();
+        let (kernel, simulator) = (median(&mut kernel), median(&mut simulator));
         Self { kernel, simulator, difference: simulator / kernel - 1.0 }
     }
 }
@@ -79,18 +83,6 @@ impl Summary {
         let (worst_goodput, mean_goodput) = of(|row| row.goodput_mbit_s.difference);
         let (worst_sojourn, mean_sojourn) = of(|row| row.sojourn_ms.difference);
         Self { worst_goodput, mean_goodput, worst_sojourn, mean_sojourn }
-    }
-}
-
-/// The middle one, or the mean of the two in the middle; not a number if there is none.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
     }
 }
 
