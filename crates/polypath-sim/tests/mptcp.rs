@@ -15,7 +15,7 @@ use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
 /// 1,500 bytes less IPv4, TCP, timestamps and the data sequence signal.
-const PAYLOAD: f64 = 1_420.0 / 1_500.0;
+const PAYLOAD: f64 = 1_424.0 / 1_500.0;
 
 #[derive(Clone, Copy)]
 struct Link(f64, u64, f64);

@@ -21,6 +21,10 @@ pub struct CongestionConfig {
     pub seed: u64,
     /// The initial window of a subflow in segments; `None`: that of RFC 6928.
     pub initial_segments: Option<u32>,
+    /// What rate samples take the payload of a full segment to be, in bytes; `None`: what it is.
+    /// Linux counts packets of its MSS, from which options that only some segments carry are not
+    /// taken off: those of Multipath TCP.
+    pub counted_segment: Option<u32>,
 }
 
 impl Default for CongestionConfig {
@@ -31,6 +35,7 @@ impl Default for CongestionConfig {
             coupled: true,
             seed: 0,
             initial_segments: None,
+            counted_segment: None,
         }
     }
 }
@@ -65,7 +70,7 @@ impl Congestion {
     /// largest packet in bytes, as packets are counted by [`Congestion::on_sent`].
     pub fn add_subflow(&mut self, id: PathId, mss: u64, _now: Timestamp) {
         self.incarnations = self.incarnations.wrapping_add(1).max(1);
-        self.flows.insert(id, Flow::new(self.incarnations));
+        self.flows.insert(id, Flow::new(self.incarnations, self.config.counted_segment));
         let (slot, config) = (self.slot(id), self.config);
         self.groups
             .get_or_insert_with(slot, || Group::new(&config, config.seed ^ seed_of(slot)))

@@ -2,7 +2,7 @@
 //! loss events while they are being put together from packets.
 
 use super::recovery::Recovery;
-use super::{Ack, Loss, Subflow};
+use super::{Ack, Loss, RateSample, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub(super) struct Flow {
     pub(super) rtt: RttEstimator,
     pub(super) recovery: Recovery,
     incarnation: u32,
+    /// See [`CongestionConfig::counted_segment`](super::CongestionConfig::counted_segment).
+    counted_segment: Option<u32>,
     delivery: DeliveryTracker,
     usage: WindowUsage,
     rate: WindowedMax<f64>,
@@ -90,11 +92,12 @@ impl WindowUsage {
 }
 
 impl Flow {
-    pub(super) fn new(incarnation: u32) -> Self {
+    pub(super) fn new(incarnation: u32, counted_segment: Option<u32>) -> Self {
         Self {
             rtt: RttEstimator::default(),
             recovery: Recovery::default(),
             incarnation,
+            counted_segment,
             delivery: DeliveryTracker::default(),
             usage: WindowUsage::default(),
             rate: WindowedMax::new(RATE_ROUNDS),
@@ -209,6 +212,12 @@ impl Flow {
         self.acked.explicit_rate = Some(rate);
     }
 
+    fn as_counted(&self, sample: RateSample, mss: u64) -> RateSample {
+        let Some(counted) = self.counted_segment else { return sample };
+        let bytes_per_sec = sample.bytes_per_sec * f64::from(counted) / mss as f64;
+        RateSample { bytes_per_sec, ..sample }
+    }
+
     /// The ACK event is complete: updates the estimators. `None` if it acknowledged nothing.
     /// The second part tells whether it ended a recovery episode.
     pub(super) fn end_ack(&mut self, now: Timestamp, subflow: &mut Subflow) -> Option<(Ack, bool)> {
@@ -217,6 +226,7 @@ impl Flow {
         let rtt = self.sample_rtt(now, &newest, subflow);
         let rtt_min = self.rtt.min().unwrap_or(Duration::ZERO);
         let rate = self.delivery.sample(&newest, rtt_min);
+        let rate = rate.map(|sample| self.as_counted(sample, subflow.mss));
         let ack = Ack {
             now,
             acked_bytes: acked.bytes,

@@ -5,9 +5,12 @@ use polypath_core::congestion::CongestionConfig;
 use polypath_core::failure::FailureKind;
 use polypath_core::scheduler::SchedulerKind;
 
-/// Bytes of each segment that the data sequence signal takes: 28, of which SACK blocks never need
-/// the room on a segment with data (RFC 8684 section 3.3).
-const DSS: u32 = 28;
+/// Bytes of each segment that the data sequence signal takes (RFC 8684 section 3.3), as Linux sends
+/// it: a data acknowledgement of 4 bytes and a data sequence number of 8. SACK blocks never need the
+/// room on a segment with data.
+const DSS: u32 = 24;
+/// Bytes of each segment that timestamps take (RFC 7323).
+const TIMESTAMPS: u32 = 12;
 /// More than any subflow needs: the shared window is what limits.
 const UNLIMITED: u64 = 1 << 30;
 
@@ -49,6 +52,14 @@ impl Default for MptcpConfig {
 }
 
 impl MptcpConfig {
+    /// Congestion control, which counts segments as Linux does: without regard to the data sequence
+    /// signal.
+    pub(super) fn congestion(&self) -> CongestionConfig {
+        let timestamps = if self.tcp.timestamps { TIMESTAMPS } else { 0 };
+        let counted_segment = Some(self.tcp.mss.saturating_sub(timestamps));
+        CongestionConfig { counted_segment, ..self.congestion }
+    }
+
     /// The parameters of a subflow.
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {

@@ -130,7 +130,7 @@ impl Connection {
             })
         };
         Self {
-            congestion: Congestion::new(config.congestion),
+            congestion: Congestion::new(config.congestion()),
             scheduler: config.scheduler.build(),
             detector: config.failure.build(),
             subflows: (0..).zip(backup).filter_map(subflow).collect(),

@@ -59,7 +59,7 @@ pub struct TcpConfig {
     /// Largest payload of a segment without options: MTU less 40. Options that every data segment
     /// carries are subtracted.
     pub mss: u32,
-    /// Bytes to leave in each segment for options of the layer above (MPTCP: 20 for a DSS with
+    /// Bytes to leave in each segment for options of the layer above (MPTCP: 24 for a DSS with
     /// data ACK).
     pub option_reserve: u32,
     /// Selective acknowledgements (RFC 2018, 2883). Without: NewReno (RFC 6582).

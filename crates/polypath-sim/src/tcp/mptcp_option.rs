@@ -73,8 +73,9 @@ pub enum MptcpOption {
 }
 
 impl MptcpOption {
-    /// Bytes in the header, padded to 4: 64-bit data sequence numbers, IPv4 addresses, the form
-    /// of the segment that carries it most often (for MP_CAPABLE and MP_JOIN the SYN).
+    /// Bytes in the header, padded to 4: 64-bit data sequence numbers and 32-bit acknowledgements of
+    /// them as Linux sends, IPv4 addresses, the form of the segment that carries it most often (for
+    /// MP_CAPABLE and MP_JOIN the SYN).
     pub const fn bytes(self) -> u32 {
         match self {
             Self::MpCapable { .. } | Self::MpJoin { .. } | Self::MpFail { .. } => 12,
@@ -88,7 +89,7 @@ impl MptcpOption {
 
 impl Dss {
     const fn bytes(self) -> u32 {
-        let ack = if self.data_ack.is_some() { 8 } else { 0 };
+        let ack = if self.data_ack.is_some() { 4 } else { 0 };
         // Data sequence number, subflow sequence number and length, without the checksum.
         let mapping = if self.mapping.is_some() { 8 + 4 + 2 } else { 0 };
         (4 + ack + mapping as u32).next_multiple_of(4)
@@ -100,12 +101,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_data_sequence_signal_has_at_most_28_bytes() {
+    fn a_data_sequence_signal_has_at_most_24_bytes() {
         let mapping = Some(Mapping { dsn: 0, ssn: 0, len: NonZeroU16::MIN });
         let bytes = |data_ack, mapping| Dss { data_ack, mapping, data_fin: false }.bytes();
-        assert_eq!(bytes(Some(0), mapping), 28);
+        assert_eq!(bytes(Some(0), mapping), 24);
         assert_eq!(bytes(None, mapping), 20);
-        assert_eq!(bytes(Some(0), None), 12);
+        assert_eq!(bytes(Some(0), None), 8);
         assert_eq!(bytes(None, None), 4);
     }
 }

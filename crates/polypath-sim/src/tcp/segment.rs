@@ -235,11 +235,12 @@ mod tests {
         ack.sack = SackBlocks::new(0, None, [(50, 60), (30, 40), (10, 20)]);
         let mapping = Some(Mapping { dsn: 1, ssn: 1, len: NonZeroU16::MIN });
         ack.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping, data_fin: false }));
-        assert_eq!(ack.option_bytes(), 40, "12 of timestamps and 28 of DSS");
+        assert_eq!(ack.option_bytes(), 36, "12 of timestamps and 24 of DSS");
         assert_eq!(ack.sack.len(), 0);
         ack.sack = SackBlocks::new(0, None, [(50, 60), (30, 40), (10, 20)]);
         ack.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping: None, data_fin: false }));
-        assert_eq!(ack.sack_blocks().collect::<Vec<_>>(), [(50, 60)], "12 + 12 + 4 + 8 of 40");
+        let two = [(50, 60), (30, 40)];
+        assert_eq!(ack.sack_blocks().collect::<Vec<_>>(), two, "12 + 8 + 4 + 16 of 40");
     }
 
     #[test]

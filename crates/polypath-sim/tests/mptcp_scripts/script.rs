@@ -3,7 +3,7 @@
 //! ```text
 //! # a comment
 //! path 0 20ms                     one way; `backup` behind it makes it one
-//! both mss 1028                   also: client, server; any key of `set`, and those of `set_mptcp`
+//! both mss 1024                   also: client, server; any key of `set`, and those of `set_mptcp`
 //! at 0ms client write 20000       also: close
 //! drop 1 client data 3            the third data segment of the client on path 1; also: ack, syn
 //! late 1 client data 3 by 30ms    also: double
@@ -31,7 +31,7 @@ struct Script {
 /// subflow of its own. Everything else is the default.
 fn plain_mptcp() -> MptcpConfig {
     MptcpConfig {
-        tcp: TcpConfig { mss: 1_028, ..plain() },
+        tcp: TcpConfig { mss: 1_024, ..plain() },
         congestion: CongestionConfig { coupled: false, ..reno() },
         ..MptcpConfig::default()
     }

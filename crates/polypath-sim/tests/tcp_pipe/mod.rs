@@ -94,6 +94,7 @@ pub(crate) fn reno() -> CongestionConfig {
         coupled: true,
         seed: 0,
         initial_segments: None,
+        counted_segment: None,
     }
 }
 

@@ -26,7 +26,6 @@ const MP_FASTCLOSE: u8 = 0x70;
 const DATA_FIN: u8 = 0x10;
 const LONG_DSN: u8 = 0x08;
 const MAPPING: u8 = 0x04;
-const LONG_ACK: u8 = 0x02;
 const DATA_ACK: u8 = 0x01;
 
 /// ADD_ADDR's flag E (section 3.4.1).
@@ -106,12 +105,14 @@ fn both_keys(keys: [Key; 2], mapping: Option<Mapping>, out: &mut Vec<u8>) {
 
 fn data_sequence_signal(dss: &Dss, way: &Way<'_>, out: &mut Vec<u8>) {
     let [ours, theirs] = way.keys();
-    let ack = if dss.data_ack.is_some() { LONG_ACK | DATA_ACK } else { 0 };
+    let ack = if dss.data_ack.is_some() { DATA_ACK } else { 0 };
     let mapping = if dss.mapping.is_some() { LONG_DSN | MAPPING } else { 0 };
     let fin = if dss.data_fin { DATA_FIN } else { 0 };
     out.extend([DSS, ack | mapping | fin]);
     if let Some(acked) = dss.data_ack {
-        out.extend(theirs.initial_dsn().wrapping_add(acked).to_be_bytes());
+        // The lower half: the rest follows from what was sent (section 3.3.2).
+        let acked = theirs.initial_dsn().wrapping_add(acked);
+        out.extend((acked as u32).to_be_bytes());
     }
     if let Some(mapping) = dss.mapping {
         out.extend(ours.initial_dsn().wrapping_add(mapping.dsn).to_be_bytes());

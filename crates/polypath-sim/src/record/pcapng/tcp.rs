@@ -167,16 +167,16 @@ mod tests {
         let sack = SackBlocks::new(101, None, [(201, 301)]);
         let dss = |mapping| MptcpOption::Dss(Dss { data_ack: Some(1), mapping, data_fin: false });
         let ack = Segment { seq: 9, ack: 101, sack, mptcp: Some(dss(None)), ..segment(Flags::ACK) };
-        let wire = "4502004c00004000400626a80a0000020a000001 \
-            c3509c403c6ef36b9e377a16e010004097430000 \
-            0101080a01020304050607080101050a9e377a7a9e377ade1e0c2003e8dcd82245c836a7";
+        let wire = "4502004800004000400626ac0a0000020a000001 \
+            c3509c403c6ef36b9e377a16d0100040684d0000 \
+            0101080a01020304050607080101050a9e377a7a9e377ade1e08200145c836a7";
         assert_eq!(hex(&ack, 1, 0), wire.replace(' ', ""));
         let mapping = Mapping { dsn: 5, ssn: 7, len: NonZeroU16::new(100).unwrap() };
         let (seq, len, mptcp) = (7, 100, Some(dss(Some(mapping))));
         let data = Segment { seq, len, mptcp, ack: 1, ..segment(Flags::ACK.with(Flags::PSH)) };
-        let wire = "450200b400004000400626400a0000010a000002 \
-            9c40c3509e3779b83c6ef363f018004055150000 \
-            0101080a01020304050607081e1a200f3e1cc4d632d133aae8dcd82245c836ab0000000700640000";
+        let wire = "450200b000004000400626440a0000010a000002 \
+            9c40c3509e3779b83c6ef363e018004068120000 \
+            0101080a01020304050607081e16200d32d133aae8dcd82245c836ab0000000700640000";
         assert_eq!(hex(&data, 0, 0), wire.replace(' ', ""));
     }
 
@@ -198,11 +198,11 @@ mod tests {
             })
         };
         assert_eq!(sizes(&conversation, 0), [(20, 0), (22, 0)]);
-        assert_eq!(sizes(&conversation, 1), [(24, 1), (26, 2)]);
+        assert_eq!(sizes(&conversation, 1), [(24, 1), (22, 2)]);
         conversation.on_delivered(1, 0, &third, Timestamp::from_millis(6));
         assert_eq!(sizes(&conversation, 0), [(20, 0), (22, 0)], "sent before");
         conversation.on_delivered(1, 1, &third, Timestamp::from_millis(5));
-        assert_eq!(sizes(&conversation, 1), [(12, 2), (26, 2)]);
+        assert_eq!(sizes(&conversation, 1), [(8, 2), (22, 2)]);
     }
 
     #[test]
