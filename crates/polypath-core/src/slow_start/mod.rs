@@ -1,14 +1,17 @@
 //! Window growth before the first loss.
 
+mod hystart;
 mod hystart_pp;
 mod standard;
 
+pub use hystart::{ClassicHystartParameters, Hystart};
 pub use hystart_pp::{HystartParameters, HystartPp};
 pub use standard::Standard;
 
 crate::registry::algorithms! {
     /// The registry of slow starts.
     SlowStartKind, "slow start", dyn SlowStart, [
+        Hystart => Hystart,
         HystartPp => HystartPp,
         Standard => Standard,
     ]
