@@ -117,6 +117,11 @@ pub struct TcpConfig {
     pub delayed_ack: Duration,
     /// Data segments acknowledged at once, at the start and after idling.
     pub quick_acks: u32,
+    /// Acknowledgements of data beyond a hole that are held back to be told in one, with SACK
+    /// (`tcp_comp_sack_nr`); 0: none.
+    pub compressed_sacks: u32,
+    /// How long they are held back at most (`tcp_comp_sack_delay_ns`).
+    pub sack_delay: Duration,
     /// Time during which consecutive arrivals are merged and acknowledged as one (GRO); zero: off.
     pub gro: Duration,
     /// Bytes after which merged arrivals are handed on.
@@ -165,6 +170,8 @@ impl TcpConfig {
         ack_every: 2,
         delayed_ack: Duration::from_millis(40),
         quick_acks: 16,
+        compressed_sacks: 44,
+        sack_delay: Duration::from_millis(1),
         gro: Duration::ZERO,
         gro_max_bytes: 65_536,
         receive_buffer: ReceiveBuffer::Auto { initial: 65_536, max: 6 << 20 },

@@ -8,6 +8,11 @@ use std::time::Duration;
 /// its RTO; 200 ms is the least value of that.
 const IDLE: Duration = Duration::from_millis(200);
 
+/// Duplicate acknowledgements that are never held back: what fast retransmit needs.
+const DUPLICATES: u32 = 3;
+/// Others are held back for the round-trip time divided by this, at most.
+const RTT_SHARE: u32 = 20;
+
 #[derive(Debug)]
 pub(super) struct AckPolicy {
     mss: u64,
@@ -20,6 +25,40 @@ pub(super) struct AckPolicy {
     acked: u64,
     last_arrival: Timestamp,
     gro: Gro,
+    compression: Compression,
+}
+
+/// Acknowledgements of data beyond a hole that are held back (Linux `__tcp_ack_snd_check`): after
+/// those that make the sender see the loss, one tells of many arrivals.
+#[derive(Debug)]
+struct Compression {
+    max_held: u32,
+    max_delay: Duration,
+    /// What was expected when the last one was judged.
+    nxt: u64,
+    /// Acknowledgements sent at once since that changed.
+    duplicates: u32,
+    held: u32,
+    until: Timestamp,
+}
+
+impl Compression {
+    /// Whether the acknowledgement of one more arrival is held back.
+    fn holds(&mut self, now: Timestamp, nxt: u64, rtt: Duration) -> bool {
+        if self.held >= self.max_held {
+            return false;
+        }
+        if self.nxt != nxt {
+            (self.nxt, self.duplicates) = (nxt, 0);
+        }
+        if self.duplicates < DUPLICATES {
+            self.duplicates += 1;
+            return false;
+        }
+        self.held += 1;
+        self.until = self.until.min(now + self.max_delay.min(rtt / RTT_SHARE));
+        true
+    }
 }
 
 /// Arrivals that are merged before they are looked at.
@@ -49,6 +88,14 @@ impl AckPolicy {
                 held: 0,
                 until: Timestamp::MAX,
             },
+            compression: Compression {
+                max_held: config.compressed_sacks,
+                max_delay: config.sack_delay,
+                nxt: 0,
+                duplicates: 0,
+                held: 0,
+                until: Timestamp::MAX,
+            },
         }
     }
 
@@ -65,6 +112,12 @@ impl AckPolicy {
     pub(super) fn on_duplicate(&mut self) {
         self.quick_left = self.quick_left.max(self.quick_acks);
         self.due = true;
+    }
+
+    /// Something arrived beyond a hole at `nxt`, which SACK tells of. `rtt` is what is known of the
+    /// round-trip time.
+    pub(super) fn on_out_of_order(&mut self, now: Timestamp, nxt: u64, rtt: Duration) {
+        self.due |= !self.compression.holds(now, nxt, rtt);
     }
 
     /// `len` bytes arrived in order, so that `nxt` is expected now.
@@ -114,19 +167,20 @@ impl AckPolicy {
         }
         self.due = false;
         self.delayed_until = Timestamp::MAX;
+        (self.compression.held, self.compression.until) = (0, Timestamp::MAX);
         self.acked = ack;
     }
 
     #[inline]
     pub(super) fn next_timeout(&self) -> Timestamp {
-        self.delayed_until.min(self.gro.until)
+        self.delayed_until.min(self.gro.until).min(self.compression.until)
     }
 
     pub(super) fn on_timeout(&mut self, now: Timestamp, nxt: u64) {
         if self.gro.until <= now {
             self.hand_on(now, nxt);
         }
-        self.due |= self.delayed_until <= now;
+        self.due |= self.delayed_until <= now || self.compression.until <= now;
     }
 }
 
@@ -171,6 +225,26 @@ mod tests {
         };
         assert_eq!([0, 1, 2, 3].map(|at| due(&mut acks, ms(at))), [true, true, false, true]);
         assert!(due(&mut acks, ms(500)));
+    }
+
+    #[test]
+    fn after_three_duplicates_acknowledgements_of_data_beyond_a_hole_are_held_back() {
+        let mut acks = policy(TcpConfig { compressed_sacks: 2, ..TcpConfig::LINUX });
+        let mut due = |acks: &mut AckPolicy, nxt| {
+            acks.on_out_of_order(ms(0), nxt, ms(10) - ms(0));
+            core::mem::take(&mut acks.due)
+        };
+        let five = [1; 5].map(|nxt| due(&mut acks, nxt));
+        assert_eq!(five, [true, true, true, false, false], "two are held");
+        // A twentieth of the round-trip time, which is less than 1 ms.
+        assert_eq!(acks.next_timeout(), Timestamp::from_micros(500));
+        assert!(due(&mut acks, 1), "a third is not");
+        acks.on_ack_sent(1);
+        assert_eq!(acks.next_timeout(), Timestamp::MAX);
+        assert!(!due(&mut acks, 1), "the hole is the same");
+        assert!(due(&mut acks, 1_001), "another hole");
+        acks.on_timeout(Timestamp::from_micros(500), 1_001);
+        assert!(acks.is_due());
     }
 
     #[test]

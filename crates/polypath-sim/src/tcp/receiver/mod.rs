@@ -147,7 +147,10 @@ impl Receiver {
             }
             Arrival::OutOfOrder => {
                 stats.out_of_order_received += 1;
-                self.acks.at_once();
+                match (self.negotiated.sack, self.window.rtt()) {
+                    (true, Some(rtt)) => self.acks.on_out_of_order(now, self.nxt(), rtt),
+                    _ => self.acks.at_once(),
+                }
             }
             Arrival::FilledHole => self.acks.at_once(),
             Arrival::InOrder => self.acks.on_in_order(now, segment.len, self.nxt()),

@@ -81,6 +81,11 @@ impl ReceiveWindow {
         self.edge
     }
 
+    /// The round-trip time that the receiver measured; none before the first.
+    pub(super) const fn rtt(&self) -> Option<Duration> {
+        self.tuning.rtt
+    }
+
     pub(super) const fn read_bytes(&self) -> u64 {
         self.read
     }
@@ -157,9 +162,6 @@ impl ReceiveWindow {
     /// Data arrived, so that `nxt` is expected now. `measured` is the round trip by timestamps.
     #[inline]
     pub(super) fn on_data(&mut self, now: Timestamp, nxt: u64, measured: Option<Duration>) {
-        if !self.autotune {
-            return;
-        }
         let tuning = &mut self.tuning;
         if let Some(sample) = measured {
             tuning.measured_by_timestamps = true;
