@@ -3,6 +3,7 @@
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::failure::FailureKind;
 use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
 use polypath_link::{LinkConfig, Loss, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
 use polypath_sim::endpoint::MptcpEnd;
@@ -178,4 +179,23 @@ fn send_buffers_of_subflows_wait_for_a_lossy_path() {
     };
     let (without, with) = (goodput(false), goodput(true));
     assert!(with < 0.95 * without, "{with:.1} with, {without:.1} without");
+}
+
+/// A burst goes to the buffer that would be empty the soonest, and to nobody if that is full. That of
+/// the fast path holds two windows for which it is paced at 1.2 windows in each of its round trips of
+/// at most 20 ms (10 ms and a full queue): 35 ms with what memory is rounded by. So the slow path never
+/// gets more than that and a burst of 64 KiB, 27 ms of its link, in each round trip of 200 ms: 0.37 of
+/// its link with its pace of 1.2, and is idle for the rest.
+#[test]
+fn a_slow_path_starves_beside_full_send_buffers() {
+    let links = [Link(100.0, 5, 0.0), Link(20.0, 100, 0.0)];
+    let share = |subflow_buffers| {
+        let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 16 << 20);
+        config.congestion.slow_start = SlowStartKind::Hystart;
+        config.subflow_buffers = subflow_buffers;
+        let goodput = world(&links, &config, &NONE, None).goodput(10, 30);
+        (goodput - 100.0 * PAYLOAD) / (20.0 * PAYLOAD)
+    };
+    let (without, with) = (share(false), share(true));
+    assert!(with < 0.4 && without > 0.6, "{with:.2} with, {without:.2} without");
 }

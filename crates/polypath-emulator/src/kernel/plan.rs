@@ -140,11 +140,25 @@ fn only_defaults(tcp: &TcpOptions, receive: ReceiveBuffer) -> Result<(), String>
 }
 
 fn congestion(control: &WindowControl) -> Result<String, String> {
-    if control.slow_start.is_some() {
-        return Err("`slow_start`: that of the kernel is part of its congestion control".to_owned());
-    }
     let named = |name: &AlgorithmName| name.name.clone();
-    Ok(control.congestion.as_ref().map_or_else(|| CONGESTION.to_owned(), named))
+    let congestion = control.congestion.as_ref().map_or_else(|| CONGESTION.to_owned(), named);
+    if let Some(slow_start) = control.slow_start.as_ref()
+        && !is_kernels(&slow_start.name, &congestion)
+    {
+        let problem = "`slow_start`: that of the kernel is part of its congestion control: \
+            \"hystart\" with \"cubic\", \"standard\" with others";
+        return Err(problem.to_owned());
+    }
+    Ok(congestion)
+}
+
+/// Whether a slow start is that of a congestion control of the kernel, or has no effect there.
+fn is_kernels(slow_start: &str, congestion: &str) -> bool {
+    match congestion {
+        "cubic" => slow_start == "hystart",
+        "bbr" => true,
+        _ => slow_start == "standard",
+    }
 }
 
 fn kernel_flow(flow: &Flow, planned: &Planned) -> Result<KernelFlow, String> {
@@ -278,6 +292,10 @@ mod tests {
             assert!(problem.contains(expected), "{problem}");
         }
         assert!(planned(&format!("{tcp}tcp = {{ gso = false }}{bulk}")).is_ok());
+        let reno = format!("{tcp}congestion = \"reno\"\nslow_start = ");
+        assert!(planned(&format!("{reno}\"standard\"{bulk}")).is_ok());
+        assert!(planned(&format!("{reno}\"hystart\"{bulk}")).is_err());
+        assert!(planned(&format!("{tcp}slow_start = \"hystart\"{bulk}")).is_ok());
     }
 
     #[test]

@@ -61,6 +61,14 @@ impl Chunks {
         self.next += u64::from(len);
     }
 
+    /// The newest chunk has so many bytes more: they joined the segment that carries it.
+    pub(super) fn lengthen_last(&mut self, len: u32) {
+        if let Some(last) = self.chunks.back_mut() {
+            last.len += len;
+            self.next += u64::from(len);
+        }
+    }
+
     /// A chunk was sent again.
     pub(super) fn on_sent_again(&mut self, dsn: u64, path: PathId, now: Timestamp) {
         self.again.remove(&dsn);

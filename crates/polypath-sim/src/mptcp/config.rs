@@ -68,6 +68,7 @@ impl MptcpConfig {
             reading: Reading::AtOnce,
             segment_reports: true,
             window_scale: true,
+            nagle: self.subflow_buffers && self.tcp.nagle,
             ..self.tcp
         }
     }

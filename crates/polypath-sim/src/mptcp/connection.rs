@@ -74,6 +74,8 @@ pub struct Connection {
     pub(super) chunks: Chunks,
     /// Bytes written and never sent.
     pub(super) unsent: u64,
+    /// The number after the last byte that the send buffers have taken from the application.
+    pub(super) admitted: u64,
     /// The number after the last one that the peer's window allows.
     pub(super) edge: u64,
     pub(super) closing: bool,
@@ -136,6 +138,7 @@ impl Connection {
             subflows: (0..).zip(backup).filter_map(subflow).collect(),
             chunks: Chunks::new(FIRST),
             unsent: 0,
+            admitted: 0,
             edge: FIRST,
             closing: false,
             fin_at: None,
@@ -269,6 +272,9 @@ impl Connection {
         }
         self.finish(now);
         (0..self.subflows.len()).for_each(|index| self.transmit(index, now));
+        if self.config.subflow_buffers {
+            self.grow_buffers();
+        }
         for Subflow { tcp, states, .. } in &mut self.subflows {
             states.note(now, tcp.state());
         }

@@ -260,6 +260,13 @@ impl Endpoint {
         self.sender.send_tagged(len, tag);
     }
 
+    /// Adds up to `len` bytes, whose tag would be `tag`, to the segment handed over last, if that has
+    /// not left, is not full, and tags are numbers of bytes by which they continue it. Returns how
+    /// many it took.
+    pub fn lengthen_last(&mut self, len: u32, tag: u64) -> u32 {
+        self.sender.lengthen_tagged(len, tag)
+    }
+
     /// Bytes handed over with [`Endpoint::send_new`] that are not acknowledged; segments not sent yet
     /// count as full ones.
     pub fn buffered(&self) -> u64 {

@@ -98,6 +98,18 @@ impl Sender {
         self.tagged.push_back((len, tag));
     }
 
+    /// Adds up to `len` bytes to the last segment, if it waits, is not full, and the data that begins
+    /// with `tag` continues it. Returns how many it took.
+    pub(in crate::tcp) fn lengthen_tagged(&mut self, len: u32, tag: u64) -> u32 {
+        let Some((last, first)) = self.tagged.back_mut() else { return 0 };
+        if *first + u64::from(*last) != tag {
+            return 0;
+        }
+        let taken = len.min(self.mss.saturating_sub(*last));
+        *last += taken;
+        taken
+    }
+
     /// Bytes of the layer above that are not acknowledged; segments not sent yet count as full ones.
     pub(in crate::tcp) fn buffered(&self) -> u64 {
         self.tagged.len() as u64 * u64::from(self.mss) + (self.nxt - self.una)
@@ -230,7 +242,7 @@ impl Sender {
         self.config.nagle
             && chunk.len < self.mss
             && !chunk.fin
-            && self.tagged.is_empty()
+            && self.tagged.len() <= 1
             && self.small_end > self.una
     }
 
