@@ -233,7 +233,7 @@ fn what_cannot_run_is_told() {
     assert_eq!(
         error(&tcp("congestion = \"renoo\"")),
         "test.toml:8: congestion: unknown congestion control \"renoo\"; allowed: bbr, cubic, lia, \
-         reno"
+         olia, reno"
     );
     assert_eq!(
         error(&format!("[connection]\nreceive_buffer_max = \"1 MB\"\n{bulk}")),

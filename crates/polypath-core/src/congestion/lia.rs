@@ -13,6 +13,7 @@
 //! each ACK event instead of once a window (RFC 6356 section 4 allows the latter to save time):
 //! a bond has few subflows. A subflow that takes no part in coupling grows as Reno.
 
+use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
 use crate::registry::{Description, Kind};
 use polypath_units::PathId;
@@ -37,51 +38,17 @@ impl Lia {
     }
 }
 
-/// The sums of RFC 6356 over the coupled subflows.
-#[derive(Clone, Copy, Debug, Default)]
-struct Coupling {
-    /// `w_tot` in bytes.
-    window: f64,
-    /// `max_i(w_i / rtt_i^2)` in bytes/s^2.
-    best: f64,
-    /// `sum_i w_i / rtt_i` in bytes/s.
-    rate: f64,
-}
-
-impl Coupling {
-    fn of(subflows: &Subflows) -> Self {
-        subflows.coupled().filter_map(|s| Some((s.coupling_window(), s.srtt_secs()?))).fold(
-            Self::default(),
-            |sum, (window, rtt)| Self {
-                window: sum.window + window,
-                best: sum.best.max(window / (rtt * rtt)),
-                rate: sum.rate + window / rtt,
-            },
-        )
-    }
-
-    /// RFC 6356 equation (2).
-    fn alpha(&self) -> f64 {
-        self.window * self.best / (self.rate * self.rate)
-    }
-}
-
-/// Growth in bytes: RFC 6356 equation (1).
-fn increase(subflow: &Subflow, acked_bytes: u64, coupling: &Coupling) -> f64 {
-    let alone = reno::increase(subflow, acked_bytes);
-    if !(subflow.usable && subflow.srtt.is_some()) {
-        return alone;
-    }
-    let linked = coupling.alpha() * acked_bytes as f64 * subflow.mss as f64 / coupling.window;
-    linked.min(alone)
+/// RFC 6356 equation (2).
+fn alpha(totals: &Totals) -> f64 {
+    totals.window * totals.max_acceleration / (totals.rate * totals.rate)
 }
 
 impl CongestionAvoidance for Lia {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
-        let coupling = Coupling::of(subflows);
-        if let Some(state) = subflows.get_mut(subflow).filter(|s| s.may_grow(ack)) {
-            state.cwnd += increase(state, ack.acked_bytes, &coupling);
-        }
+        let totals = Totals::of(subflows, Subflow::coupling_window);
+        // RFC 6356 equation (1).
+        let linked = |state: &Subflow, _| (alpha(&totals) / totals.window).min(1.0 / state.cwnd);
+        coupling::grow(subflow, ack, subflows, linked);
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
@@ -95,13 +62,17 @@ impl CongestionAvoidance for Lia {
             reno::on_timeout(state, loss);
         }
     }
+
+    fn is_coupled(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::CongestionKind;
     use crate::congestion::testing::{ack, path, subflows};
-    use crate::congestion::{CongestionKind, Subflow};
     use proptest::prelude::*;
     use std::time::Duration;
 
@@ -115,7 +86,7 @@ mod tests {
     #[test]
     fn t_lia_1() {
         let flows = subflows(1, &[(10.0, 100), (20.0, 200)]);
-        assert!((Coupling::of(&flows).alpha() - 0.75).abs() < 1e-9);
+        assert!((alpha(&Totals::of(&flows, Subflow::coupling_window)) - 0.75).abs() < 1e-9);
         assert!((growth(&flows, 0) - 0.025).abs() < 1e-9);
         assert!((growth(&flows, 1) - 0.025).abs() < 1e-9);
     }
@@ -123,7 +94,7 @@ mod tests {
     #[test]
     fn t_lia_2() {
         let flows = subflows(1, &[(10.0, 100), (10.0, 100)]);
-        assert!((Coupling::of(&flows).alpha() - 0.5).abs() < 1e-9);
+        assert!((alpha(&Totals::of(&flows, Subflow::coupling_window)) - 0.5).abs() < 1e-9);
         let each_rtt = 10.0 * growth(&flows, 0) + 10.0 * growth(&flows, 1);
         assert!((each_rtt - 0.5).abs() < 1e-9);
     }
@@ -131,7 +102,7 @@ mod tests {
     #[test]
     fn t_lia_3() {
         let flows = subflows(1, &[(2.0, 10), (40.0, 100)]);
-        assert!((Coupling::of(&flows).alpha() - 7.0 / 3.0).abs() < 1e-9);
+        assert!((alpha(&Totals::of(&flows, Subflow::coupling_window)) - 7.0 / 3.0).abs() < 1e-9);
         assert!((growth(&flows, 0) - 1.0 / 18.0).abs() < 1e-9);
     }
 

@@ -7,12 +7,14 @@
 
 mod bbr;
 mod control;
+mod coupling;
 mod cubic;
 mod events;
 mod flow;
 mod group;
 mod lia;
 mod new_reno;
+mod olia;
 mod recovery;
 mod reno;
 mod subflow;
@@ -27,6 +29,7 @@ pub use cubic::{Cubic, CubicParameters};
 pub use events::{Ack, Loss, RateSample};
 pub use lia::Lia;
 pub use new_reno::NewRenoRecovery;
+pub use olia::Olia;
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
 
@@ -36,11 +39,19 @@ crate::registry::algorithms! {
         Bbr => Bbr,
         Cubic => Cubic,
         Lia => Lia,
+        Olia => Olia,
         Reno => Reno,
     ]
 }
 
 use polypath_units::{Bandwidth, PathId};
+
+impl CongestionKind {
+    /// Whether it is made to couple the subflows of a connection.
+    pub fn is_coupled(self) -> bool {
+        self.build(0).is_coupled()
+    }
+}
 
 /// The rule by which windows grow after slow start and shrink on loss.
 ///
@@ -95,6 +106,11 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
 
     /// Whether the controller does its own start-up (BBR): no slow start is composed with it.
     fn owns_start_up(&self) -> bool {
+        false
+    }
+
+    /// Whether the growth of a subflow depends on the others of the connection.
+    fn is_coupled(&self) -> bool {
         false
     }
 

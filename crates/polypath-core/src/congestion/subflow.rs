@@ -62,6 +62,11 @@ impl Subflow {
         ack.cwnd_limited && !self.in_recovery
     }
 
+    /// Whether it takes part in coupling: it is usable and has an RTT.
+    pub const fn is_coupled(&self) -> bool {
+        self.usable && self.srtt.is_some()
+    }
+
     /// Smoothed RTT in seconds; `None` before the first sample.
     pub fn srtt_secs(&self) -> Option<f64> {
         self.srtt.map(|d| d.as_secs_f64())
@@ -134,8 +139,13 @@ impl Subflows {
         self.0.is_empty()
     }
 
-    /// Subflows that are usable and have an RTT: those that take part in coupling.
+    /// Those that take part in coupling: see [`Subflow::is_coupled`].
     pub fn coupled(&self) -> impl Iterator<Item = &Subflow> {
-        self.0.iter().filter(|s| s.usable && s.srtt.is_some())
+        self.0.iter().filter(|s| s.is_coupled())
+    }
+
+    /// Whether subflows other than that of `id` take part in coupling.
+    pub fn have_coupled_beside(&self, id: PathId) -> bool {
+        self.coupled().any(|subflow| subflow.id != id)
     }
 }

@@ -76,7 +76,7 @@ pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig
 fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
     let TcpSettings { tcp, mut congestion } =
         tcp_settings(&options.tcp, &options.control, options.receive)?;
-    congestion.coupled = options.coupled.unwrap_or(congestion.avoidance == CongestionKind::Lia);
+    congestion.coupled = options.coupled.unwrap_or(congestion.avoidance.is_coupled());
     let mut config = MptcpConfig { tcp, congestion, ..MptcpConfig::default() };
     set(&mut config.scheduler, NameKind::Scheduler, options.scheduler.as_ref())?;
     set(&mut config.failure, NameKind::Failure, options.failure.as_ref())?;
