@@ -1,5 +1,5 @@
 //! Growth of the coupled controls against the integer arithmetic of the Multipath TCP kernel v0.9x
-//! (`mptcp_coupled.c`, `mptcp_olia.c`), over random windows and RTTs.
+//! (`mptcp_coupled.c`, `mptcp_olia.c`, `mptcp_balia.c`), over random windows and RTTs.
 //!
 //! The kernel counts whole segments, microseconds and powers of two, and truncates. Each model takes
 //! the numbers of bits that the kernel keeps as parameters and also tells what they leave out, its
@@ -171,6 +171,24 @@ fn epsilon(states: &[State], at: usize) -> (i128, i128) {
     }
 }
 
+/// `mptcp_balia.c`: rates of at most `rate` bits, scaled by 2^-10 until they are, and the count of
+/// ACKs for one increment. `None` if nothing is left of a rate.
+fn balia(states: &[State], at: usize, rate_bits: u32, count: u32) -> Option<Increment> {
+    let rate = |s: &State| ((u128::from(MSS) * s.window * 1_000_000) << count) / s.rtt;
+    let fastest = states.iter().map(rate).max()?;
+    let shift = (0..).step_by(10).find(|shift| (fastest >> shift) <= 1 << rate_bits)?;
+    let (max, own) = (fastest >> shift, rate(&states[at]) >> shift);
+    let sum: u128 = states.iter().map(|s| rate(s) >> shift).sum();
+    let least = states.iter().map(|s| rate(s) >> shift).min().filter(|&least| least > 0)?;
+    let window = states[at].window << count;
+    let acks = sum * sum * 10 / (own + max) * window / (4 * own + max);
+    let segments = (1u128 << count) as f64 / acks as f64;
+    // Each rate x stands for x to x + 1. Of the sum that is at most 1 / least and counts twice; of
+    // the two divisors, which have 2 and 5 rates, 1 / least each.
+    let left_out = 4.0 / least as f64 + 1.0 / acks as f64;
+    Some(Increment { segments, resolution: 1.1 * segments * left_out })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..ProptestConfig::default() })]
 
@@ -192,6 +210,20 @@ proptest! {
             check(ours, &olia(&states, at, 10), "kernel")?;
             let fine = olia(&states, at, 24);
             prop_assert!(fine.resolution < 1e-6);
+            check(ours, &fine, "fine")?;
+        }
+    }
+
+    #[test]
+    fn balia_grows_as_the_kernels(states in states()) {
+        for (at, ours) in growth(CongestionKind::Balia, &states).into_iter().enumerate() {
+            // Beyond a third, what is left out is more than the first order of it.
+            let model = balia(&states, at, 25, 0);
+            if let Some(model) = model.filter(|m| m.resolution < m.segments / 3.0) {
+                check(ours, &model, "kernel")?;
+            }
+            let fine = balia(&states, at, 100, 16).expect("nothing is scaled down");
+            prop_assert!(fine.resolution < 1e-3 * fine.segments);
             check(ours, &fine, "fine")?;
         }
     }

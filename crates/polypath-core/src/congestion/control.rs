@@ -94,6 +94,7 @@ impl Congestion {
         if let Some(subflow) = self.subflow_mut(id) {
             subflow.mss = mss.max(1);
             subflow.cwnd = subflow.cwnd.max(subflow.mss as f64);
+            subflow.ssthresh = subflow.ssthresh.max(subflow.mss as f64);
         }
     }
 

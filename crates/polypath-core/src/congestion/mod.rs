@@ -5,6 +5,7 @@
 //! [`CongestionAvoidance`]. One avoidance object serves all subflows of the connection, so that
 //! coupling is natural.
 
+mod balia;
 mod bbr;
 mod control;
 mod coupling;
@@ -23,6 +24,7 @@ pub(crate) mod testing;
 mod transport;
 mod views;
 
+pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
 pub use control::{Congestion, CongestionConfig};
 pub use cubic::{Cubic, CubicParameters};
@@ -36,6 +38,7 @@ pub use subflow::{Subflow, Subflows, initial_window};
 crate::registry::algorithms! {
     /// The registry of congestion avoidance.
     CongestionKind, "congestion control", dyn CongestionAvoidance, build(seed: u64), [
+        Balia => Balia,
         Bbr => Bbr,
         Cubic => Cubic,
         Lia => Lia,
