@@ -23,6 +23,7 @@ mod subflow;
 pub(crate) mod testing;
 mod transport;
 mod views;
+mod wvegas;
 
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
@@ -34,6 +35,7 @@ pub use new_reno::NewRenoRecovery;
 pub use olia::Olia;
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
+pub use wvegas::{Wvegas, WvegasParameters};
 
 crate::registry::algorithms! {
     /// The registry of congestion avoidance.
@@ -44,6 +46,7 @@ crate::registry::algorithms! {
         Lia => Lia,
         Olia => Olia,
         Reno => Reno,
+        Wvegas => Wvegas,
     ]
 }
 
