@@ -141,9 +141,11 @@ impl Congestion {
 
     /// A packet was declared lost: part of the batch that [`Congestion::on_loss`] or
     /// [`Congestion::on_timeout`] ends.
-    pub fn on_packet_lost(&mut self, id: PathId, _now: Timestamp, packet: &SentPacket) {
-        if let Some((flow, subflow)) = self.sender_of(id, packet) {
-            flow.on_packet_lost(packet, subflow);
+    pub fn on_packet_lost(&mut self, id: PathId, now: Timestamp, packet: &SentPacket) {
+        let Some((flow, group)) = self.parts(id) else { return };
+        if let Some(subflow) = group.subflows.get_mut(id).filter(|_| flow.sent(packet)) {
+            let lost = flow.on_packet_lost(now, packet, subflow);
+            group.on_packet_lost(id, &lost);
         }
     }
 

@@ -55,6 +55,23 @@ pub struct Ack {
     pub mss: u64,
 }
 
+/// One packet of one subflow that was declared lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LostPacket {
+    /// When it was declared lost.
+    pub now: Timestamp,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Bytes lost since it was sent, itself included.
+    pub lost: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Whether the sender had run out of data when it was sent.
+    pub app_limited: bool,
+    /// Total bytes delivered on this subflow so far.
+    pub delivered: u64,
+}
+
 /// A loss episode, or an expired retransmission timer, of one subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {

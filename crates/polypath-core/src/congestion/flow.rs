@@ -2,7 +2,7 @@
 //! loss events while they are being put together from packets.
 
 use super::recovery::Recovery;
-use super::{Ack, Loss, RateSample, Subflow};
+use super::{Ack, Loss, LostPacket, RateSample, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -161,7 +161,12 @@ impl Flow {
         subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
     }
 
-    pub(super) fn on_packet_lost(&mut self, packet: &SentPacket, subflow: &mut Subflow) {
+    pub(super) fn on_packet_lost(
+        &mut self,
+        now: Timestamp,
+        packet: &SentPacket,
+        subflow: &mut Subflow,
+    ) -> LostPacket {
         if self.lost.batch == 0 {
             self.lost.prior_in_flight = subflow.in_flight;
         }
@@ -170,6 +175,14 @@ impl Flow {
         self.delivery.on_lost(packet);
         self.count(packet, 1.0);
         subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
+        LostPacket {
+            now,
+            bytes: packet.bytes,
+            lost: self.delivery.lost_since(packet),
+            tx_in_flight: packet.in_flight(),
+            app_limited: packet.app_limited(),
+            delivered: self.delivery.delivered(),
+        }
     }
 
     /// A packet that was declared lost is in flight after all.

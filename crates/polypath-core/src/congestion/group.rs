@@ -1,6 +1,6 @@
 //! A set of subflows under one pair of slow start and congestion avoidance.
 
-use super::{Ack, CongestionAvoidance, CongestionConfig, Loss, Subflow, Subflows};
+use super::{Ack, CongestionAvoidance, CongestionConfig, Loss, LostPacket, Subflow, Subflows};
 use crate::slow_start::{Growth, SlowStart};
 use polypath_units::{Bandwidth, PathId};
 
@@ -135,6 +135,10 @@ impl Group {
             subflow.ssthresh = subflow.cwnd;
         }
         self.avoidance.on_slow_start_exit(id, ack, &mut self.subflows);
+    }
+
+    pub(super) fn on_packet_lost(&mut self, id: PathId, lost: &LostPacket) {
+        self.avoidance.on_packet_lost(id, lost, &self.subflows);
     }
 
     pub(super) fn on_loss(&mut self, id: PathId, loss: &Loss) {

@@ -7,6 +7,7 @@
 
 mod balia;
 mod bbr;
+mod bbr3;
 mod control;
 mod coupling;
 mod cubic;
@@ -27,9 +28,10 @@ mod wvegas;
 
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
+pub use bbr3::{Bbr3, Bbr3Parameters};
 pub use control::{Congestion, CongestionConfig};
 pub use cubic::{Cubic, CubicParameters};
-pub use events::{Ack, Loss, RateSample};
+pub use events::{Ack, Loss, LostPacket, RateSample};
 pub use lia::Lia;
 pub use new_reno::NewRenoRecovery;
 pub use olia::Olia;
@@ -42,6 +44,7 @@ crate::registry::algorithms! {
     CongestionKind, "congestion control", dyn CongestionAvoidance, build(seed: u64), [
         Balia => Balia,
         Bbr => Bbr,
+        Bbr3 => Bbr3,
         Cubic => Cubic,
         Lia => Lia,
         Olia => Olia,
@@ -71,6 +74,10 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// Data was acknowledged and the subflow is not in slow start (or the controller owns its
     /// start-up). Called also in recovery and while not window-limited: ask [`Subflow::may_grow`].
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows);
+
+    /// A packet was declared lost. The windows are those of before: what a loss does to them comes
+    /// with `on_loss` or `on_timeout`.
+    fn on_packet_lost(&mut self, _subflow: PathId, _lost: &LostPacket, _subflows: &Subflows) {}
 
     /// Loss (or ECN-CE) began a new recovery episode: set `ssthresh` and `cwnd`.
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows);

@@ -123,7 +123,7 @@ impl DeliveryTracker {
             interval,
             bytes_per_sec: delivered as f64 / interval.as_secs_f64(),
             app_limited: newest.app_limited,
-            lost: self.lost.saturating_sub(newest.lost),
+            lost: self.lost_since(newest),
             tx_in_flight: newest.in_flight,
         })
     }
@@ -148,6 +148,11 @@ impl DeliveryTracker {
     /// Total bytes delivered.
     pub const fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// Bytes declared lost since `packet` was sent.
+    pub const fn lost_since(&self, packet: &SentPacket) -> u64 {
+        self.lost.saturating_sub(packet.lost)
     }
 
     /// Total bytes declared lost.

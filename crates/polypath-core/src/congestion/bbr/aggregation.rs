@@ -9,11 +9,35 @@ const WINDOW_ROUNDS: u32 = 5;
 /// The excess is worth at most this much time at the estimated bandwidth, in seconds.
 const MAX_SECS: f64 = 0.1;
 
+/// The time over which more was acknowledged than the bandwidth explains.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::congestion) struct AckEpoch {
+    began_at: Timestamp,
+    acked: f64,
+}
+
+impl AckEpoch {
+    /// Sending resumes after idling: the next ACK begins a new epoch.
+    pub(in crate::congestion) const fn end(&mut self) {
+        self.acked = 0.0;
+    }
+
+    /// Bytes acknowledged beyond what `bandwidth` explains, a window at most.
+    pub(in crate::congestion) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) -> f64 {
+        let mut expected = bandwidth * (ack.now - self.began_at).as_secs_f64();
+        if self.acked <= expected {
+            *self = Self { began_at: ack.now, acked: 0.0 };
+            expected = 0.0;
+        }
+        self.acked += ack.acked_bytes as f64;
+        (self.acked - expected).min(cwnd)
+    }
+}
+
 /// The excess of acknowledged over expected bytes: its maximum over two windows of five rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Aggregation {
-    epoch: Timestamp,
-    epoch_acked: f64,
+    epoch: AckEpoch,
     extra: [f64; 2],
     window: usize,
     rounds: u32,
@@ -22,21 +46,14 @@ pub(super) struct Aggregation {
 impl Aggregation {
     /// Sending resumes after idling: the next ACK begins a new epoch of measurement.
     pub(super) const fn end_epoch(&mut self) {
-        self.epoch_acked = 0.0;
+        self.epoch.end();
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) {
         if ack.round_start {
             self.on_round();
         }
-        let mut expected = bandwidth * (ack.now - self.epoch).as_secs_f64();
-        if self.epoch_acked <= expected {
-            self.epoch = ack.now;
-            self.epoch_acked = 0.0;
-            expected = 0.0;
-        }
-        self.epoch_acked += ack.acked_bytes as f64;
-        let extra = (self.epoch_acked - expected).min(cwnd);
+        let extra = self.epoch.on_ack(ack, bandwidth, cwnd);
         self.extra[self.window] = self.extra[self.window].max(extra);
     }
 

@@ -1,18 +1,25 @@
 //! Start-up's end by loss: the queue overflowed before the bandwidth stopped growing.
 //!
-//! Source: draft-ietf-ccwg-bbr, "Exiting Startup Based on Packet Loss". Deviation: losses count only
-//! while the RTT shows a queue, so that random loss does not end start-up.
+//! Source: draft-ietf-ccwg-bbr, "Exiting Startup Based on Packet Loss".
 
-use super::BbrParameters;
 use crate::congestion::Ack;
 use std::time::Duration;
 
 /// An RTT above this many propagation times shows a queue.
 const QUEUED: f64 = 1.25;
 
+/// How much loss ends start-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::congestion) struct LossLimits {
+    /// Share of a round.
+    pub(in crate::congestion) share: f64,
+    /// ACKs of the round that told of losses.
+    pub(in crate::congestion) events: f64,
+}
+
 /// What was lost in the present round of start-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct ExcessLoss {
+pub(in crate::congestion) struct ExcessLoss {
     lost: u64,
     delivered: u64,
     events: u32,
@@ -22,15 +29,16 @@ pub(super) struct ExcessLoss {
 
 impl ExcessLoss {
     /// Whether start-up is over: a whole round in recovery, too much of it lost, and not at once.
-    pub(super) fn on_ack(
+    /// `counts`: whether what was lost says something of the queue.
+    pub(in crate::congestion) fn on_ack(
         &mut self,
         ack: &Ack,
         recovering: bool,
-        rtprop: Option<Duration>,
-        parameters: &BbrParameters,
+        counts: bool,
+        limits: &LossLimits,
     ) -> bool {
         self.delivered += ack.acked_bytes;
-        if ack.lost_bytes > 0 && is_queued(ack, rtprop) {
+        if ack.lost_bytes > 0 && counts {
             self.lost += ack.lost_bytes;
             self.events += 1;
         }
@@ -40,14 +48,12 @@ impl ExcessLoss {
         let Self { lost, delivered, events, rounds } = *self;
         *self = Self { rounds: if recovering { rounds + 1 } else { 0 }, ..Self::default() };
         let share = lost as f64 / (lost + delivered) as f64;
-        rounds >= 1
-            && recovering
-            && f64::from(events) >= parameters.startup_loss_events
-            && share > parameters.startup_loss_share
+        rounds >= 1 && recovering && f64::from(events) >= limits.events && share > limits.share
     }
 }
 
-fn is_queued(ack: &Ack, rtprop: Option<Duration>) -> bool {
+/// Whether the RTT shows a queue: random loss does not.
+pub(super) fn is_queued(ack: &Ack, rtprop: Option<Duration>) -> bool {
     let rtts = ack.rtt.zip(rtprop);
     rtts.is_some_and(|(rtt, rtprop)| rtt.as_secs_f64() > QUEUED * rtprop.as_secs_f64())
 }
@@ -57,7 +63,7 @@ mod tests {
     use super::*;
     use crate::congestion::testing::ack;
 
-    const PARAMETERS: BbrParameters = BbrParameters::DEFAULT;
+    const LIMITS: LossLimits = LossLimits { share: 0.02, events: 6.0 };
 
     /// A round of 100 segments of 1000 bytes in ten ACKs, of which the first `events` tell of
     /// `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms. Whether start-up ends.
@@ -72,7 +78,8 @@ mod tests {
             let lost_bytes = if n <= events { segments * 1_000 } else { 0 };
             let rtt = Some(Duration::from_millis(rtt_ms));
             let ack = Ack { lost_bytes, rtt, round_start: n == 10, ..ack(10_000, 1_000) };
-            excess.on_ack(&ack, recovering, Some(Duration::from_millis(20)), &PARAMETERS)
+            let queued = is_queued(&ack, Some(Duration::from_millis(20)));
+            excess.on_ack(&ack, recovering, queued, &LIMITS)
         })
     }
 

@@ -2,8 +2,9 @@
 
 use super::BbrParameters;
 use super::aggregation::Aggregation;
-use super::excess::ExcessLoss;
+use super::excess::{ExcessLoss, LossLimits, is_queued};
 use super::model::{FullPipe, Model};
+use super::probe_rtt::ProbeRtt;
 use crate::congestion::{Ack, Subflow, initial_window};
 use crate::random::SplitMix64;
 use polypath_units::Timestamp;
@@ -29,16 +30,6 @@ pub(super) enum Mode {
     Drain,
     ProbeBw { phase: usize, since: Timestamp },
     ProbeRtt(ProbeRtt),
-}
-
-/// How far ProbeRTT has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ProbeRtt {
-    /// More than the minimum is in flight.
-    Draining,
-    /// The minimum is in flight until `until`, and until what was sent after `delivered` bytes
-    /// were delivered is acknowledged.
-    Measuring { until: Timestamp, delivered: u64 },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -101,16 +92,10 @@ impl Flow {
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack);
         if ack.round_start && ack.rate.is_some_and(|sample| !sample.app_limited) {
-            self.full_pipe.on_round(self.model.bandwidth(), parameters);
+            let BbrParameters { full_pipe_growth, full_pipe_rounds, .. } = *parameters;
+            self.full_pipe.on_round(self.model.bandwidth(), full_pipe_growth, full_pipe_rounds);
         }
-        if self.mode == Mode::Startup
-            && self.excess_loss.on_ack(
-                ack,
-                self.recovering.is_some(),
-                self.model.rtprop(),
-                parameters,
-            )
-        {
+        if self.mode == Mode::Startup && self.lost_too_much(ack, parameters) {
             self.full_pipe.reach();
         }
         self.leave_startup(ack, subflow, random);
@@ -119,6 +104,15 @@ impl Flow {
         self.idle_restart = false;
         self.set_pacing(self.pacing_gain(parameters), subflow, parameters);
         self.set_cwnd(ack, subflow, parameters);
+    }
+
+    fn lost_too_much(&mut self, ack: &Ack, parameters: &BbrParameters) -> bool {
+        let limits = LossLimits {
+            share: parameters.startup_loss_share,
+            events: parameters.startup_loss_events,
+        };
+        let queued = is_queued(ack, self.model.rtprop());
+        self.excess_loss.on_ack(ack, self.recovering.is_some(), queued, &limits)
     }
 
     /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
@@ -168,22 +162,11 @@ impl Flow {
             self.save_cwnd(subflow);
             self.mode = Mode::ProbeRtt(ProbeRtt::Draining);
         }
-        match self.mode {
-            Mode::ProbeRtt(ProbeRtt::Draining)
-                if ack.bytes_in_flight as f64 <= min_cwnd(parameters, ack.mss) =>
-            {
-                let duration = Duration::from_secs_f64(parameters.probe_rtt_ms / 1e3);
-                self.mode = Mode::ProbeRtt(ProbeRtt::Measuring {
-                    until: ack.now + duration,
-                    delivered: ack.delivered,
-                });
-            }
-            Mode::ProbeRtt(ProbeRtt::Measuring { until, delivered })
-                if ack.now > until && ack.prior_delivered >= delivered =>
-            {
-                self.leave_probe_rtt(ack.now, subflow, random);
-            }
-            _ => {}
+        let Mode::ProbeRtt(stage) = self.mode else { return };
+        let duration = Duration::from_secs_f64(parameters.probe_rtt_ms / 1e3);
+        match stage.on_ack(ack, min_cwnd(parameters, ack.mss), duration) {
+            Some(stage) => self.mode = Mode::ProbeRtt(stage),
+            None => self.leave_probe_rtt(ack.now, subflow, random),
         }
     }
 

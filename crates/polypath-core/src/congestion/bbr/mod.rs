@@ -16,7 +16,8 @@
 //!
 //! - start-up as in draft-ietf-ccwg-bbr ("Startup"): a window gain of 2 instead of 2.887, which
 //!   overflows a queue of one BDP by 0.9 BDP in every round until it ends, and an end by loss
-//!   (`startup_loss_share`); [`BbrParameters::LINUX`] has neither;
+//!   (`startup_loss_share`), which counts only while the RTT shows a queue: random loss does not
+//!   end start-up; [`BbrParameters::LINUX`] has neither;
 //! - arithmetic in f64 instead of fixed point; segments instead of kernel packets;
 //! - the first rate is 2.887 initial windows an RTT; before an RTT sample there is none (Linux takes
 //!   1 ms for the RTT, which is as good as none);
@@ -29,10 +30,11 @@
 //! - ProbeRTT marks its samples application-limited through
 //!   [`CongestionAvoidance::holds_back`](super::CongestionAvoidance::holds_back).
 
-mod aggregation;
-mod excess;
+pub(super) mod aggregation;
+pub(super) mod excess;
 mod flow;
-mod model;
+pub(super) mod model;
+pub(super) mod probe_rtt;
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;

@@ -79,14 +79,14 @@ impl Model {
 
 /// Start-up's end: the bandwidth has not grown by a quarter in each of three rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct FullPipe {
+pub(in crate::congestion) struct FullPipe {
     bandwidth: f64,
     rounds: u32,
     reached: bool,
 }
 
 impl FullPipe {
-    pub(super) const fn reached(&self) -> bool {
+    pub(in crate::congestion) const fn reached(&self) -> bool {
         self.reached
     }
 
@@ -101,17 +101,23 @@ impl FullPipe {
         self.rounds = 0;
     }
 
-    /// A round ended with an ACK that was not application-limited.
-    pub(super) fn on_round(&mut self, bandwidth: f64, parameters: &BbrParameters) {
+    /// The same from `bandwidth` on, not reached.
+    pub(in crate::congestion) const fn restart_from(&mut self, bandwidth: f64) {
+        *self = Self { bandwidth, rounds: 0, reached: false };
+    }
+
+    /// A round ended with an ACK that was not application-limited: the pipe is full after `rounds`
+    /// in which the bandwidth did not grow by a factor of `growth`.
+    pub(in crate::congestion) fn on_round(&mut self, bandwidth: f64, growth: f64, rounds: f64) {
         if self.reached {
             return;
         }
-        if bandwidth >= parameters.full_pipe_growth * self.bandwidth {
+        if bandwidth >= growth * self.bandwidth {
             self.bandwidth = bandwidth;
             self.rounds = 0;
         } else {
             self.rounds += 1;
-            self.reached = f64::from(self.rounds) >= parameters.full_pipe_rounds;
+            self.reached = f64::from(self.rounds) >= rounds;
         }
     }
 }
@@ -125,7 +131,7 @@ mod tests {
     fn t_bbr1_2() {
         let mut pipe = FullPipe::default();
         let reached = [10.0, 20.0, 30.0, 36.0, 37.0, 37.0].map(|bandwidth| {
-            pipe.on_round(bandwidth, &BbrParameters::DEFAULT);
+            pipe.on_round(bandwidth, 1.25, 3.0);
             pipe.reached()
         });
         assert_eq!(reached, [false, false, false, false, false, true]);
