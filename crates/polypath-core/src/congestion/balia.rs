@@ -62,9 +62,9 @@ fn decrease(state: &mut Subflow, loss: &Loss, totals: &Totals, others: bool) {
 impl CongestionAvoidance for Balia {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
         let totals = totals(subflows);
-        coupling::grow(subflow, ack, subflows, |state, rtt| {
+        coupling::grow(subflow, ack, subflows, |state, rtt, acked| {
             let (rate, a) = (state.cwnd / rtt, lag(state, &totals));
-            rate / (rtt * totals.rate * totals.rate) * (1.0 + a) / 2.0 * (4.0 + a) / 5.0
+            acked * rate / (rtt * totals.rate * totals.rate) * (1.0 + a) / 2.0 * (4.0 + a) / 5.0
         });
     }
 

@@ -1,6 +1,6 @@
 //! What coupled controls have in common: who takes part, the sums over them, and growth by them.
 
-use super::{Ack, Loss, Subflow, Subflows};
+use super::{Ack, Loss, Subflow, Subflows, reno};
 use polypath_units::PathId;
 
 /// Sums over the subflows that take part in coupling. RTTs are smoothed ones, in seconds.
@@ -29,19 +29,20 @@ impl Totals {
     }
 }
 
-/// Grows the window of a subflow for an ACK by `MSS * acked * linked(subflow, rtt)` bytes, with the
-/// RTT in seconds; one that takes no part in coupling as Reno does, for which the factor is
-/// `1 / w`.
+/// Grows the window of a subflow for an ACK by the bytes that `linked` makes of it, its RTT in
+/// seconds, and `MSS * acked` in square bytes; one that takes no part in coupling as Reno does.
 pub(super) fn grow(
     subflow: PathId,
     ack: &Ack,
     subflows: &mut Subflows,
-    linked: impl FnOnce(&Subflow, f64) -> f64,
+    linked: impl FnOnce(&Subflow, f64, f64) -> f64,
 ) {
     let Some(state) = subflows.get_mut(subflow).filter(|s| s.may_grow(ack)) else { return };
-    let rtt = state.srtt_secs().filter(|_| state.is_coupled());
-    let factor = rtt.map_or_else(|| 1.0 / state.cwnd, |rtt| linked(state, rtt));
-    state.cwnd += state.mss as f64 * ack.acked_bytes as f64 * factor;
+    let acked = state.mss as f64 * ack.acked_bytes as f64;
+    state.cwnd += match state.srtt_secs().filter(|_| state.is_coupled()) {
+        Some(rtt) => linked(state, rtt, acked),
+        None => reno::increase(state, ack.acked_bytes),
+    };
 }
 
 /// Sets the threshold after a loss: at least one segment where other subflows take part, else two.

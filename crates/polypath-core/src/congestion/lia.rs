@@ -47,8 +47,9 @@ impl CongestionAvoidance for Lia {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
         let totals = Totals::of(subflows, Subflow::coupling_window);
         // RFC 6356 equation (1).
-        let linked = |state: &Subflow, _| (alpha(&totals) / totals.window).min(1.0 / state.cwnd);
-        coupling::grow(subflow, ack, subflows, linked);
+        coupling::grow(subflow, ack, subflows, |state, _, acked| {
+            (alpha(&totals) * acked / totals.window).min(acked / state.cwnd)
+        });
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {

@@ -154,9 +154,9 @@ impl CongestionAvoidance for Olia {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
         let totals = Totals::of(subflows, Subflow::coupling_window);
         let epsilon = self.epsilon(subflow, subflows);
-        coupling::grow(subflow, ack, subflows, |state, rtt| {
+        coupling::grow(subflow, ack, subflows, |state, rtt, acked| {
             let linked = state.cwnd / (rtt * rtt) / (totals.rate * totals.rate);
-            linked + epsilon / state.cwnd
+            acked * (linked + epsilon / state.cwnd)
         });
     }
 

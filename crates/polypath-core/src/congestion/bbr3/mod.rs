@@ -20,6 +20,7 @@
 //! ProbeRTT are shared with [version 1](super::Bbr). Deviations from the draft:
 //!
 //! - losses of start-up are counted in ACKs that told of them, not in discontiguous ranges;
+//! - a carrier without selective acknowledgements is not treated in a way of its own;
 //! - before an RTT sample there is no pacing rate (the draft takes 1 ms for the RTT);
 //! - after a timeout the window is restored with the first round that ends;
 //! - a ProbeRTT that began before the subflow idled ends with the first ACK after that, not with the

@@ -49,7 +49,7 @@ impl Flow {
         }
     }
 
-    pub(super) fn go_down_in_time(&mut self, step: &mut Step) {
+    fn go_down_in_time(&mut self, step: &mut Step) {
         if self.is_time_to_go_down(step) {
             self.probe.too_high = false;
             self.start_down(step.ack.now, step.ack.delivered, step.parameters, step.random);
@@ -57,7 +57,7 @@ impl Flow {
     }
 
     /// `AdaptLongTermModel`; whether it began another phase.
-    pub(super) fn adapt_long_term(&mut self, step: &Step) -> bool {
+    fn adapt_long_term(&mut self, step: &Step) -> bool {
         if self.probe.stopping && self.rounds.ended && self.end_probe(step.ack) {
             return true;
         }
@@ -77,7 +77,7 @@ impl Flow {
 
     /// The last samples of a probe are in. One that stopped as a precaution and lost little is
     /// followed by another at once; whether it is.
-    pub(super) fn end_probe(&mut self, ack: &Ack) -> bool {
+    fn end_probe(&mut self, ack: &Ack) -> bool {
         self.probe.sampling = false;
         self.probe.stopping = false;
         if !self.state.is_probe_bw() {
@@ -94,12 +94,12 @@ impl Flow {
     }
 
     /// Whether the long-term bound is what limits sending.
-    pub(super) fn is_held_by_bound(&self, step: &Step) -> bool {
+    fn is_held_by_bound(&self, step: &Step) -> bool {
         step.ack.cwnd_limited && step.subflow.cwnd >= self.bounds.long_term
     }
 
     /// `IsTimeToProbeBW`.
-    pub(super) fn is_time_to_probe(&self, step: &Step) -> bool {
+    fn is_time_to_probe(&self, step: &Step) -> bool {
         let target = self.target_inflight(step.subflow) / step.ack.mss as f64;
         let rounds = (self.rounds.count - self.cycle.from_round) as f64;
         step.ack.now - self.cycle.began_at > self.cycle.wait
@@ -107,14 +107,14 @@ impl Flow {
     }
 
     /// `IsTimeToCruise`.
-    pub(super) fn has_drained(&self, step: &Step) -> bool {
+    fn has_drained(&self, step: &Step) -> bool {
         let headroom = self.bounds.with_headroom(step.ack.mss, step.parameters);
         let fits = self.inflight(self.bandwidth.get(), step.subflow, step.parameters);
         step.ack.bytes_in_flight as f64 <= headroom.min(fits)
     }
 
     /// `IsTimeToGoDown`.
-    pub(super) fn is_time_to_go_down(&mut self, step: &Step) -> bool {
+    fn is_time_to_go_down(&mut self, step: &Step) -> bool {
         if self.probe.too_high && step.ack.bytes_in_flight as f64 >= self.bounds.long_term {
             self.probe.precautionary = true;
             return true;
@@ -155,7 +155,7 @@ impl Flow {
         self.state = State::Refill;
     }
 
-    pub(super) fn start_up(&mut self, step: &Step) {
+    fn start_up(&mut self, step: &Step) {
         self.probe.sampling = true;
         self.rounds.begin(step.ack.delivered);
         self.plateau.restart_from(rate_of(step.ack));

@@ -61,7 +61,7 @@ impl Flow {
         self.prior_cwnd = if reduced { self.prior_cwnd.max(subflow.cwnd) } else { subflow.cwnd };
     }
 
-    pub(super) fn restore_cwnd(&mut self, subflow: &mut Subflow) {
+    fn restore_cwnd(&mut self, subflow: &mut Subflow) {
         if self.recovering.take().is_some() {
             subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
         }

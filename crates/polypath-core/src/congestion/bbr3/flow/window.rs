@@ -40,7 +40,7 @@ impl Flow {
     }
 
     /// `BoundCwndForProbeRTT` and `BoundCwndForModel`.
-    pub(super) fn volume_cap(&self, subflow: &Subflow, parameters: &Bbr3Parameters) -> f64 {
+    fn volume_cap(&self, subflow: &Subflow, parameters: &Bbr3Parameters) -> f64 {
         let headroom = || self.bounds.with_headroom(subflow.mss, parameters);
         let long_term = match self.state {
             State::Startup | State::Drain { .. } => f64::INFINITY,
@@ -79,13 +79,13 @@ impl Flow {
     }
 
     /// Room for three send quanta (`QuantizationBudget`).
-    pub(super) fn quantised(&self, bytes: f64, mss: u64, parameters: &Bbr3Parameters) -> f64 {
+    fn quantised(&self, bytes: f64, mss: u64, parameters: &Bbr3Parameters) -> f64 {
         let probing = if self.state == State::Up { 2.0 * mss as f64 } else { 0.0 };
         bytes.max(3.0 * self.quantum(mss)).max(parameters.min_cwnd(mss)) + probing
     }
 
     /// The send quantum in bytes (`SetSendQuantum`): a millisecond of pacing.
-    pub(super) fn quantum(&self, mss: u64) -> f64 {
+    fn quantum(&self, mss: u64) -> f64 {
         (self.pacing.unwrap_or(0.0) / 1e3).min(MAX_QUANTUM).max(2.0 * mss as f64)
     }
 }
