@@ -220,8 +220,29 @@ fn a_probe_at_its_bound_raises_it() {
     let limited = |ack| Ack { cwnd_limited: true, ..ack };
     sender.event(199, 20, limited);
     assert_eq!(sender.flow.bounds.long_term, 301_500.0, "a segment for each");
-    sender.rounds(5, 150);
-    assert_ne!(sender.flow.state, State::Up, "the plateau counts where the bound does not limit");
+}
+
+#[test]
+fn a_plateau_that_the_bound_makes_does_not_end_a_probe() {
+    let mut sender = Sender::probing();
+    sender.flow.bounds.long_term = 300_000.0;
+    sender.subflow.cwnd = 300_000.0;
+    for _ in 0..5 {
+        sender.event(199, 20, |ack| Ack { cwnd_limited: true, ..ack });
+        assert_eq!(sender.flow.state, State::Up);
+    }
+    sender.rounds(3, 199);
+    assert_eq!(sender.flow.state, State::Down);
+}
+
+#[test]
+fn a_probe_does_not_mind_a_little_loss() {
+    let mut sender = Sender::probing();
+    sender.lose(1, 200);
+    sender.round(200).round(200);
+    assert_eq!(sender.flow.state, State::Up);
+    let Bounds { bandwidth, short_term, long_term, .. } = sender.flow.bounds;
+    assert_eq!([bandwidth, short_term, long_term], [f64::INFINITY; 3]);
 }
 
 #[test]
