@@ -1,9 +1,14 @@
-//! Estimators: RTT and RTO, packet-timed rounds, delivery rate, windowed extremes.
+//! Estimators: RTT and RTO, packet-timed rounds, delivery rate, bandwidth, windowed extremes.
 
+pub mod bandwidth;
 pub mod delivery;
 mod rtt;
 mod windowed;
 
+pub use bandwidth::{
+    AckRecord, AdaptiveEstimator, AdaptiveParameters, BandwidthEstimator, BandwidthFilter,
+    WestwoodEstimator, WestwoodPlusEstimator, WestwoodPlusFilter,
+};
 pub use delivery::{DeliveryTracker, SentPacket};
 pub use rtt::{RtoBounds, RttEstimator};
 pub use windowed::{WindowedFilter, WindowedMax, WindowedMin};
