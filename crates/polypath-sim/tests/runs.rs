@@ -232,8 +232,7 @@ fn what_cannot_run_is_told() {
     );
     assert_eq!(
         error(&tcp("congestion = \"renoo\"")),
-        "test.toml:8: congestion: unknown congestion control \"renoo\"; allowed: balia, bbr, bbr3, \
-         cubic, lia, olia, reno, wvegas"
+        "test.toml:8: congestion: unknown congestion control \"renoo\"; allowed: balia, bbr, bbr3, cubic, lia, olia, reno, tustin, westwood, wvegas"
     );
     assert_eq!(
         error(&format!("[connection]\nreceive_buffer_max = \"1 MB\"\n{bulk}")),

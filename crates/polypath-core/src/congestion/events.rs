@@ -1,5 +1,6 @@
 //! What a controller is told.
 
+use crate::estimator::AckRecord;
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -70,6 +71,12 @@ pub struct LostPacket {
     pub app_limited: bool,
     /// Total bytes delivered on this subflow so far.
     pub delivered: u64,
+}
+
+impl From<&Ack> for AckRecord {
+    fn from(ack: &Ack) -> Self {
+        Self { at: ack.now, acked_bytes: ack.acked_bytes, rtt: ack.rtt }
+    }
 }
 
 /// A loss episode, or an expired retransmission timer, of one subflow.

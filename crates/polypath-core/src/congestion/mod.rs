@@ -23,8 +23,10 @@ mod subflow;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transport;
+mod tustin;
 mod views;
 mod wvegas;
+mod westwood;
 
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
@@ -38,6 +40,8 @@ pub use olia::Olia;
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
 pub use wvegas::{Wvegas, WvegasParameters};
+pub use tustin::Tustin;
+pub use westwood::{Westwood, WestwoodParameters};
 
 crate::registry::algorithms! {
     /// The registry of congestion avoidance.
@@ -50,6 +54,8 @@ crate::registry::algorithms! {
         Olia => Olia,
         Reno => Reno,
         Wvegas => Wvegas,
+        Tustin => Tustin,
+        Westwood => Westwood,
     ]
 }
 

@@ -58,11 +58,16 @@ pub(super) fn on_timeout(subflow: &mut Subflow, loss: &Loss) {
     subflow.cwnd = loss.mss as f64;
 }
 
+/// The growth shared by Reno and the algorithms that grow as it does.
+pub(super) fn on_ack(subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+    if let Some(state) = subflows.get_mut(subflow).filter(|s| s.may_grow(ack)) {
+        state.cwnd += increase(state, ack.acked_bytes);
+    }
+}
+
 impl CongestionAvoidance for Reno {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow).filter(|s| s.may_grow(ack)) {
-            state.cwnd += increase(state, ack.acked_bytes);
-        }
+        on_ack(subflow, ack, subflows);
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {

@@ -1,0 +1,91 @@
+//! Westwood with the filter of its paper: the bilinear approximation of a low-pass, whose pole
+//! depends on the time between ACKs, and which decays while none arrive.
+//!
+//! Source: Mascolo et al., Mobicom 2001, section 2.1 (filter) and 2.2 (window); algorithms 2.5.
+//! Everything but the filter is [`Westwood`], its deviation included. The paper leaves the time
+//! constant to the implementation; half a second is assumed.
+
+use super::westwood::{START_SHARE, START_SHARE_PARAMETER};
+use super::{CongestionAvoidance, Westwood, WestwoodParameters};
+use crate::estimator::BandwidthFilter;
+use crate::registry::{Description, Kind, Parameter};
+
+/// The registry's name for [`Westwood`] with [`BandwidthFilter::TUSTIN`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tustin;
+
+impl Tustin {
+    /// The parameters of Westwood that make it Tustin.
+    pub const PARAMETERS: WestwoodParameters =
+        WestwoodParameters { filter: BandwidthFilter::TUSTIN, start_share: START_SHARE };
+
+    /// The registry row.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Congestion,
+        name: "tustin",
+        purpose: "Westwood with the bilinear filter of its paper, which silence lowers",
+        source: "Mascolo et al., TCP Westwood, Mobicom 2001, sections 2.1 and 2.2",
+        parameters: &[
+            Parameter {
+                name: "cutoff",
+                default: 0.5,
+                unit: "s",
+                purpose: "time constant tau of the filter",
+            },
+            Parameter {
+                name: "silence_divisor",
+                default: 2.0,
+                unit: "",
+                purpose: "m: every tau/m without an ACK counts as a sample of zero",
+            },
+            START_SHARE_PARAMETER,
+        ],
+    };
+
+    /// An instance for the registry; nothing is drawn at random.
+    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Westwood::new(Self::PARAMETERS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Ack;
+    use crate::congestion::testing::{ack, loss, path, subflows};
+    use polypath_units::Timestamp;
+
+    /// 1 MB/s for 10 s, then nothing. A loss is judged by a filter that has decayed by 0.6 for each
+    /// quarter of a second, less half a sample for the first: a + (1 - a) / 2 = 0.8. Zeros weigh
+    /// 1 - 0.6^2 = 0.64 of it by then, so that half of what is in flight is the least.
+    #[test]
+    fn silence_before_a_loss_lowers_the_threshold() {
+        let threshold = |silence: u64, in_flight| {
+            let mut tustin = Tustin::build(0);
+            let mut flows = subflows(1_000, &[(200_000.0, 100)]);
+            for n in 0..5_000 {
+                let now = Timestamp::from_millis(2 * n);
+                tustin.on_delivery(path(0), &Ack { now, ..ack(2_000, 1_000) }, &flows);
+            }
+            let now = Timestamp::from_millis(9_998 + silence);
+            let loss = crate::congestion::Loss { now, ..loss(in_flight, 1_000) };
+            tustin.on_loss(path(0), &loss, &mut flows);
+            flows.get(path(0)).unwrap().ssthresh
+        };
+        let close = |value: f64, expected: f64| (value - expected).abs() < 1.0;
+        assert!(close(threshold(100, 200_000), 100_000.0), "{}", threshold(100, 200_000));
+        assert!(close(threshold(600, 2_000), 48_000.0), "{}", threshold(600, 2_000));
+        assert!(close(threshold(600, 200_000), 100_000.0), "{}", threshold(600, 200_000));
+    }
+
+    /// What the row says is what runs.
+    #[test]
+    fn the_row_has_the_values_of_the_filter() {
+        let defaults = Tustin::DESCRIPTION.parameters.iter().map(|p| p.default);
+        let BandwidthFilter::Tustin { cutoff_secs, silence_divisor } = Tustin::PARAMETERS.filter
+        else {
+            unreachable!("it is the filter of the paper")
+        };
+        assert!(defaults.eq([cutoff_secs, silence_divisor, Tustin::PARAMETERS.start_share]));
+    }
+}
