@@ -123,8 +123,6 @@ fn loss_based_controllers_follow_their_response_function() {
     }
 }
 
-const WESTWOOD_FAMILY: [CongestionKind; 2] = [CongestionKind::Tustin, CongestionKind::Westwood];
-
 /// What is acknowledged in an RTT is the window below the bandwidth, and the product of bandwidth and
 /// RTT above it: a loss takes away no more than the queue, and the window only climbs. Even if
 /// the first packet is lost: of a window of w packets (1 - p)^w of the rounds grow it, 0.72 or more
@@ -133,10 +131,21 @@ const WESTWOOD_FAMILY: [CongestionKind; 2] = [CongestionKind::Tustin, Congestion
 /// much again. Reno rests at sqrt(2 / p) packets (see above), 13 % of the link.
 #[test]
 fn random_loss_does_not_lower_the_windows_of_the_westwood_family() {
-    for avoidance in WESTWOOD_FAMILY {
+    for avoidance in [CongestionKind::Cabe, CongestionKind::Tustin, CongestionKind::Westwood] {
         let used = mean_window(avoidance, 0.001, 5) * MSS as f64 / bottleneck(0.0).bdp() as f64;
         assert!(used >= 0.9, "{avoidance}: {used}");
     }
+}
+
+/// Westwood+ halves for the round of a recovery, and its samples see that: of n = 1 / (p w) rounds one
+/// has half of the rate, so that the mean that it returns to is w / (2 n) lower. It grows by n - 1
+/// in between, and is at rest below w = (2 / p^2)^(1/3): above Reno's sqrt(2 / p).
+#[test]
+fn westwood_plus_is_moved_less_than_reno_by_random_loss() {
+    let loss = 0.001f64;
+    let mean = mean_window(CongestionKind::WestwoodPlus, loss, 5);
+    let [low, high] = [(2.0 / loss).sqrt(), (2.0 / (loss * loss)).cbrt()];
+    assert!((1.1 * low..=1.1 * high).contains(&mean), "{mean} not between {low} and {high}");
 }
 
 /// One subflow alone: RFC 6356 has alpha = 1.

@@ -43,13 +43,18 @@ fn alpha(totals: &Totals) -> f64 {
     totals.window * totals.max_acceleration / (totals.rate * totals.rate)
 }
 
+/// The growth shared by LIA and the algorithms that grow as it does.
+pub(super) fn on_ack(subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+    let totals = Totals::of(subflows, Subflow::coupling_window);
+    // RFC 6356 equation (1).
+    coupling::grow(subflow, ack, subflows, |state, _, acked| {
+        (alpha(&totals) * acked / totals.window).min(acked / state.cwnd)
+    });
+}
+
 impl CongestionAvoidance for Lia {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
-        let totals = Totals::of(subflows, Subflow::coupling_window);
-        // RFC 6356 equation (1).
-        coupling::grow(subflow, ack, subflows, |state, _, acked| {
-            (alpha(&totals) * acked / totals.window).min(acked / state.cwnd)
-        });
+        on_ack(subflow, ack, subflows);
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {

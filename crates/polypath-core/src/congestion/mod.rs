@@ -8,6 +8,7 @@
 mod balia;
 mod bbr;
 mod bbr3;
+mod cabe;
 mod control;
 mod coupling;
 mod cubic;
@@ -27,10 +28,12 @@ mod tustin;
 mod views;
 mod wvegas;
 mod westwood;
+mod westwood_plus;
 
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
 pub use bbr3::{Bbr3, Bbr3Parameters};
+pub use cabe::{Cabe, CabeParameters};
 pub use control::{Congestion, CongestionConfig};
 pub use cubic::{Cubic, CubicParameters};
 pub use events::{Ack, Loss, LostPacket, RateSample};
@@ -42,6 +45,7 @@ pub use subflow::{Subflow, Subflows, initial_window};
 pub use wvegas::{Wvegas, WvegasParameters};
 pub use tustin::Tustin;
 pub use westwood::{Westwood, WestwoodParameters};
+pub use westwood_plus::{WestwoodPlus, WestwoodPlusParameters};
 
 crate::registry::algorithms! {
     /// The registry of congestion avoidance.
@@ -49,6 +53,7 @@ crate::registry::algorithms! {
         Balia => Balia,
         Bbr => Bbr,
         Bbr3 => Bbr3,
+        Cabe => Cabe,
         Cubic => Cubic,
         Lia => Lia,
         Olia => Olia,
@@ -56,6 +61,7 @@ crate::registry::algorithms! {
         Wvegas => Wvegas,
         Tustin => Tustin,
         Westwood => Westwood,
+        WestwoodPlus => WestwoodPlus,
     ]
 }
 

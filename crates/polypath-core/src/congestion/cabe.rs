@@ -1,0 +1,218 @@
+//! CABE: LIA's coupled increase, and a decrease to what an adaptive estimator measured.
+//!
+//! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, section 3 (S0); algorithms 2.7. `a_c` is the
+//! coupling factor of [`super::Lia`], `B` of [`AdaptiveEstimator`] in bytes/s, windows in bytes:
+//!
+//! ```text
+//! avoidance:  w_i += min(a_c * acked * MSS_i / w_tot,  acked * MSS_i / w_i)      (1, 10)
+//! loss:       ssthresh_i = max(B_i * rtt_min_i, 2 MSS)   w_i = min(w_i, ssthresh_i)
+//! timeout:    the same ssthresh_i                        w_i = MSS
+//! ```
+//!
+//! The equations are those of RFC 6356: as printed (1) and (10) have `w_tot` in both terms, and (2)
+//! loses the indices (E0-1, E0-2). What the paper leaves open: the window after a loss is
+//! Westwood's (E0-8); slow start is coupled only with `slow_start = "css"` (E0-7). Deviation: as for
+//! [`super::Westwood`] the threshold is not below Reno's while the first sample weighs more than
+//! `start_share`. The filter is slowest while slow start doubles the samples, and the paper sees
+//! the throughput fall at the beginning for that reason.
+
+use super::westwood::{Product, START_SHARE, START_SHARE_PARAMETER, on_loss};
+use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, lia, reno};
+use crate::estimator::{AdaptiveEstimator, AdaptiveParameters, BandwidthEstimator};
+use crate::path_map::PathMap;
+use crate::registry::{Description, Kind, Parameter};
+use polypath_units::PathId;
+
+/// The parameters of [`Cabe`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CabeParameters {
+    /// Sampling and smoothing of the bandwidth.
+    pub estimator: AdaptiveParameters,
+    /// Weight of the first sample in the estimate down to which a loss leaves at least half;
+    /// 1: the estimate counts from its first sample on, as in the paper.
+    pub start_share: f64,
+}
+
+impl CabeParameters {
+    /// The paper's, with Reno's threshold as the least until the estimate has settled.
+    pub const DEFAULT: Self =
+        Self { estimator: AdaptiveParameters::DEFAULT, start_share: START_SHARE };
+}
+
+impl Default for CabeParameters {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// CABE for the subflows of a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Cabe {
+    parameters: CabeParameters,
+    estimators: PathMap<AdaptiveEstimator>,
+}
+
+const ESTIMATOR: AdaptiveParameters = AdaptiveParameters::DEFAULT;
+
+impl Cabe {
+    /// The registry row.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Congestion,
+        name: "cabe",
+        purpose: "coupled increase; a loss leaves the adaptively measured bandwidth times RTT",
+        source: "CABE-MPTCP, J. ICT Standardization 12(1), 2024, equations 1 to 12",
+        parameters: &[
+            Parameter {
+                name: "beta_u",
+                default: ESTIMATOR.restlessness_gain,
+                unit: "",
+                purpose: "what remains of the restlessness U of the samples at each sample",
+            },
+            Parameter {
+                name: "n_rtt",
+                default: ESTIMATOR.restless_rtts,
+                unit: "RTTs",
+                purpose: "by how much the largest restlessness lengthens the time constant",
+            },
+            Parameter {
+                name: "u_window",
+                default: ESTIMATOR.restlessness_window,
+                unit: "samples",
+                purpose: "over which the largest restlessness is taken",
+            },
+            Parameter {
+                name: "interval_rtts",
+                default: ESTIMATOR.interval_rtts,
+                unit: "RTTs",
+                purpose: "interval over which the bandwidth is sampled",
+            },
+            Parameter {
+                name: "min_interval",
+                default: ESTIMATOR.min_interval_ms,
+                unit: "ms",
+                purpose: "shortest interval over which the bandwidth is sampled",
+            },
+            START_SHARE_PARAMETER,
+        ],
+    };
+
+    /// CABE with other parameters.
+    pub fn new(parameters: CabeParameters) -> Self {
+        Self { parameters, estimators: PathMap::default() }
+    }
+
+    /// An instance for the registry; CABE draws nothing at random.
+    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::default())
+    }
+
+    /// The threshold after a loss.
+    fn threshold(&self, subflow: &Subflow, loss: &Loss) -> f64 {
+        let halved = reno::threshold(loss);
+        let product = Product { min_rtt: subflow.min_rtt, mss: loss.mss, halved };
+        let estimator = self.estimators.get(subflow.id);
+        estimator.map_or(halved, |estimator| product.of(estimator, self.parameters.start_share))
+    }
+}
+
+impl CongestionAvoidance for Cabe {
+    fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
+        let parameters = self.parameters.estimator;
+        let make = || AdaptiveEstimator::new(parameters);
+        self.estimators.get_or_insert_with(subflow, make).on_ack(&ack.into());
+    }
+
+    fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+        lia::on_ack(subflow, ack, subflows);
+    }
+
+    fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            on_loss(state, self.threshold(state, loss));
+        }
+    }
+
+    fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            state.ssthresh = self.threshold(state, loss);
+            state.cwnd = loss.mss as f64;
+        }
+        if let Some(estimator) = self.estimators.get_mut(subflow) {
+            estimator.on_timeout(loss.now);
+        }
+    }
+
+    fn on_remove(&mut self, subflow: PathId) {
+        self.estimators.remove(subflow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, loss, path, subflows};
+    use polypath_units::Timestamp;
+    use std::time::Duration;
+
+    /// One subflow with an RTT of 100 ms, of which 80 ms are the smallest, that had
+    /// `delivered` bytes acknowledged in 100 ms each.
+    fn measured(cabe: &mut Cabe, delivered: &[u64]) -> Subflows {
+        let mut flows = subflows(1_000, &[(30_000.0, 100)]);
+        flows.get_mut(path(0)).unwrap().min_rtt = Some(Duration::from_millis(80));
+        for (n, &bytes) in (0..).zip([1].iter().chain(delivered)) {
+            let now = Timestamp::from_millis(100 * n);
+            let rtt = Some(Duration::from_millis(100));
+            cabe.on_delivery(path(0), &Ack { now, rtt, ..ack(bytes, 1_000) }, &flows);
+        }
+        flows
+    }
+
+    fn state(flows: &Subflows) -> (f64, f64) {
+        let state = flows.get(path(0)).unwrap();
+        (state.ssthresh, state.cwnd)
+    }
+
+    #[test]
+    fn t_cabe_1() {
+        let mut cabe = Cabe::default();
+        let mut flows = measured(&mut cabe, &[20_000, 30_000, 20_000, 20_000]);
+        cabe.on_loss(path(0), &loss(30_000, 1_000), &mut flows);
+        let (ssthresh, cwnd) = state(&flows);
+        assert!((ssthresh - 16_550.472_6).abs() < 1e-4 && cwnd == ssthresh, "{ssthresh}");
+        cabe.on_timeout(path(0), &loss(30_000, 1_000), &mut flows);
+        assert_eq!(state(&flows), (ssthresh, 1_000.0));
+    }
+
+    /// S0 prints `w_tot` in both terms, which would limit path 0 of T-LIA-3 to 1/42.
+    #[test]
+    fn growth_is_that_of_lia_not_as_printed() {
+        let mut flows = subflows(1, &[(2.0, 10), (40.0, 100)]);
+        Cabe::default().on_ack(path(0), &ack(1, 1), &mut flows);
+        assert!((flows.get(path(0)).unwrap().cwnd - 2.0 - 1.0 / 18.0).abs() < 1e-9);
+    }
+
+    /// Samples that double, as slow start makes them, are noise to the filter: after 5, 10, 20 and
+    /// 40 kB it is at less than a third of the last one.
+    #[test]
+    fn the_end_of_slow_start_leaves_at_least_half() {
+        for (start_share, least, most) in [(START_SHARE, 15e3, 15e3), (1.0, 2e3, 10e3)] {
+            let mut cabe = Cabe::new(CabeParameters { start_share, ..CabeParameters::DEFAULT });
+            let mut flows = measured(&mut cabe, &[5_000, 10_000, 20_000, 40_000]);
+            cabe.on_loss(path(0), &loss(30_000, 1_000), &mut flows);
+            assert!((least..=most).contains(&state(&flows).0), "{:?}", state(&flows));
+        }
+    }
+
+    #[test]
+    fn without_a_sample_a_loss_halves_and_no_loss_raises_the_window() {
+        let mut cabe = Cabe::default();
+        let mut flows = measured(&mut cabe, &[]);
+        cabe.on_loss(path(0), &loss(30_000, 1_000), &mut flows);
+        assert_eq!(state(&flows), (15_000.0, 15_000.0));
+        let mut flows = measured(&mut cabe, &[40_000; 20]);
+        flows.get_mut(path(0)).unwrap().cwnd = 10_000.0;
+        cabe.on_loss(path(0), &loss(10_000, 1_000), &mut flows);
+        let (ssthresh, cwnd) = state(&flows);
+        assert!((ssthresh - 32_000.0).abs() < 1.0 && cwnd == 10_000.0, "{ssthresh} {cwnd}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Westwood+, as Linux has it: one sample of the bandwidth for each round trip, and the measured
+//! window at the end of recovery.
+//!
+//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004; algorithms 2.6. `B` in bytes/s
+//! of [`WestwoodPlusEstimator`], windows in bytes:
+//!
+//! ```text
+//! avoidance:        as Reno
+//! loss:             as Reno, for the time of the recovery
+//! end of recovery:  ssthresh = w = max(B * rtt_min, 2 MSS)
+//! timeout:          ssthresh = max(B * rtt_min, 2 MSS)   w = MSS
+//! ```
+//!
+//! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the
+//! next RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the
+//! threshold is not below Reno's while the first sample, of a round of slow start, weighs more than
+//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT).
+
+use super::westwood::{Product, START_SHARE, START_SHARE_PARAMETER};
+use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
+use crate::estimator::{BandwidthEstimator, WestwoodPlusEstimator, WestwoodPlusFilter};
+use crate::path_map::PathMap;
+use crate::registry::{Description, Kind, Parameter};
+use polypath_units::PathId;
+use std::time::Duration;
+
+/// The parameters of [`WestwoodPlus`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WestwoodPlusParameters {
+    /// Sampling and smoothing of the bandwidth.
+    pub filter: WestwoodPlusFilter,
+    /// Weight of the first sample in the estimate down to which a loss leaves at least half;
+    /// 1: the estimate counts from its first sample on, as in Linux.
+    pub start_share: f64,
+}
+
+impl WestwoodPlusParameters {
+    /// Real numbers, and Reno's threshold as the least until the estimate has settled.
+    pub const DEFAULT: Self =
+        Self { filter: WestwoodPlusFilter::DEFAULT, start_share: START_SHARE };
+
+    /// A kernel with so many ticks a second.
+    pub const fn linux(hz: f64) -> Self {
+        let filter = WestwoodPlusFilter { linux_hz: hz, ..WestwoodPlusFilter::DEFAULT };
+        Self { filter, start_share: 1.0 }
+    }
+}
+
+impl Default for WestwoodPlusParameters {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Westwood+ for all subflows of a connection, each on its own.
+#[derive(Clone, Debug, Default)]
+pub struct WestwoodPlus {
+    parameters: WestwoodPlusParameters,
+    flows: PathMap<Flow>,
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    estimator: WestwoodPlusEstimator,
+    min_rtt: Option<Duration>,
+    /// The next RTT sample replaces the minimum.
+    resets_min_rtt: bool,
+}
+
+impl Flow {
+    fn new(filter: WestwoodPlusFilter) -> Self {
+        let estimator = WestwoodPlusEstimator::new(filter);
+        Self { estimator, min_rtt: None, resets_min_rtt: false }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            let old = self.min_rtt.filter(|_| !self.resets_min_rtt);
+            self.min_rtt = Some(old.map_or(rtt, |min| min.min(rtt)));
+            self.resets_min_rtt = false;
+        }
+        self.estimator.on_ack(&ack.into());
+    }
+}
+
+impl WestwoodPlus {
+    /// The registry row.
+    pub const DESCRIPTION: Description = Description {
+        kind: Kind::Congestion,
+        name: "westwood_plus",
+        purpose: "Westwood with one bandwidth sample for each round trip, as in Linux",
+        source: "Linux tcp_westwood.c; Grieco and Mascolo, CCR 34(2), 2004",
+        parameters: &[
+            Parameter {
+                name: "min_interval",
+                default: 50.0,
+                unit: "ms",
+                purpose: "shortest interval over which the bandwidth is sampled",
+            },
+            Parameter {
+                name: "linux_hz",
+                default: WestwoodPlusFilter::DEFAULT.linux_hz,
+                unit: "1/s",
+                purpose: "whole bytes per tick of such a kernel, rounded down; 0 = real numbers",
+            },
+            START_SHARE_PARAMETER,
+        ],
+    };
+
+    /// Westwood+ with other parameters.
+    pub fn new(parameters: WestwoodPlusParameters) -> Self {
+        Self { parameters, flows: PathMap::default() }
+    }
+
+    /// An instance for the registry; Westwood+ draws nothing at random.
+    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::default())
+    }
+
+    /// What the path holds; `halved` is what Reno leaves.
+    fn product(&self, subflow: PathId, mss: u64, halved: f64) -> f64 {
+        self.flows.get(subflow).map_or(halved, |flow| {
+            let product = Product { min_rtt: flow.min_rtt, mss, halved };
+            product.of(&flow.estimator, self.parameters.start_share)
+        })
+    }
+}
+
+impl CongestionAvoidance for WestwoodPlus {
+    fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
+        let filter = self.parameters.filter;
+        self.flows.get_or_insert_with(subflow, || Flow::new(filter)).on_ack(ack);
+    }
+
+    fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
+        reno::on_ack(subflow, ack, subflows);
+    }
+
+    fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            reno::on_loss(state, loss);
+        }
+    }
+
+    fn on_recovery_exit(&mut self, subflow: PathId, _ack: &Ack, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            state.ssthresh = self.product(subflow, state.mss, state.ssthresh);
+            state.cwnd = state.ssthresh;
+        }
+    }
+
+    fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            state.ssthresh = self.product(subflow, loss.mss, reno::threshold(loss));
+            state.cwnd = loss.mss as f64;
+        }
+        if let Some(flow) = self.flows.get_mut(subflow) {
+            flow.resets_min_rtt = true;
+        }
+    }
+
+    fn on_remove(&mut self, subflow: PathId) {
+        self.flows.remove(subflow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, loss, path, subflows};
+    use polypath_units::Timestamp;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// ACKs of 20 kB every 100 ms, 200 kB/s, from ACK number `from` to before `to`.
+    fn measure(control: &mut WestwoodPlus, flows: &Subflows, from: u64, to: u64, rtt: u64) {
+        for n in from..to {
+            let now = Timestamp::from_millis(100 * n);
+            let ack = Ack { now, rtt: Some(ms(rtt)), ..ack(20_000, 1_000) };
+            control.on_delivery(path(0), &ack, flows);
+        }
+    }
+
+    fn state(flows: &Subflows) -> (f64, f64) {
+        let state = flows.get(path(0)).unwrap();
+        (state.ssthresh, state.cwnd)
+    }
+
+    fn exit(control: &mut WestwoodPlus, flows: &mut Subflows) {
+        control.on_recovery_exit(path(0), &ack(1_000, 1_000), flows);
+    }
+
+    /// 200 kB/s and 80 ms are 16000 bytes; half of the flight holds until the end of recovery.
+    #[test]
+    fn the_end_of_recovery_sets_the_measured_window() {
+        for in_flight in [20_000, 60_000] {
+            let mut control = WestwoodPlus::default();
+            let mut flows = subflows(1_000, &[(in_flight as f64, 80)]);
+            measure(&mut control, &flows, 0, 100, 80);
+            control.on_loss(path(0), &loss(in_flight, 1_000), &mut flows);
+            assert_eq!(state(&flows).1, in_flight as f64 / 2.0);
+            exit(&mut control, &mut flows);
+            let (ssthresh, cwnd) = state(&flows);
+            assert!((cwnd - 16_000.0).abs() < 1e-6 && ssthresh == cwnd, "{cwnd}");
+        }
+    }
+
+    /// The first sample of 100 kB/s weighs (7/8)^2 + (7/8)(1/8) = 0.875 with the second one.
+    #[test]
+    fn before_the_estimate_is_settled_recovery_leaves_at_least_half() {
+        for (parameters, expected) in [
+            (WestwoodPlusParameters::DEFAULT, 15_000.0),
+            (WestwoodPlusParameters::linux(1_000.0), 16_000.0 * 0.5),
+        ] {
+            let mut control = WestwoodPlus::new(parameters);
+            let mut flows = subflows(1_000, &[(30_000.0, 80)]);
+            let first = Ack { rtt: Some(ms(80)), ..ack(1, 1_000) };
+            control.on_delivery(path(0), &first, &flows);
+            let now = Timestamp::from_millis(100);
+            control.on_delivery(path(0), &Ack { now, ..ack(10_000, 1_000) }, &flows);
+            control.on_loss(path(0), &loss(30_000, 1_000), &mut flows);
+            exit(&mut control, &mut flows);
+            assert!((state(&flows).1 - expected).abs() < 1e-6, "{:?}", state(&flows));
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_the_smallest_rtt_is_that_of_the_new_path() {
+        let mut control = WestwoodPlus::default();
+        let mut flows = subflows(1_000, &[(30_000.0, 80)]);
+        measure(&mut control, &flows, 0, 100, 80);
+        control.on_timeout(path(0), &loss(30_000, 1_000), &mut flows);
+        assert!((state(&flows).0 - 16_000.0).abs() < 1e-6 && state(&flows).1 == 1_000.0);
+        measure(&mut control, &flows, 100, 102, 90);
+        measure(&mut control, &flows, 102, 103, 95);
+        exit(&mut control, &mut flows);
+        assert!((state(&flows).1 - 18_000.0).abs() < 1e-6, "90 ms: {:?}", state(&flows));
+    }
+
+    #[test]
+    fn without_a_sample_it_is_reno() {
+        let mut control = WestwoodPlus::default();
+        let mut flows = subflows(1_000, &[(30_000.0, 80)]);
+        control.on_loss(path(0), &loss(30_000, 1_000), &mut flows);
+        exit(&mut control, &mut flows);
+        assert_eq!(state(&flows), (15_000.0, 15_000.0));
+        control.on_timeout(path(0), &loss(15_000, 1_000), &mut flows);
+        assert_eq!(state(&flows), (7_500.0, 1_000.0));
+    }
+}
