@@ -248,6 +248,23 @@ fn hystart_pp_overshoots_less() {
     assert!(hystart * 2 < standard, "{hystart} against {standard} bytes");
 }
 
+/// ACK trains tell BESS the product of 333 packets. Slow start ends when that much is in flight, or
+/// with the eighth ACK of the round, 16 packets later: between 0.98 and 1.06 products with 1 % for the
+/// time that a packet takes. The queue of four products does not overflow then, and avoidance,
+/// with a segment in a round, takes longer than 3 s to make it.
+#[test]
+fn bess_leaves_before_anything_is_lost() {
+    for avoidance in [CongestionKind::Reno, CongestionKind::Lia, CongestionKind::Cabe] {
+        let mut toy = toy(avoidance, SlowStartKind::Bess, 0.0, 1);
+        toy.bottleneck.queue *= 4;
+        let used = toy.utilisation(secs(3));
+        let left_at = toy.congestion.ssthresh(PATH).unwrap() as f64 / toy.bottleneck.bdp() as f64;
+        assert!((0.98..=1.06).contains(&left_at), "{avoidance}: {left_at}");
+        // Five rounds of 75 go by before the window has doubled to the product.
+        assert!(used >= 0.9 && toy.lost == 0, "{avoidance}: {used}, {} lost", toy.lost);
+    }
+}
+
 /// The bottleneck falls silent: everything in flight is lost, the timer doubles, and transmission
 /// resumes when the path does. Up to one doubled timer of about 3 s passes before the next try, then
 /// slow start. wVegas, whose queue was short, starts from half a BDP of 333 packets and grows by

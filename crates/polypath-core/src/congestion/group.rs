@@ -6,8 +6,8 @@ use polypath_units::{Bandwidth, PathId};
 
 /// The largest window in bytes (1 TiB): what no path needs, so that arithmetic stays finite.
 const MAX_WINDOW: f64 = (1u64 << 40) as f64;
-/// Pacing of a window without a controller's own rate: gain over window / srtt, as Linux has it.
-const SLOW_START_PACING_GAIN: f64 = 2.0;
+/// Pacing of a window after slow start without a controller's own rate: gain over window / srtt, as
+/// Linux has it.
 const AVOIDANCE_PACING_GAIN: f64 = 1.25;
 
 /// The subflows that one controller sees: all of a connection, or a single one if uncoupled.
@@ -66,7 +66,7 @@ impl Group {
         }
         let subflow = self.subflows.get(id)?;
         let gain = if self.in_slow_start(subflow) {
-            SLOW_START_PACING_GAIN
+            self.slow_start.pacing_gain(id)
         } else {
             AVOIDANCE_PACING_GAIN
         };
@@ -148,6 +148,7 @@ impl Group {
         }
         self.avoidance.on_loss(id, loss, &mut self.subflows);
         self.bound(id, self.avoidance.min_window_segments());
+        self.slow_start.on_threshold(id, self.subflows.as_slice());
     }
 
     /// `repeated`: the timer expired before and nothing new was acknowledged since. The threshold
@@ -164,6 +165,7 @@ impl Group {
             }
         }
         self.bound(id, 1.0);
+        self.slow_start.on_threshold(id, self.subflows.as_slice());
     }
 
     fn leave_by_congestion(&mut self, id: PathId) {

@@ -5,6 +5,13 @@ mod hystart_pp;
 mod standard;
 
 pub use hystart::{ClassicHystartParameters, Hystart};
+mod bess;
+mod css;
+mod hystart_pp;
+mod standard;
+
+pub use bess::{Bess, BessParameters};
+pub use css::{Css, CssParameters};
 pub use hystart_pp::{HystartParameters, HystartPp};
 pub use standard::Standard;
 
@@ -12,6 +19,8 @@ crate::registry::algorithms! {
     /// The registry of slow starts.
     SlowStartKind, "slow start", dyn SlowStart, [
         Hystart => Hystart,
+        Bess => Bess,
+        Css => Css,
         HystartPp => HystartPp,
         Standard => Standard,
     ]
@@ -28,6 +37,9 @@ pub enum Growth {
     /// Leave slow start: the threshold becomes the window.
     Exit,
 }
+
+/// Windows in a smoothed RTT at which a subflow in slow start paces, as in Linux.
+const DEFAULT_PACING_GAIN: f64 = 2.0;
 
 /// The start-up of a subflow. One object serves a connection, as for congestion avoidance.
 pub trait SlowStart: Send + core::fmt::Debug {
@@ -46,6 +58,15 @@ pub trait SlowStart: Send + core::fmt::Debug {
 
     /// The retransmission timer expired: slow start begins anew.
     fn on_timeout(&mut self, _subflow: PathId) {}
+
+    /// A loss or an expired timer, in slow start or not, has set threshold and window of the
+    /// subflow, as `subflows` show them.
+    fn on_threshold(&mut self, _subflow: PathId, _subflows: &[Subflow]) {}
+
+    /// Windows in a smoothed RTT at which the subflow paces in slow start.
+    fn pacing_gain(&self, _subflow: PathId) -> f64 {
+        DEFAULT_PACING_GAIN
+    }
 
     /// The subflow is gone: forget it.
     fn on_remove(&mut self, _subflow: PathId) {}
