@@ -235,8 +235,9 @@ impl Congestion {
         self.subflow(id).map_or(0, |s| s.cwnd as u64)
     }
 
-    /// How fast to send: the controller's own rate, else 2 windows a round in slow start and 1.25
-    /// otherwise. `None` before the first RTT sample: send the initial window at once.
+    /// How fast to send: the controller's own rate, else what slow start wants, 2 windows a round for
+    /// most, and 1.25 after it. `None` before the first RTT sample: send the initial window at
+    /// once.
     pub fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         self.group(id)?.pacing_rate(id)
     }

@@ -132,7 +132,8 @@ impl Group {
 
     fn leave_slow_start(&mut self, id: PathId, ack: &Ack) {
         if let Some(subflow) = self.subflows.get_mut(id) {
-            subflow.ssthresh = subflow.cwnd;
+            // No threshold is below two segments (RFC 5681 equation 4).
+            subflow.ssthresh = subflow.cwnd.max(2.0 * subflow.mss as f64);
         }
         self.avoidance.on_slow_start_exit(id, ack, &mut self.subflows);
     }

@@ -107,7 +107,8 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// A packet sent after recovery began has been acknowledged (RFC 9002 section 7.3.2).
     fn on_recovery_exit(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &mut Subflows) {}
 
-    /// Slow start ended without loss: `ssthresh` has been set to the window.
+    /// Slow start ended without loss: `ssthresh` has been set to the window, or to two segments if
+    /// that is more.
     fn on_slow_start_exit(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &mut Subflows) {}
 
     /// The subflow sends again after idling for longer than one RTO.

@@ -72,7 +72,7 @@ impl Westwood {
         parameters: &[
             Parameter {
                 name: "pole",
-                default: 0.9,
+                default: BandwidthFilter::POLE,
                 unit: "",
                 purpose: "what remains of the estimate at each ACK",
             },

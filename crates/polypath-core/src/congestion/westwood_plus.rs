@@ -93,7 +93,7 @@ impl WestwoodPlus {
         parameters: &[
             Parameter {
                 name: "min_interval",
-                default: 50.0,
+                default: WestwoodPlusFilter::DEFAULT.min_interval_ms,
                 unit: "ms",
                 purpose: "shortest interval over which the bandwidth is sampled",
             },

@@ -34,7 +34,7 @@ use polypath_units::PathId;
 pub enum Growth {
     /// Grow the window by this many bytes.
     Grow(f64),
-    /// Leave slow start: the threshold becomes the window.
+    /// Leave slow start: the threshold becomes the window, at least two segments.
     Exit,
 }
 

@@ -56,12 +56,20 @@ impl Filtered {
 }
 
 impl BandwidthFilter {
+    /// The pole of Westwood, and of the filter of ns-3.
+    pub const POLE: f64 = 0.9;
+    /// The time constant of Tustin's filter in seconds; the paper leaves it open.
+    pub const CUTOFF_SECS: f64 = 0.5;
+    /// `m`, of which the paper says that it is 2 or more.
+    pub const SILENCE_DIVISOR: f64 = 2.0;
+
     /// The fixed pole of Westwood.
-    pub const WESTWOOD: Self = Self::FixedPole { pole: 0.9 };
+    pub const WESTWOOD: Self = Self::FixedPole { pole: Self::POLE };
     /// The filter of the paper.
-    pub const TUSTIN: Self = Self::Tustin { cutoff_secs: 0.5, silence_divisor: 2.0 };
+    pub const TUSTIN: Self =
+        Self::Tustin { cutoff_secs: Self::CUTOFF_SECS, silence_divisor: Self::SILENCE_DIVISOR };
     /// The filter of ns-3.
-    pub const TUSTIN_NS3: Self = Self::TustinFixedPole { pole: 0.9 };
+    pub const TUSTIN_NS3: Self = Self::TustinFixedPole { pole: Self::POLE };
 
     fn pole(self, interval_secs: f64) -> f64 {
         match self {

@@ -23,8 +23,8 @@ const POLE: f64 = 7.0 / 8.0;
 /// The parameters of [`WestwoodPlusEstimator`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WestwoodPlusFilter {
-    /// The shortest interval (`TCP_WESTWOOD_RTT_MIN`).
-    pub min_interval: Duration,
+    /// The shortest interval in ms (`TCP_WESTWOOD_RTT_MIN`).
+    pub min_interval_ms: f64,
     /// 0: real numbers. Otherwise the whole bytes per tick of a kernel with so many ticks a second
     /// (its `HZ`), rounded down at every step, as Linux calculates.
     pub linux_hz: f64,
@@ -32,7 +32,7 @@ pub struct WestwoodPlusFilter {
 
 impl WestwoodPlusFilter {
     /// The interval of Linux, in real numbers.
-    pub const DEFAULT: Self = Self { min_interval: Duration::from_millis(50), linux_hz: 0.0 };
+    pub const DEFAULT: Self = Self { min_interval_ms: 50.0, linux_hz: 0.0 };
 
     /// One of the two filters.
     fn blend(&self, old: f64, new: f64) -> f64 {
@@ -91,9 +91,10 @@ impl BandwidthEstimator for WestwoodPlusEstimator {
     fn on_ack(&mut self, ack: &AckRecord) {
         self.rtt = ack.rtt.or(self.rtt);
         let Some((elapsed, rtt)) = self.interval.add(ack).zip(self.rtt) else { return };
-        if elapsed > rtt.max(self.filter.min_interval) {
+        let secs = elapsed.as_secs_f64();
+        if secs > rtt.as_secs_f64().max(self.filter.min_interval_ms / 1e3) {
             let bytes = self.interval.restart(ack.at);
-            self.on_sample(bytes as f64 / elapsed.as_secs_f64());
+            self.on_sample(bytes as f64 / secs);
         }
     }
 
