@@ -104,7 +104,8 @@ impl Train {
     /// Equation (2) in bytes/s; `None` while it cannot be told.
     fn rate(&self, min_acks: f64) -> Option<f64> {
         let secs = self.ended.since(self.began).as_secs_f64();
-        let measured = f64::from(self.acks) >= min_acks && self.sent >= self.acked && secs > 0.0;
+        let sent = self.sent >= self.acked.max(1);
+        let measured = f64::from(self.acks) >= min_acks && sent && secs > 0.0;
         measured.then(|| self.sent as f64 / secs)
     }
 }
@@ -189,54 +190,59 @@ impl Bess {
         self.flows.get_or_insert_with(subflow, Flow::default)
     }
 
-    /// What is known of `subflow` if it is in slow start, `C` of equation (4).
-    fn starting(&self, subflow: &Subflow) -> Option<Flow> {
-        let flow = self.flows.get(subflow.id).copied().unwrap_or_default();
-        let starts = flow.permitted && subflow.usable && subflow.cwnd <= subflow.ssthresh;
-        starts.then_some(flow)
+    /// The subflows in slow start, `C` of equation (4), at an ACK on `of`. One that has failed takes no
+    /// part in the decisions of others.
+    fn starting<'a>(
+        &'a self,
+        of: PathId,
+        subflows: &'a [Subflow],
+    ) -> impl Iterator<Item = (&'a Subflow, Flow)> {
+        let flow = |s: &Subflow| self.flows.get(s.id).copied().unwrap_or_default();
+        let all = subflows.iter().map(move |s| (s, flow(s)));
+        all.filter(move |(s, flow)| {
+            flow.permitted && s.cwnd <= s.ssthresh && (s.usable || s.id == of)
+        })
     }
 
-    /// Equation (3) at an ACK on `subflow`; `None` while one of the rates cannot be told.
-    fn pipe(&self, subflow: PathId, subflows: &[Subflow]) -> Option<Pipe> {
+    /// Equation (3) at an ACK on `of`; `None` while one of the rates cannot be told.
+    fn pipe(&self, of: PathId, subflows: &[Subflow]) -> Option<Pipe> {
         let mut pipe = Pipe::default();
-        for state in subflows {
-            let Some(flow) = self.starting(state) else { continue };
+        for (subflow, flow) in self.starting(of, subflows) {
             let limited = flow.was_limited || flow.train.is_some_and(|train| train.acks > 0);
-            if state.id != subflow && (state.in_flight == 0 || !limited) {
+            if subflow.id != of && (subflow.in_flight == 0 || !limited) {
                 continue;
             }
             pipe.rate += flow.train?.rate(self.parameters.min_acks)?;
             pipe.delay = pipe.delay.max(flow.min_delay?.as_secs_f64() / 2.0);
-            pipe.in_flight += state.in_flight as f64;
+            pipe.in_flight += subflow.in_flight as f64;
         }
         Some(pipe)
     }
 
-    /// Whether the subflows in slow start send faster than equation (5) allows.
-    fn exceeds_bound(&self, mss: u64, subflows: &[Subflow]) -> bool {
+    /// Whether the subflows in slow start send faster than equation (5) allows, at an ACK on `of`.
+    fn exceeds_bound(&self, of: PathId, mss: u64, subflows: &[Subflow]) -> bool {
         let threshold = self.parameters.conssthresh * mss as f64;
         let base_rtt = subflows.iter().filter_map(|s| s.min_rtt).min();
         let Some(base) = base_rtt.filter(|_| threshold > 0.0) else { return false };
         let occupied = |s: &Subflow| self.flows.get(s.id).map_or(0.0, |flow| flow.occupied);
         let bound = threshold / base.as_secs_f64() - subflows.iter().map(occupied).sum::<f64>();
-        let starting = subflows.iter().filter(|s| self.starting(s).is_some());
-        starting.map(rate).sum::<f64>() > bound
+        self.starting(of, subflows).map(|(s, _)| rate(s)).sum::<f64>() > bound
     }
 }
 
 impl SlowStart for Bess {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &[Subflow]) -> Growth {
         self.flow(subflow).on_ack(ack);
-        let full = self.pipe(subflow, subflows).is_some_and(|pipe| pipe.is_full());
-        let leaves = full || self.exceeds_bound(ack.mss, subflows);
         let state = subflows.iter().find(|s| s.id == subflow);
-        match state.filter(|_| leaves && self.flow(subflow).permitted) {
-            Some(state) => {
-                self.flow(subflow).leave(state);
-                Growth::Exit
-            }
-            None => Growth::Grow(ack.acked_bytes as f64),
+        let Some(state) = state.filter(|_| self.flow(subflow).permitted) else {
+            return Growth::Grow(ack.acked_bytes as f64);
+        };
+        let full = self.pipe(subflow, subflows).is_some_and(|pipe| pipe.is_full());
+        if full || self.exceeds_bound(subflow, ack.mss, subflows) {
+            self.flow(subflow).leave(state);
+            return Growth::Exit;
         }
+        Growth::Grow(ack.acked_bytes as f64)
     }
 
     fn on_round(&mut self, subflow: PathId, ack: &Ack, subflows: &[Subflow]) {

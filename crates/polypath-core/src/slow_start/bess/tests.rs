@@ -128,6 +128,22 @@ fn a_round_in_which_little_was_sent_or_no_time_passed_measures_nothing() {
     assert!((0..20).all(|_| bess.on_ack(path(0), &sampled, &flows) == Growth::Grow(1.0)));
 }
 
+/// A path that is declared failed answers again after a timeout: nothing is known of it, and nothing
+/// in flight on it is not a full pipe.
+#[test]
+fn the_first_ack_of_a_failed_path_does_not_end_it() {
+    let mut flows = starting(&[&R1, &R2]);
+    flows[0].usable = false;
+    flows[0].in_flight = 0;
+    let mut bess = Bess::default();
+    bess.on_timeout(path(0));
+    assert_eq!(round(&mut bess, 0, &R1, &flows)[..7], [Growth::Grow(1.0); 7]);
+    // Nor does it hold up the other one.
+    let mut flows = starting(&[&R1, &R2]);
+    flows[1].usable = false;
+    assert_eq!(round(&mut Bess::default(), 0, &R1, &flows)[7], Growth::Exit);
+}
+
 #[test]
 fn who_has_left_grows_again_and_is_judged_again_after_a_timeout() {
     let mut flows = starting(&[&R1]);
