@@ -203,6 +203,19 @@ mod tests {
         }
     }
 
+    /// 200 kB/s, an outage of 8 s, and 20 kB in the first 100 ms after the timer expired.
+    #[test]
+    fn the_silence_before_a_timeout_is_not_a_sample() {
+        let mut cabe = Cabe::default();
+        let mut flows = measured(&mut cabe, &[20_000; 20]);
+        let at = |now| Loss { now: Timestamp::from_millis(now), ..loss(10_000, 1_000) };
+        cabe.on_timeout(path(0), &at(10_000), &mut flows);
+        let now = Timestamp::from_millis(10_100);
+        cabe.on_delivery(path(0), &Ack { now, ..ack(20_000, 1_000) }, &flows);
+        cabe.on_loss(path(0), &at(10_200), &mut flows);
+        assert!((state(&flows).0 - 16_000.0).abs() < 1e-6, "{:?}", state(&flows));
+    }
+
     #[test]
     fn without_a_sample_a_loss_halves_and_no_loss_raises_the_window() {
         let mut cabe = Cabe::default();
