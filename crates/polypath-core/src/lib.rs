@@ -8,6 +8,7 @@
 pub mod congestion;
 pub mod estimator;
 pub mod failure;
+pub mod feedback;
 pub mod metrics;
 pub mod path_map;
 mod random;

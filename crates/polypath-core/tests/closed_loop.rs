@@ -92,6 +92,20 @@ fn bbr3_loses_less_in_a_short_queue() {
     assert!(3 * third < first, "{third} against {first} bytes");
 }
 
+/// The network tells 97 % of the link. The first acknowledgement comes after one RTT of 20 s (0.2 %), a
+/// share of the loss never arrives, and pacing rounds up to a nanosecond of 124 us: nothing else is
+/// missing, and no queue builds up that could lose anything itself.
+#[test]
+fn brf_sends_what_it_is_told_under_any_loss() {
+    for loss in [0.0, 0.02, 0.1] {
+        let mut toy = toy(CongestionKind::Brf, SlowStartKind::Standard, loss, 1);
+        toy.told = Some(Bandwidth::from_mbit_per_sec(97.0));
+        let used = toy.utilisation(secs(20));
+        let expected = 0.97 * (1.0 - loss);
+        assert!((0.99 * expected..=1.01 * expected).contains(&used), "loss {loss}: {used}");
+    }
+}
+
 /// Mean window in packets over `seeds` runs of a minute; the first ten seconds do not count. The
 /// queue stays empty, so the RTT is 40 ms.
 fn mean_window(avoidance: CongestionKind, loss: f64, seeds: u64) -> f64 {

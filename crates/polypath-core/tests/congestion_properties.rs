@@ -22,7 +22,7 @@ enum Event {
     Ecn { path: u8 },
     Spurious { path: u8 },
     AppLimited { path: u8 },
-    ExplicitRate { path: u8, bits: u64 },
+    Feedback { path: u8, bits: u64 },
     Usable { path: u8, usable: bool },
     Mss { path: u8, mss: u64 },
     Add { path: u8, mss: u64 },
@@ -60,7 +60,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => path().prop_map(|path| Event::Ecn { path }),
         1 => path().prop_map(|path| Event::Spurious { path }),
         2 => path().prop_map(|path| Event::AppLimited { path }),
-        1 => (path(), any::<u64>()).prop_map(|(path, bits)| Event::ExplicitRate { path, bits }),
+        1 => (path(), any::<u64>()).prop_map(|(path, bits)| Event::Feedback { path, bits }),
         1 => (path(), any::<bool>()).prop_map(|(path, usable)| Event::Usable { path, usable }),
         1 => (path(), mss()).prop_map(|(path, mss)| Event::Mss { path, mss }),
         1 => (0..PATHS, mss()).prop_map(|(path, mss)| Event::Add { path, mss }),
@@ -121,8 +121,8 @@ impl World {
             }
             Event::Spurious { path } => self.congestion.on_spurious_loss(id(path)),
             Event::AppLimited { path } => self.congestion.set_app_limited(id(path)),
-            Event::ExplicitRate { path, bits } => {
-                self.congestion.on_explicit_rate(id(path), Bandwidth::from_bits_per_sec(bits));
+            Event::Feedback { path, bits } => {
+                self.congestion.on_feedback(id(path), now, Bandwidth::from_bits_per_sec(bits));
             }
             Event::Usable { path, usable } => self.congestion.set_usable(id(path), usable),
             Event::Mss { path, mss } => self.congestion.set_mss(id(path), mss),

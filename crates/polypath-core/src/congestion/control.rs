@@ -223,10 +223,12 @@ impl Congestion {
         }
     }
 
-    /// The ACK event under way carries a rate commanded by the network (BRF).
-    pub fn on_explicit_rate(&mut self, id: PathId, rate: Bandwidth) {
-        if let Some(flow) = self.flows.get_mut(id) {
-            flow.on_explicit_rate(rate);
+    /// The network told the subflow its rate (BRF): in any acknowledgement, that of the handshake
+    /// and duplicates included. Holds at once; before [`Congestion::on_ack_end`] where the
+    /// acknowledgement has one.
+    pub fn on_feedback(&mut self, id: PathId, now: Timestamp, rate: Bandwidth) {
+        if let Some((_, group)) = self.parts(id) {
+            group.on_feedback(id, now, rate);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a controller is told.
 
 use crate::estimator::AckRecord;
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::Timestamp;
 use std::time::Duration;
 
 /// A delivery-rate sample (draft-ietf-ccwg-bbr, delivery rate samples; algorithms 1.3).
@@ -50,8 +50,6 @@ pub struct Ack {
     pub prior_in_flight: u64,
     /// Bytes in flight after this ACK.
     pub bytes_in_flight: u64,
-    /// A rate commanded by the network (BRF), where one arrived.
-    pub explicit_rate: Option<Bandwidth>,
     /// The segment size in bytes.
     pub mss: u64,
 }

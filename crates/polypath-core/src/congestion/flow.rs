@@ -4,7 +4,7 @@
 use super::recovery::Recovery;
 use super::{Ack, Loss, LostPacket, RateSample, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::Timestamp;
 use std::time::Duration;
 
 /// Rounds over which the delivery rate is the maximum of its samples.
@@ -43,7 +43,6 @@ struct Acked {
     newest: Option<SentPacket>,
     prior_in_flight: u64,
     ecn_ce_bytes: u64,
-    explicit_rate: Option<Bandwidth>,
     growth_held: bool,
 }
 
@@ -221,10 +220,6 @@ impl Flow {
         self.acked.growth_held = true;
     }
 
-    pub(super) fn on_explicit_rate(&mut self, rate: Bandwidth) {
-        self.acked.explicit_rate = Some(rate);
-    }
-
     fn as_counted(&self, sample: RateSample, mss: u64) -> RateSample {
         let Some(counted) = self.counted_segment else { return sample };
         let bytes_per_sec = sample.bytes_per_sec * f64::from(counted) / mss as f64;
@@ -253,7 +248,6 @@ impl Flow {
             lost_bytes: core::mem::take(&mut self.lost.since_ack),
             prior_in_flight: acked.prior_in_flight,
             bytes_in_flight: subflow.in_flight,
-            explicit_rate: acked.explicit_rate,
             mss: subflow.mss,
         };
         self.after_ack(&ack);

@@ -2,7 +2,7 @@
 
 use super::{Ack, CongestionAvoidance, CongestionConfig, Loss, LostPacket, Subflow, Subflows};
 use crate::slow_start::{Growth, SlowStart};
-use polypath_units::{Bandwidth, PathId};
+use polypath_units::{Bandwidth, PathId, Timestamp};
 
 /// The largest window in bytes (1 TiB): what no path needs, so that arithmetic stays finite.
 const MAX_WINDOW: f64 = (1u64 << 40) as f64;
@@ -80,6 +80,11 @@ impl Group {
 
     pub(super) fn on_idle_restart(&mut self, id: PathId) {
         self.avoidance.on_idle_restart(id, &mut self.subflows);
+        self.bound(id, 1.0);
+    }
+
+    pub(super) fn on_feedback(&mut self, id: PathId, now: Timestamp, rate: Bandwidth) {
+        self.avoidance.on_feedback(id, now, rate, &mut self.subflows);
         self.bound(id, 1.0);
     }
 

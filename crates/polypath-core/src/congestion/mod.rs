@@ -9,6 +9,7 @@ mod balia;
 mod bbr;
 mod bbr3;
 mod cabe;
+mod brf;
 mod control;
 mod coupling;
 mod cubic;
@@ -34,6 +35,7 @@ pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
 pub use bbr3::{Bbr3, Bbr3Parameters};
 pub use cabe::{Cabe, CabeParameters};
+pub use brf::{Brf, BrfParameters};
 pub use control::{Congestion, CongestionConfig};
 pub use cubic::{Cubic, CubicParameters};
 pub use events::{Ack, Loss, LostPacket, RateSample};
@@ -54,6 +56,7 @@ crate::registry::algorithms! {
         Bbr => Bbr,
         Bbr3 => Bbr3,
         Cabe => Cabe,
+        Brf => Brf,
         Cubic => Cubic,
         Lia => Lia,
         Olia => Olia,
@@ -65,7 +68,7 @@ crate::registry::algorithms! {
     ]
 }
 
-use polypath_units::{Bandwidth, PathId};
+use polypath_units::{Bandwidth, PathId, Timestamp};
 
 impl CongestionKind {
     /// Whether it is made to couple the subflows of a connection.
@@ -110,6 +113,16 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// Slow start ended without loss: `ssthresh` has been set to the window, or to two segments if
     /// that is more.
     fn on_slow_start_exit(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &mut Subflows) {}
+
+    /// The network commanded a rate. Most controllers find theirs themselves.
+    fn on_feedback(
+        &mut self,
+        _subflow: PathId,
+        _now: Timestamp,
+        _rate: Bandwidth,
+        _subflows: &mut Subflows,
+    ) {
+    }
 
     /// The subflow sends again after idling for longer than one RTO.
     fn on_idle_restart(&mut self, subflow: PathId, subflows: &mut Subflows) {

@@ -37,7 +37,6 @@ pub(crate) fn ack(acked_bytes: u64, mss: u64) -> Ack {
         lost_bytes: 0,
         prior_in_flight: acked_bytes,
         bytes_in_flight: 0,
-        explicit_rate: None,
         mss,
     }
 }

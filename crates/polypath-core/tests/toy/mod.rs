@@ -46,6 +46,8 @@ pub(crate) struct Toy {
     pub(crate) bottleneck: Bottleneck,
     /// What the application offers; `None` = more than the path takes.
     pub(crate) demand: Option<Bandwidth>,
+    /// The rate that every acknowledgement tells; `None` = it tells none.
+    pub(crate) told: Option<Bandwidth>,
     pub(crate) now: Timestamp,
     pub(crate) delivered: u64,
     pub(crate) lost: u64,
@@ -66,6 +68,7 @@ impl Toy {
             congestion,
             bottleneck,
             demand: None,
+            told: None,
             now: Timestamp::ZERO,
             delivered: 0,
             lost: 0,
@@ -138,6 +141,9 @@ impl Toy {
 
     fn on_ack(&mut self, number: u64) {
         self.delivered += MSS;
+        if let Some(rate) = self.told {
+            self.congestion.on_feedback(PATH, self.now, rate);
+        }
         if let Ok(at) = self.sent.binary_search_by_key(&number, |&(n, _)| n) {
             let (_, packet) = self.sent.remove(at).unwrap();
             self.congestion.on_packet_acked(PATH, self.now, &packet);
