@@ -49,7 +49,8 @@ impl Shares {
     /// the queue of CUBIC keeps the rate.
     pub(super) fn split(udp: f64, rest: f64, cubic_flows: f64, brf_flows: f64) -> Self {
         let flows = cubic_flows + brf_flows;
-        let brf = if flows > 0.0 { rest * brf_flows / flows } else { 0.0 };
+        // The quotient is exactly 1 where there are no others.
+        let brf = if flows > 0.0 { rest * (brf_flows / flows) } else { 0.0 };
         Self { udp, cubic: rest - brf, brf }
     }
 

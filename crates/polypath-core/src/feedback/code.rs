@@ -46,8 +46,7 @@ impl Code {
     /// allocation is never exceeded; of rates below 1 byte/s it is 1 byte/s. What is not positive,
     /// or no number, is [`Code::UNASSIGNED`].
     pub fn encode(bytes_per_sec: f64) -> Self {
-        // In this form not-a-number is unassigned as well.
-        if !(bytes_per_sec > 0.0) {
+        if bytes_per_sec.is_nan() || bytes_per_sec <= 0.0 {
             return Self::UNASSIGNED;
         }
         (0..10).find_map(|exponent| number(bytes_per_sec, exponent)).map_or(Self(SATURATED), Self)

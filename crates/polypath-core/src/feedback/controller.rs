@@ -4,10 +4,10 @@
 //! counters and decisions over a control channel, whatever delay that has, and passes the time.
 
 use super::detection::Detector;
+use super::parameters::secs;
 use super::{Cause, DetectionParameters, PortCounters};
 use polypath_units::{Bandwidth, Timestamp};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,9 +80,7 @@ impl Controller {
         if now < self.next_poll {
             return Vec::new();
         }
-        // At least a nanosecond, so that a host that obeys the timer gets on.
-        let period = Duration::from_secs_f64((self.parameters.period_ms / 1e3).clamp(1e-9, 1e9));
-        self.next_poll = now + period;
+        self.next_poll = now + secs(self.parameters.period_ms / 1e3);
         self.ports.keys().copied().collect()
     }
 
@@ -106,6 +104,7 @@ impl Controller {
 mod tests {
     use super::*;
     use crate::feedback::Transmitted;
+    use std::time::Duration;
 
     const fn port(switch: u32, port: u32) -> PortAddress {
         PortAddress { switch: SwitchId(switch), port: PortId(port) }

@@ -13,6 +13,7 @@
 
 use super::counter::Counter;
 use polypath_units::{Bandwidth, Timestamp};
+use serde::Serialize;
 use std::time::Duration;
 
 /// What a port has transmitted since it began to count.
@@ -48,7 +49,7 @@ pub enum Cause {
 }
 
 /// The thresholds of congestion.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DetectionParameters {
     /// Time between two readings in ms (assumption).
     pub period_ms: f64,
