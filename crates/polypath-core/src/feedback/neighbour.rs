@@ -9,8 +9,9 @@
 //! has seen an acknowledgement; then to that one alone, every period, with the rate of the
 //! period. What is not repeated expires, at either end.
 
+use super::flow::Flow;
 use super::hop::{Turns, Writer};
-use super::{Code, FlowKey, SwitchId, SwitchParameters};
+use super::{Class, Code, FlowKey, SwitchId, SwitchParameters};
 use polypath_units::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -99,6 +100,34 @@ impl Neighbours {
     pub(super) fn broadcast(&mut self, message: Message) {
         for to in self.ids.clone() {
             self.tell(to, message);
+        }
+    }
+
+    /// A period of `flow` ended at `now`, and the next will last `period`: tells of it if its
+    /// acknowledgements do not return here.
+    pub(super) fn tell_of(
+        &mut self,
+        (now, period): (Timestamp, Duration),
+        key: &FlowKey,
+        flow: &mut Flow,
+        parameters: &SwitchParameters,
+    ) {
+        let Some(since) = flow.sending_since.filter(|_| flow.is_active()) else { return };
+        let rate = Code::encode(flow.allocated);
+        if flow.class != Class::Brf || rate == Code::UNASSIGNED {
+            return;
+        }
+        let rtt = flow.rtt.unwrap_or_else(|| parameters.unknown_rtt());
+        let timeout = parameters.ack_timeout(parameters.period(rtt).max(period));
+        let recent = |&at: &Timestamp| now - at <= timeout;
+        let message = Message::Announce { flow: *key, rate, rtt };
+        if let Some((via, _)) = flow.elsewhere.via.filter(|(_, at)| recent(at)) {
+            return self.tell(via, message);
+        }
+        let lately = [Some(since), flow.acked_at, flow.elsewhere.asked_at];
+        if !lately.iter().flatten().any(recent) {
+            flow.elsewhere.asked_at = Some(now);
+            self.broadcast(message);
         }
     }
 

@@ -307,7 +307,7 @@ impl Switch {
         port.on_period(now, flows, &self.parameters);
         let period = port.ends.map_or(Duration::ZERO, |ends| ends - now);
         for (key, flow) in self.table.at_mut(id) {
-            announce((now, period), key, flow, &mut self.neighbours, &self.parameters);
+            self.neighbours.tell_of((now, period), key, flow, &self.parameters);
         }
     }
 
@@ -347,31 +347,5 @@ impl Switch {
     /// How many flows the table holds.
     pub fn flows(&self) -> usize {
         self.table.len()
-    }
-}
-
-/// Tells neighbours of a flow whose acknowledgements do not return here. The next time to do so is
-/// one `period` from `now`.
-fn announce(
-    (now, period): (Timestamp, Duration),
-    key: &FlowKey,
-    flow: &mut Flow,
-    neighbours: &mut Neighbours,
-    parameters: &SwitchParameters,
-) {
-    let Some(since) = flow.sending_since.filter(|_| flow.is_active()) else { return };
-    let rate = Code::encode(flow.allocated);
-    if flow.class != Class::Brf || rate == Code::UNASSIGNED {
-        return;
-    }
-    let rtt = flow.rtt.unwrap_or_else(|| parameters.unknown_rtt());
-    let timeout = parameters.ack_timeout(parameters.period(rtt).max(period));
-    let message = Message::Announce { flow: *key, rate, rtt };
-    let recent = |&at: &Timestamp| now - at <= timeout;
-    if let Some((via, _)) = flow.elsewhere.via.filter(|(_, at)| recent(at)) {
-        neighbours.tell(via, message);
-    } else if ![Some(since), flow.acked_at, flow.elsewhere.asked_at].iter().flatten().any(recent) {
-        flow.elsewhere.asked_at = Some(now);
-        neighbours.broadcast(message);
     }
 }
