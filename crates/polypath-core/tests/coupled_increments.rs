@@ -56,7 +56,6 @@ const fn ack(acked_bytes: u64) -> Ack {
         lost_bytes: 0,
         prior_in_flight: acked_bytes,
         bytes_in_flight: 0,
-        explicit_rate: None,
         mss: MSS,
     }
 }
