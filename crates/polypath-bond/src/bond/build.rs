@@ -90,20 +90,39 @@ impl Bond {
             left = left.saturating_sub(segment.size(false));
             segments.push(segment);
         }
-        self.count(path, again, segments.iter().map(|segment| segment.len).sum());
         let transmit = self.assemble(path, &segments, now);
         self.segments = segments;
         transmit
     }
 
-    fn count(&mut self, path: PathId, again: bool, len: u64) {
+    fn count(&mut self, path: PathId, segment: &SegmentInfo) {
         let Some(path) = self.paths.get_mut(&path) else { return };
-        if again {
-            self.counters.bytes_reinjected += len;
-            path.counters.bytes_reinjected += len;
+        if segment.is_new {
+            path.counters.bytes_new += segment.len;
         } else {
-            path.counters.bytes_new += len;
+            self.counters.bytes_reinjected += segment.len;
+            path.counters.bytes_reinjected += segment.len;
         }
+    }
+
+    /// Leaves new data behind and builds a datagram with what follows it, if there is so much.
+    pub(super) fn build_ahead(
+        &mut self,
+        path: PathId,
+        skip: u64,
+        now: Timestamp,
+    ) -> Option<Transmit> {
+        let mut left = match self.chunks.reserved_after(skip) {
+            Ok(dsn) => return self.build_copy(path, dsn, now),
+            Err(left) => left,
+        };
+        let room = self.paths.get(&path)?.max_datagram;
+        while left > 0 {
+            let segment = self.cut_new(room)?;
+            self.chunks.reserve(segment.dsn);
+            left = left.saturating_sub(segment.len);
+        }
+        self.build_data(path, false, now)
     }
 
     /// Builds a datagram with a further copy of the chunk at `dsn`.
@@ -116,7 +135,6 @@ impl Bond {
         let room = self.paths.get(&path)?.max_datagram;
         let header = self.chunks.unacked_at(dsn)?.header();
         let segment = self.chunks.copy_of(dsn, Self::payload_room(room, header).max(1))?;
-        self.count(path, true, segment.len);
         self.assemble(path, std::slice::from_ref(&segment), now)
     }
 
@@ -133,6 +151,7 @@ impl Bond {
         last.encode(&mut buf, true);
         let mut payload = Payload::default();
         for segment in segments {
+            self.count(path, segment);
             let chunk = ChunkRef { dsn: segment.dsn, len: segment.len };
             self.chunks.on_sent(chunk, path, now);
             if payload.chunk.is_none() {

@@ -5,6 +5,7 @@ use crate::codec::{Control, Side};
 use crate::path::{InFlight, Path, Payload};
 use bytes::Bytes;
 use polypath_core::estimator::RttEstimator;
+use polypath_core::scheduler::Delivery;
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
@@ -157,6 +158,9 @@ impl Bond {
         self.congestion.on_packet_acked(id, now, &packet.packet);
         for chunk in packet.payload.chunks() {
             self.chunks.on_hint(chunk, id, now);
+            let (start, end) = (chunk.dsn, chunk.dsn + chunk.len);
+            let delivery = Delivery { path: id, start, end, data_ack: self.chunks.una() };
+            self.scheduler.on_delivered(&delivery, now);
         }
     }
 

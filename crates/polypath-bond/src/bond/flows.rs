@@ -230,7 +230,8 @@ impl Bond {
         let path = match self.send_flows.get(&id)?.mode {
             FlowMode::Best => self.stick(id)?,
             _ => match self.scheduler.pick(&self.views, &self.queue_view(len, None), now) {
-                Pick::Send(path) => path,
+                // Datagrams have no order that sending ahead could keep.
+                Pick::Send(path) | Pick::Ahead { path, .. } => path,
                 Pick::Duplicate(paths) => paths.iter().next()?,
                 Pick::Wait(until) => {
                     self.wake_at(until);

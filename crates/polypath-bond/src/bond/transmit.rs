@@ -162,6 +162,13 @@ impl Bond {
         self.window_blocked = false;
         match self.scheduler.pick(&self.views, &queue, now) {
             Pick::Send(path) => self.build_data(path, !is_new, now),
+            Pick::Ahead { path, skip } => {
+                let transmit = self.build_ahead(path, skip, now);
+                if transmit.is_none() {
+                    self.rest();
+                }
+                transmit
+            }
             Pick::Duplicate(paths) => self.send_duplicates(paths, !is_new, now),
             Pick::Wait(until) => {
                 self.wake_at(until);

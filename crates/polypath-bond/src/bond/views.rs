@@ -47,15 +47,16 @@ impl Bond {
     }
 
     pub(super) fn queue_view(&self, segment: u64, again: Option<&SegmentInfo>) -> QueueView {
+        let reserved = self.chunks.reserved();
         let more = if self.send.has_waiting() { MORE_TO_COME } else { 0 };
         QueueView {
             segment,
-            unsent: self.send.unsent().max(segment) + more,
-            send_window: self.peer.window.saturating_sub(self.chunks.next_dsn()),
+            unsent: (self.send.unsent() + reserved).max(segment) + more,
+            send_window: self.peer.window.saturating_sub(self.chunks.next_dsn()) + reserved,
             window: self.peer.window.saturating_sub(self.chunks.una()),
-            outstanding: self.chunks.unacked(),
+            outstanding: self.chunks.unacked() - reserved,
             sent_on: again.map_or_else(Default::default, |segment| segment.sent_on),
-            reinjection: again.is_some(),
+            reinjection: again.is_some_and(|segment| !segment.is_new),
             blocked_since_last: self.window_blocked,
         }
     }

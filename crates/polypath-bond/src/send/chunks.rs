@@ -46,6 +46,8 @@ pub(crate) struct Chunk {
     last_sent: Option<(PathId, Timestamp)>,
     /// How often it was sent, up to the most that can be counted.
     times_sent: u8,
+    /// Whether it was left behind by what was sent ahead of it, and is still to be sent.
+    reserved: bool,
     /// When QUIC acknowledged a copy of it: only a hint.
     hinted: Option<Timestamp>,
 }
@@ -57,6 +59,11 @@ impl Chunk {
 
     fn is_acked(&self) -> bool {
         matches!(self.content, Content::Acked)
+    }
+
+    /// It is reserved no longer: how much DSN space that was.
+    fn take_reserved(&mut self) -> u64 {
+        if std::mem::take(&mut self.reserved) { self.len } else { 0 }
     }
 
     fn split_off(&mut self, at: u64) -> Self {
@@ -83,6 +90,8 @@ pub(crate) struct SegmentInfo {
     pub(crate) len: u64,
     pub(crate) content: Content,
     pub(crate) sent_on: PathSet,
+    /// Whether it was never sent.
+    pub(crate) is_new: bool,
 }
 
 /// The oldest byte that is not acknowledged: when and where it was sent last.
@@ -109,7 +118,10 @@ pub(crate) struct Chunks {
     /// Acknowledged ranges at or above the oldest chunk.
     acked: RangeSet,
     unacked: u64,
+    /// Chunks to be sent again, and those left behind by what was sent ahead of them.
     reinject: BTreeSet<u64>,
+    /// DSN space of those left behind.
+    reserved: u64,
     /// Of what each path was the only one to carry and the peer has acknowledged: when the newest
     /// was sent.
     newest_acked: BTreeMap<PathId, Timestamp>,
@@ -125,9 +137,37 @@ impl Chunks {
         self.chunks.front().map_or(self.next_dsn, |chunk| chunk.dsn)
     }
 
-    /// DSN space that was sent and is not acknowledged.
+    /// DSN space that was given and is not acknowledged.
     pub(crate) fn unacked(&self) -> u64 {
         self.unacked
+    }
+
+    /// DSN space that was left behind and is still to be sent.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved
+    }
+
+    /// Leaves the chunk at `dsn`, never sent, behind: it is sent later, in the order of DSNs.
+    pub(crate) fn reserve(&mut self, dsn: u64) {
+        let index = self.index_of(dsn);
+        let Some(chunk) = self.chunks.get_mut(index) else { return };
+        chunk.reserved = true;
+        self.reserved += chunk.len;
+        self.reinject.insert(chunk.dsn);
+    }
+
+    /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
+    /// or how much more would have to be.
+    pub(crate) fn reserved_after(&self, skip: u64) -> Result<u64, u64> {
+        let mut left = skip;
+        let queued = self.reinject.iter().filter_map(|&dsn| self.chunks.get(self.index_of(dsn)));
+        for chunk in queued.filter(|chunk| chunk.reserved) {
+            if left == 0 {
+                return Ok(chunk.dsn);
+            }
+            left = left.saturating_sub(chunk.len);
+        }
+        Err(left)
     }
 
     pub(crate) fn oldest(&self) -> Option<Oldest> {
@@ -146,6 +186,7 @@ impl Chunks {
             sent_on: PathSet::EMPTY,
             last_sent: None,
             times_sent: 0,
+            reserved: false,
             hinted: None,
         };
         self.next_dsn += len;
@@ -194,12 +235,18 @@ impl Chunks {
     }
 
     pub(crate) fn on_sent(&mut self, chunk: ChunkRef, path: PathId, now: Timestamp) {
+        let mut reserved = 0;
         self.for_each(&chunk.range(), |chunk| {
             chunk.sent_on = chunk.sent_on.with(path);
             chunk.last_sent = Some((path, now));
             chunk.times_sent = chunk.times_sent.saturating_add(1);
             chunk.hinted = None;
+            reserved += chunk.take_reserved();
         });
+        if reserved > 0 {
+            self.reserved -= reserved;
+            self.reinject.remove(&chunk.dsn);
+        }
     }
 
     /// QUIC acknowledged a copy: it will most likely be acknowledged here soon.
@@ -370,6 +417,7 @@ impl Chunks {
             }
             self.reinject.remove(&chunk.dsn);
             self.unacked -= chunk.len;
+            self.reserved -= chunk.take_reserved();
             if let Some((path, sent)) = chunk.last_sent.filter(|_| chunk.times_sent == 1) {
                 let newest = self.newest_acked.entry(path).or_insert(sent);
                 *newest = sent.max(*newest);
@@ -398,6 +446,7 @@ impl Chunks {
                 _ => continue,
             }
             chunk.content = Content::Skip;
+            self.reserved -= chunk.take_reserved();
             self.reinject.insert(chunk.dsn);
         }
         held
@@ -410,6 +459,7 @@ fn info(chunk: &Chunk) -> SegmentInfo {
         len: chunk.len,
         content: chunk.content.clone(),
         sent_on: chunk.sent_on,
+        is_new: chunk.times_sent == 0,
     }
 }
 
@@ -450,6 +500,34 @@ mod tests {
         assert_eq!(acked, 15, "a repeated acknowledgement releases nothing twice");
         chunks.on_ack(30, &[], |_, bytes, _| acked += bytes).unwrap();
         assert_eq!((acked, chunks.una(), chunks.unacked()), (30, 30, 0));
+    }
+
+    /// Ten bytes that are sent ahead of twenty.
+    #[test]
+    fn what_is_left_behind_waits_to_be_sent_for_the_first_time() {
+        let mut chunks = chunks(&[]);
+        for offset in [0, 10, 20] {
+            let data = Bytes::from(vec![7; 10]);
+            let dsn = chunks.append(stream(), Piece { offset, data, fin: false }).dsn;
+            if offset < 20 {
+                chunks.reserve(dsn);
+            } else {
+                chunks.on_sent(ChunkRef { dsn, len: 10 }, path(1), NOW);
+            }
+        }
+        assert_eq!((chunks.next_dsn(), chunks.una(), chunks.reserved()), (30, 0, 20));
+        assert_eq!((chunks.reserved_after(4), chunks.reserved_after(25)), (Ok(10), Err(5)));
+        chunks.on_path_gone(path(0));
+        let first = chunks.take_reinjection(4).unwrap();
+        assert!(first.is_new && first.sent_on.is_empty());
+        chunks.on_sent(ChunkRef { dsn: 0, len: 4 }, path(0), NOW);
+        assert_eq!((chunks.reserved(), chunks.reserved_after(6)), (16, Ok(10)));
+        // Not from the head of the queue, but by its number.
+        let second = chunks.copy_of(10, 100).unwrap();
+        chunks.on_sent(ChunkRef { dsn: second.dsn, len: second.len }, path(1), NOW);
+        assert_eq!((chunks.reserved(), chunks.next_reinjection().map(|s| s.dsn)), (6, Some(4)));
+        chunks.abandon(stream());
+        assert_eq!((chunks.reserved(), chunks.reserved_after(1)), (0, Err(1)));
     }
 
     #[test]

@@ -127,6 +127,21 @@ impl Blest {
         self.adapt_at = now + slow.min_rtt.or(slow.srtt).unwrap_or_default();
     }
 
+    /// Until when to wait, if a segment on `chosen` would make the window block a faster path.
+    pub(super) fn holds_back(
+        &mut self,
+        candidates: Candidates,
+        chosen: &PathView,
+        queue: &QueueView,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        self.blocked |= queue.blocked_since_last;
+        let fast = fastest(candidates.iter()).filter(|f| f.id != chosen.id)?;
+        self.adapt(chosen, now);
+        let opens = reopens(fast, now)?;
+        (!queue.reinjection && self.blocks(chosen, fast, queue)).then_some(opens)
+    }
+
     /// Whether a segment on `slow` would make the window block `fast`.
     fn blocks(&self, slow: &PathView, fast: &PathView, queue: &QueueView) -> bool {
         let left = queue.window.saturating_sub(slow.in_flight + slow.mss);
@@ -136,17 +151,10 @@ impl Blest {
 
 impl Scheduler for Blest {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
-        self.blocked |= queue.blocked_since_last;
         let candidates = Candidates::new(paths, queue, now);
         let Some(chosen) = candidates.lowest_rtt() else { return candidates.wait(now) };
-        let Some(fast) = fastest(candidates.iter()).filter(|f| f.id != chosen.id) else {
-            return Pick::Send(chosen.id);
-        };
-        self.adapt(chosen, now);
-        match reopens(fast, now) {
-            Some(at) if !queue.reinjection && self.blocks(chosen, fast, queue) => Pick::Wait(at),
-            _ => Pick::Send(chosen.id),
-        }
+        let until = self.holds_back(candidates, chosen, queue, now);
+        until.map_or(Pick::Send(chosen.id), Pick::Wait)
     }
 }
 

@@ -75,6 +75,13 @@ fn paced(path: &PathView, now: Timestamp) -> Option<Timestamp> {
     (only_paced && path.paced_until < Timestamp::MAX).then_some(path.paced_until)
 }
 
+/// The measured rate, else `cwnd / srtt`, in bytes/s; `None` if neither is known.
+pub(crate) fn estimated_rate(path: &PathView) -> Option<f64> {
+    let from_window = path.srtt.map(|srtt| path.cwnd as f64 / srtt.as_secs_f64());
+    let rate = if path.rate > 0.0 { Some(path.rate) } else { from_window };
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
 fn allowed(paths: &[PathView], queue: &QueueView) -> PathSet {
     let alive = |backup| -> PathSet {
         paths.iter().filter(|p| !p.failed && p.backup == backup).map(|p| p.id).collect()

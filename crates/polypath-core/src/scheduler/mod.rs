@@ -95,10 +95,11 @@ impl PathView {
 pub struct QueueView {
     /// Length of the segment to be placed, in bytes.
     pub segment: u64,
-    /// Bytes that wait and have not been put on any path, this segment included. ECF and EDPF
+    /// Bytes that wait and have not been put on any path, this segment included, and so what was
+    /// left behind by [`Pick::Ahead`]. ECF and EDPF
     /// take them for all there is: a world whose send buffer holds data back should count it in.
     pub unsent: u64,
-    /// Bytes of new data that the receiver's window still admits.
+    /// Bytes of what is unsent that the receiver's window still admits.
     pub send_window: u64,
     /// The receiver's whole window counted from the oldest unacknowledged byte.
     pub window: u64,
@@ -113,11 +114,41 @@ pub struct QueueView {
     pub blocked_since_last: bool,
 }
 
+impl QueueView {
+    /// Whether a segment may be sent that leaves `skip` bytes of what is unsent to later picks.
+    pub const fn reaches(&self, skip: u64) -> bool {
+        let end = skip.saturating_add(self.segment);
+        !self.reinjection && end <= self.unsent && end <= self.send_window
+    }
+}
+
+/// New data that a path has delivered, by the path's own acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which path.
+    pub path: PathId,
+    /// Data sequence number of its first byte.
+    pub start: u64,
+    /// The number after its last byte.
+    pub end: u64,
+    /// The data-level acknowledgement known at this time: everything below has arrived.
+    pub data_ack: u64,
+}
+
 /// A scheduler's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// Send the segment on this path.
     Send(PathId),
+    /// Leave so many bytes of what is unsent, counted from the oldest, to later picks, and send on
+    /// this path the segment that follows them. Only for new data, and only where the receiver's
+    /// window and what is unsent reach so far: see [`QueueView::reaches`].
+    Ahead {
+        /// The path.
+        path: PathId,
+        /// Bytes left to later picks; never 0.
+        skip: u64,
+    },
     /// Send a copy on each of these paths.
     Duplicate(PathSet),
     /// Send nothing before an event (an ACK, new data) or this time, whichever comes first.
@@ -133,6 +164,9 @@ pub enum Pick {
 pub trait Scheduler: Send + core::fmt::Debug {
     /// Chooses for one segment.
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick;
+
+    /// A path has delivered new data.
+    fn on_delivered(&mut self, _delivery: &Delivery, _now: Timestamp) {}
 
     /// A path is gone: forget it.
     fn on_remove(&mut self, _path: PathId) {}

@@ -66,7 +66,7 @@ fn decisions() -> impl Strategy<Value = Vec<(Vec<PathView>, QueueView, u64)>> {
 
 fn chosen(pick: Pick) -> Option<PathSet> {
     match pick {
-        Pick::Send(path) => Some(PathSet::only(path)),
+        Pick::Send(path) | Pick::Ahead { path, .. } => Some(PathSet::only(path)),
         Pick::Duplicate(paths) => Some(paths),
         Pick::Wait(_) => None,
     }
@@ -87,6 +87,9 @@ fn check(kind: SchedulerKind, decisions: &[(Vec<PathView>, QueueView, u64)]) {
 fn check_choice(kind: SchedulerKind, pick: Pick, views: &[PathView], queue: &QueueView) {
     let Some(paths) = chosen(pick) else { return };
     assert!(!paths.is_empty(), "{kind} chose no path");
+    if let Pick::Ahead { skip, .. } = pick {
+        assert!(skip > 0 && queue.reaches(skip), "{kind} sends {skip} bytes ahead: {queue:?}");
+    }
     let in_flight = views.iter().any(|v| !v.failed && v.in_flight > 0);
     let regular = views.iter().any(|v| !v.failed && !v.backup);
     let regular_open = views.iter().any(|v| v.available && !v.backup);

@@ -2,8 +2,8 @@
 //! what the schedulers' choices amount to.
 
 use super::fixtures::{MSS, path};
-use super::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
-use polypath_units::{PathSet, Timestamp};
+use super::{Delivery, PathView, Pick, QueueView, Scheduler, SchedulerKind};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Link {
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrived { path: usize, segment: u64, sent: Timestamp },
-    Acked { path: usize, sent: Timestamp, una: u64 },
+    Acked { path: usize, segment: u64, sent: Timestamp, una: u64 },
     Woken,
 }
 
@@ -44,6 +44,8 @@ struct Transfer<'a> {
     segments: u64,
     window: u64,
     next: u64,
+    /// Below `next`, but left behind by what was sent ahead of them.
+    reserved: BTreeSet<u64>,
     una: u64,
     rcv_nxt: u64,
     early: BTreeSet<u64>,
@@ -60,6 +62,7 @@ impl<'a> Transfer<'a> {
             segments,
             window,
             next: 0,
+            reserved: BTreeSet::new(),
             una: 0,
             rcv_nxt: 0,
             early: BTreeSet::new(),
@@ -73,7 +76,7 @@ impl<'a> Transfer<'a> {
             self.send(scheduler, now);
             let ((time, _), event) = self.events.pop_first().expect("somebody waits for ever");
             now = time;
-            self.handle(event, now);
+            self.handle(event, scheduler, now);
         }
         now - Timestamp::ZERO
     }
@@ -83,7 +86,7 @@ impl<'a> Transfer<'a> {
         self.events.insert((at, self.inserted), event);
     }
 
-    fn handle(&mut self, event: Event, now: Timestamp) {
+    fn handle(&mut self, event: Event, scheduler: &mut dyn Scheduler, now: Timestamp) {
         match event {
             Event::Arrived { path, segment, sent } => {
                 self.early.insert(segment);
@@ -91,10 +94,14 @@ impl<'a> Transfer<'a> {
                     self.rcv_nxt += 1;
                 }
                 let back = Duration::from_millis(self.links[path].rtt_ms) / 2;
-                self.push(now + back, Event::Acked { path, sent, una: self.rcv_nxt });
+                self.push(now + back, Event::Acked { path, segment, sent, una: self.rcv_nxt });
             }
-            Event::Acked { path, sent, una } => {
+            Event::Acked { path, segment, sent, una } => {
                 self.una = self.una.max(una);
+                let (start, end) = (segment * MSS, (segment + 1) * MSS);
+                let delivery =
+                    Delivery { path: self.views[path].id, start, end, data_ack: self.una * MSS };
+                scheduler.on_delivered(&delivery, now);
                 let view = &mut self.views[path];
                 view.in_flight -= MSS;
                 view.srtt = view.srtt.map(|srtt| (srtt * 7 + (now - sent)) / 8);
@@ -105,13 +112,14 @@ impl<'a> Transfer<'a> {
     }
 
     fn queue(&self) -> QueueView {
-        let outstanding = self.next - self.una;
+        let reserved = self.reserved.len() as u64;
+        let given = self.next - self.una;
         QueueView {
             segment: MSS,
-            unsent: (self.segments - self.next) * MSS,
-            send_window: (self.window - outstanding) * MSS,
+            unsent: (self.segments - self.next + reserved) * MSS,
+            send_window: (self.window - given + reserved) * MSS,
             window: self.window * MSS,
-            outstanding: outstanding * MSS,
+            outstanding: (given - reserved) * MSS,
             sent_on: PathSet::EMPTY,
             reinjection: false,
             blocked_since_last: false,
@@ -119,24 +127,45 @@ impl<'a> Transfer<'a> {
     }
 
     fn send(&mut self, scheduler: &mut dyn Scheduler, now: Timestamp) {
-        while self.next < self.segments && self.next - self.una < self.window {
+        while self.has_next() || !self.reserved.is_empty() {
             match scheduler.pick(&self.views, &self.queue(), now) {
-                Pick::Send(path) => self.transmit(path.index(), now),
+                Pick::Send(path) => self.transmit(PathSet::only(path), 0, now),
+                Pick::Ahead { path, skip } => self.transmit(PathSet::only(path), skip, now),
+                Pick::Duplicate(paths) => self.transmit(paths, 0, now),
                 Pick::Wait(Timestamp::MAX) => return,
                 Pick::Wait(until) => return self.push(until, Event::Woken),
-                Pick::Duplicate(_) => unreachable!("not compared here"),
             }
         }
     }
 
-    fn transmit(&mut self, path: usize, now: Timestamp) {
-        self.free_at[path] = self.free_at[path].max(now) + self.links[path].transmission();
-        let arrives = self.free_at[path] + Duration::from_millis(self.links[path].rtt_ms) / 2;
-        self.push(arrives, Event::Arrived { path, segment: self.next, sent: now });
-        self.next += 1;
-        let view = &mut self.views[path];
-        view.in_flight += MSS;
-        view.available = view.room() >= MSS;
+    /// Whether there is new data that the window admits.
+    fn has_next(&self) -> bool {
+        self.next < self.segments && self.next - self.una < self.window
+    }
+
+    /// The segment that leaves `skip` bytes of what is unsent behind.
+    fn take(&mut self, skip: u64) -> u64 {
+        let before = skip.div_ceil(MSS) as usize;
+        while self.reserved.len() <= before {
+            assert!(self.has_next(), "so far ahead there is nothing");
+            self.reserved.insert(self.next);
+            self.next += 1;
+        }
+        let segment = self.reserved.iter().nth(before).copied().expect("so many are reserved");
+        self.reserved.remove(&segment);
+        segment
+    }
+
+    fn transmit(&mut self, paths: PathSet, skip: u64, now: Timestamp) {
+        let segment = self.take(skip);
+        for path in paths.iter().map(PathId::index) {
+            self.free_at[path] = self.free_at[path].max(now) + self.links[path].transmission();
+            let arrives = self.free_at[path] + Duration::from_millis(self.links[path].rtt_ms) / 2;
+            self.push(arrives, Event::Arrived { path, segment, sent: now });
+            let view = &mut self.views[path];
+            view.in_flight += MSS;
+            view.available = view.room() >= MSS;
+        }
     }
 }
 

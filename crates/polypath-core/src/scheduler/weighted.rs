@@ -8,7 +8,7 @@
 //! when a path is new; a path without an estimate counts as the slowest of the others.
 //! Deviation: credits start anew when weights are renewed, since their scale has changed.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, estimated_rate};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::registry::{Description, Kind, Parameter};
 use polypath_units::{PathId, Timestamp};
@@ -112,13 +112,6 @@ impl Scheduler for Weighted {
         self.credit.remove(&path);
         self.estimated.remove(&path);
     }
-}
-
-/// The measured rate, else `cwnd / srtt`, in bytes/s; `None` if neither is known.
-fn estimated_rate(path: &PathView) -> Option<f64> {
-    let from_window = path.srtt.map(|srtt| path.cwnd as f64 / srtt.as_secs_f64());
-    let rate = if path.rate > 0.0 { Some(path.rate) } else { from_window };
-    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
 #[cfg(test)]

@@ -100,9 +100,10 @@ impl Tunnel {
             blocked_since_last: false,
         };
         let chosen = match self.scheduler.pick(&self.views, &queue, now) {
-            Pick::Send(path) => PathSet::only(path),
+            Pick::Send(path) | Pick::Ahead { path, .. } => PathSet::only(path),
             Pick::Duplicate(paths) => paths,
-            // A tunnel has no queue of its own: what a scheduler would hold back goes at once.
+            // A tunnel has no queue of its own: what a scheduler would hold back or send
+            // ahead of other packets goes at once.
             Pick::Wait(_) => PathSet::only(PathId::default()),
         };
         let number = self.sent;

@@ -12,11 +12,16 @@ pub(super) struct Chunk {
     pub(super) len: u32,
     /// Subflows that carry it.
     pub(super) sent_on: PathSet,
-    /// Where and when it was sent last.
-    pub(super) last_sent: (PathId, Timestamp),
+    /// Where and when it was sent last; `None` if it was left behind by what was sent ahead of it.
+    pub(super) last_sent: Option<(PathId, Timestamp)>,
 }
 
 impl Chunk {
+    /// Whether it was never sent.
+    pub(super) const fn is_new(&self) -> bool {
+        self.last_sent.is_none()
+    }
+
     fn end(&self) -> u64 {
         self.dsn + u64::from(self.len)
     }
@@ -29,14 +34,22 @@ pub(super) struct Chunks {
     chunks: VecDeque<Chunk>,
     una: u64,
     next: u64,
-    /// Those that must travel again, by number.
+    /// Those that must travel again, or were left behind, by number.
     again: BTreeSet<u64>,
+    /// Bytes left behind.
+    reserved: u64,
 }
 
 impl Chunks {
     /// None; the data sequence begins at `first`.
     pub(super) fn new(first: u64) -> Self {
-        Self { chunks: VecDeque::new(), una: first, next: first, again: BTreeSet::new() }
+        Self {
+            chunks: VecDeque::new(),
+            una: first,
+            next: first,
+            again: BTreeSet::new(),
+            reserved: 0,
+        }
     }
 
     /// The first number that is not acknowledged.
@@ -51,13 +64,28 @@ impl Chunks {
 
     /// Bytes sent and not acknowledged.
     pub(super) const fn outstanding(&self) -> u64 {
-        self.next - self.una
+        (self.next - self.una).saturating_sub(self.reserved)
+    }
+
+    /// Bytes that were left behind by what was sent ahead of them.
+    pub(super) const fn reserved(&self) -> u64 {
+        self.reserved
     }
 
     /// New data was sent.
     pub(super) fn push(&mut self, len: u32, path: PathId, now: Timestamp) {
-        let sent_on = PathSet::only(path);
-        self.chunks.push_back(Chunk { dsn: self.next, len, sent_on, last_sent: (path, now) });
+        self.append(len, PathSet::only(path), Some((path, now)));
+    }
+
+    /// New data is left behind, to be sent later.
+    pub(super) fn reserve(&mut self, len: u32) {
+        self.again.insert(self.next);
+        self.reserved += u64::from(len);
+        self.append(len, PathSet::EMPTY, None);
+    }
+
+    fn append(&mut self, len: u32, sent_on: PathSet, last_sent: Option<(PathId, Timestamp)>) {
+        self.chunks.push_back(Chunk { dsn: self.next, len, sent_on, last_sent });
         self.next += u64::from(len);
     }
 
@@ -69,13 +97,27 @@ impl Chunks {
         }
     }
 
-    /// A chunk was sent again.
+    /// The first chunk with at least `skip` bytes left behind before it, itself left behind; or
+    /// how many bytes more would have to be.
+    pub(super) fn reserved_after(&self, skip: u64) -> Result<Chunk, u64> {
+        let mut left = skip;
+        for chunk in self.again.iter().filter_map(|&dsn| self.at(dsn)).filter(Chunk::is_new) {
+            if left == 0 {
+                return Ok(chunk);
+            }
+            left = left.saturating_sub(chunk.len.into());
+        }
+        Err(left)
+    }
+
+    /// A chunk was sent again, or one that was left behind for the first time.
     pub(super) fn on_sent_again(&mut self, dsn: u64, path: PathId, now: Timestamp) {
         self.again.remove(&dsn);
-        if let Some(chunk) = self.get_mut(dsn) {
-            chunk.sent_on = chunk.sent_on.with(path);
-            chunk.last_sent = (path, now);
-        }
+        let Some(chunk) = self.get_mut(dsn) else { return };
+        let first = if chunk.is_new() { chunk.len } else { 0 };
+        chunk.sent_on = chunk.sent_on.with(path);
+        chunk.last_sent = Some((path, now));
+        self.reserved -= u64::from(first);
     }
 
     /// The peer has everything below `dsn`. Returns whether that is news.
@@ -85,7 +127,8 @@ impl Chunks {
         }
         self.una = dsn;
         while self.chunks.front().is_some_and(|chunk| chunk.end() <= dsn) {
-            self.chunks.pop_front();
+            let chunk = self.chunks.pop_front();
+            self.reserved -= chunk.filter(Chunk::is_new).map_or(0, |chunk| chunk.len.into());
         }
         while self.again.first().is_some_and(|&first| first < self.front_dsn()) {
             self.again.pop_first();
@@ -101,13 +144,13 @@ impl Chunks {
     pub(super) fn reinject(&mut self, path: PathId) {
         for chunk in &mut self.chunks {
             chunk.sent_on = chunk.sent_on.without(path);
-            if chunk.last_sent.0 == path {
+            if chunk.last_sent.is_some_and(|(last, _)| last == path) {
                 self.again.insert(chunk.dsn);
             }
         }
     }
 
-    /// The oldest chunk that must travel again.
+    /// The oldest chunk that must travel again, or was left behind.
     pub(super) fn next_again(&self) -> Option<Chunk> {
         self.again.first().and_then(|&dsn| self.at(dsn))
     }
@@ -161,5 +204,24 @@ mod tests {
         assert_eq!(chunks.oldest().map(|chunk| chunk.dsn), Some(101));
         assert!(chunks.on_ack(301));
         assert!(chunks.next_again().is_none() && chunks.oldest().is_none());
+    }
+
+    #[test]
+    fn what_is_left_behind_waits_to_be_sent_for_the_first_time() {
+        let mut chunks = Chunks::new(0);
+        chunks.reserve(100);
+        chunks.reserve(100);
+        chunks.push(100, path(1), Timestamp::ZERO);
+        assert_eq!((chunks.next(), chunks.outstanding(), chunks.reserved()), (300, 100, 200));
+        assert_eq!(chunks.reserved_after(1).map(|chunk| chunk.dsn), Ok(100));
+        assert_eq!(chunks.reserved_after(350).map(|chunk| chunk.dsn), Err(150));
+        chunks.reinject(path(0));
+        let first = chunks.next_again().unwrap();
+        assert!(first.dsn == 0 && first.is_new());
+        chunks.on_sent_again(0, path(0), Timestamp::ZERO);
+        assert_eq!((chunks.outstanding(), chunks.reserved()), (200, 100));
+        // A peer that acknowledges what was never sent gets no more of it.
+        assert!(chunks.on_ack(300));
+        assert_eq!((chunks.outstanding(), chunks.reserved()), (0, 0));
     }
 }

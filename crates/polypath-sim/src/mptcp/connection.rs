@@ -8,7 +8,7 @@ use super::receiving::Receiving;
 use crate::tcp::{Dss, Endpoint, LogDetail, MptcpOption, Report, Segment, State, StateLog};
 use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
-use polypath_core::scheduler::{PathView, Scheduler};
+use polypath_core::scheduler::{Delivery, PathView, Scheduler};
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -293,7 +293,12 @@ impl Connection {
         let path = self.subflows[index].path;
         match report {
             Report::Established => self.on_established(index, now),
-            Report::Acked { .. } => self.on_acked(path, now),
+            Report::Acked { len, tag, .. } => {
+                let data_ack = self.chunks.una();
+                let delivery = Delivery { path, start: tag, end: tag + u64::from(len), data_ack };
+                self.scheduler.on_delivered(&delivery, now);
+                self.on_acked(path, now);
+            }
             // The last timeout of a subflow is reported after its end.
             Report::TimedOut { .. } if self.subflows[index].established => {
                 self.chunks.reinject(path);

@@ -43,7 +43,7 @@ impl Connection {
     fn send_state(&self) -> SendState {
         SendState {
             window_exhausted: self.unsent > 0 && self.is_window_full(),
-            oldest: self.chunks.oldest().map(|chunk| chunk.last_sent),
+            oldest: self.chunks.oldest().and_then(|chunk| chunk.last_sent),
         }
     }
 

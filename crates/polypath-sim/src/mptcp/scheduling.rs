@@ -43,6 +43,11 @@ impl Connection {
             self.blocked = false;
             match self.scheduler.pick(&self.views, &queue, now) {
                 Pick::Send(path) => self.send(path, again, now),
+                Pick::Ahead { path, skip } => {
+                    if !self.send_ahead(path, skip, now) {
+                        return self.rest(now);
+                    }
+                }
                 Pick::Duplicate(paths) => self.send_copies(paths, again, now),
                 Pick::Wait(until) => {
                     self.wake = self.wake.min(until);
@@ -79,14 +84,36 @@ impl Connection {
         let new = self.mss().min(self.unsent).min(room);
         QueueView {
             segment: again.map_or(new, |chunk| chunk.len.into()),
-            unsent: self.unsent,
-            send_window: room,
+            unsent: self.unsent + self.chunks.reserved(),
+            send_window: room + self.chunks.reserved(),
             window: self.edge.saturating_sub(self.chunks.una()),
             outstanding: self.chunks.outstanding(),
             sent_on,
-            reinjection: again.is_some(),
+            reinjection: again.is_some_and(|chunk| !chunk.is_new()),
             blocked_since_last: self.blocked,
         }
+    }
+
+    /// Leaves new data behind and sends on a subflow what follows it. Returns whether there was any.
+    fn send_ahead(&mut self, path: PathId, skip: u64, now: Timestamp) -> bool {
+        let mut left = match self.chunks.reserved_after(skip) {
+            Ok(chunk) => {
+                self.send(path, Some(chunk), now);
+                return true;
+            }
+            Err(left) => left,
+        };
+        while left > 0 && self.unsent > 0 && !self.is_window_full() {
+            let len = self.mss().min(self.unsent);
+            self.chunks.reserve(len as u32);
+            self.unsent -= len;
+            left = left.saturating_sub(len);
+        }
+        let is_there = left == 0 && self.unsent > 0 && !self.is_window_full();
+        if is_there {
+            self.send(path, None, now);
+        }
+        is_there
     }
 
     fn send_copies(&mut self, paths: PathSet, again: Option<Chunk>, now: Timestamp) {
@@ -110,15 +137,23 @@ impl Connection {
             }
         };
         self.subflows[index].tcp.send_new(now, len, dsn);
-        if again.is_some() {
-            self.chunks.on_sent_again(dsn, path, now);
-            self.reinjected_bytes += u64::from(len);
-            self.log.record(now, path, PathEvent::Reinjected { dsn, len });
-        } else {
-            self.chunks.push(len, path, now);
-            self.unsent -= u64::from(len);
+        match again {
+            Some(chunk) => self.on_sent_again(chunk, path, now),
+            None => {
+                self.chunks.push(len, path, now);
+                self.unsent -= u64::from(len);
+            }
         }
         self.transmit(index, now);
+    }
+
+    fn on_sent_again(&mut self, chunk: Chunk, path: PathId, now: Timestamp) {
+        let Chunk { dsn, len, .. } = chunk;
+        self.chunks.on_sent_again(dsn, path, now);
+        if !chunk.is_new() {
+            self.reinjected_bytes += u64::from(len);
+            self.log.record(now, path, PathEvent::Reinjected { dsn, len });
+        }
     }
 
     /// Nothing more is sent now: subflows with room are limited by the application, the window or
