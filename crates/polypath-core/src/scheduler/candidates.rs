@@ -57,6 +57,15 @@ impl<'a> Candidates<'a> {
     }
 }
 
+/// Sends the segment on a path that leaves `skip` bytes to others; `None` if there is not so much
+/// to send, or no room for it in the receiver's window.
+pub(crate) fn place(path: &PathView, skip: u64, queue: &QueueView) -> Option<Pick> {
+    match skip {
+        0 => Some(Pick::Send(path.id)),
+        _ => queue.reaches(skip).then_some(Pick::Ahead { path: path.id, skip }),
+    }
+}
+
 /// The path of smallest srtt, ties to the first.
 pub(crate) fn fastest<'a>(paths: impl Iterator<Item = &'a PathView>) -> Option<&'a PathView> {
     paths.min_by(|a, b| a.srtt_secs().total_cmp(&b.srtt_secs()))

@@ -2,6 +2,7 @@
 
 mod blest;
 mod candidates;
+mod daps;
 mod ecf;
 mod edpf;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod transfers;
 mod weighted;
 
 pub use blest::{Blest, BlestParameters};
+pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
 pub use edpf::{Edpf, EdpfParameters};
 pub use low_rtt::LowRtt;
@@ -36,6 +38,7 @@ algorithms! {
         Blest => Blest,
         Ecf => Ecf,
         Edpf => Edpf,
+        Daps => Daps,
         Redundant => Redundant,
     ]
 }

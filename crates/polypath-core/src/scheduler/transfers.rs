@@ -179,6 +179,9 @@ const SLOW: Link = Link { rtt_ms: 60, rate: 4 };
 const FAR: Link = Link { rtt_ms: 300, rate: 2 };
 const NETWORKS: [&[Link]; 4] = [&[FAST, SLOW], &[FAST, FAR], &[SLOW, FAR], &[FAST, SLOW, FAR]];
 
+/// Those that send ahead.
+const AHEAD: &[SchedulerKind] = &[SchedulerKind::Daps];
+
 /// The time of one segment on the slowest link: segments are not divisible.
 const QUANTUM: f64 = 0.5e-3;
 
@@ -224,6 +227,19 @@ fn edpf_does_not_strand_the_tail() {
             let best = secs(SchedulerKind::LowRtt, &links[..1], segments, 100_000);
             let bond = secs(SchedulerKind::Edpf, links, segments, 100_000);
             assert!(bond <= best + QUANTUM, "{links:?} {segments}: {bond} {best}");
+        }
+    }
+}
+
+/// Beside the far path, with a window that is small for it or with little data, those that send
+/// ahead are no slower than lowest RTT first, which lets it block the window or strand the tail.
+#[test]
+fn sending_ahead_spares_a_small_window_and_the_tail() {
+    for kind in AHEAD {
+        for (segments, window) in [(20_000, 800), (20_000, 1_600), (300, 100_000)] {
+            let [this, low_rtt] = [*kind, SchedulerKind::LowRtt]
+                .map(|kind| secs(kind, &[FAST, FAR], segments, window));
+            assert!(this <= low_rtt, "{kind}, {window}: {this} {low_rtt}");
         }
     }
 }
