@@ -12,6 +12,7 @@ mod low_rtt;
 mod properties;
 mod redundant;
 mod round_robin;
+mod stms;
 #[cfg(test)]
 mod transfers;
 mod weighted;
@@ -23,6 +24,7 @@ pub use edpf::{Edpf, EdpfParameters};
 pub use low_rtt::LowRtt;
 pub use redundant::Redundant;
 pub use round_robin::{RoundRobin, RoundRobinParameters};
+pub use stms::{Stms, StmsParameters};
 pub use weighted::{Weighted, WeightedParameters};
 
 use crate::registry::algorithms;
@@ -39,6 +41,7 @@ algorithms! {
         Ecf => Ecf,
         Edpf => Edpf,
         Daps => Daps,
+        Stms => Stms,
         Redundant => Redundant,
     ]
 }
