@@ -7,11 +7,13 @@ mod ecf;
 mod edpf;
 #[cfg(test)]
 mod fixtures;
+mod llsm;
 mod low_rtt;
 #[cfg(test)]
 mod properties;
 mod redundant;
 mod round_robin;
+mod rounds;
 mod stms;
 #[cfg(test)]
 mod transfers;
@@ -21,6 +23,7 @@ pub use blest::{Blest, BlestParameters};
 pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
 pub use edpf::{Edpf, EdpfParameters};
+pub use llsm::Llsm;
 pub use low_rtt::LowRtt;
 pub use redundant::Redundant;
 pub use round_robin::{RoundRobin, RoundRobinParameters};
@@ -42,6 +45,7 @@ algorithms! {
         Edpf => Edpf,
         Daps => Daps,
         Stms => Stms,
+        Llsm => Llsm,
         Redundant => Redundant,
     ]
 }
