@@ -7,6 +7,7 @@ mod ecf;
 mod edpf;
 #[cfg(test)]
 mod fixtures;
+mod fps;
 mod llsm;
 mod low_rtt;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use blest::{Blest, BlestParameters};
 pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
 pub use edpf::{Edpf, EdpfParameters};
+pub use fps::{Fps, FpsParameters};
 pub use llsm::Llsm;
 pub use low_rtt::LowRtt;
 pub use redundant::Redundant;
@@ -46,6 +48,7 @@ algorithms! {
         Daps => Daps,
         Stms => Stms,
         Llsm => Llsm,
+        Fps => Fps,
         Redundant => Redundant,
     ]
 }

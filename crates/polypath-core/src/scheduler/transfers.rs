@@ -180,7 +180,8 @@ const FAR: Link = Link { rtt_ms: 300, rate: 2 };
 const NETWORKS: [&[Link]; 4] = [&[FAST, SLOW], &[FAST, FAR], &[SLOW, FAR], &[FAST, SLOW, FAR]];
 
 /// Those that send ahead.
-const AHEAD: &[SchedulerKind] = &[SchedulerKind::Daps, SchedulerKind::Stms, SchedulerKind::Llsm];
+const AHEAD: &[SchedulerKind] =
+    &[SchedulerKind::Daps, SchedulerKind::Stms, SchedulerKind::Llsm, SchedulerKind::Fps];
 
 /// The time of one segment on the slowest link: segments are not divisible.
 const QUANTUM: f64 = 0.5e-3;
