@@ -39,6 +39,13 @@ impl<'a> Candidates<'a> {
         self.iter().filter(|p| p.available)
     }
 
+    /// The candidates without these, unless nothing would be left that can go on.
+    pub(crate) fn without(self, unused: PathSet, now: Timestamp) -> Self {
+        let used = self.iter().map(|p| p.id).filter(|&id| !unused.contains(id));
+        let rest = Self { allowed: used.collect(), ..self };
+        if rest.allowed.is_empty() || !rest.can_progress(now) { self } else { rest }
+    }
+
     /// The candidate with room and the smallest srtt, ties to the lowest number.
     pub(crate) fn lowest_rtt(self) -> Option<&'a PathView> {
         fastest(self.available())

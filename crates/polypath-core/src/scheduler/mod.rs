@@ -2,6 +2,7 @@
 
 mod blest;
 mod candidates;
+mod cp;
 mod daps;
 mod ecf;
 mod edpf;
@@ -21,6 +22,7 @@ mod transfers;
 mod weighted;
 
 pub use blest::{Blest, BlestParameters};
+pub use cp::{CpConservative, CpParameters, CpRadical};
 pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
 pub use edpf::{Edpf, EdpfParameters};
@@ -49,6 +51,8 @@ algorithms! {
         Stms => Stms,
         Llsm => Llsm,
         Fps => Fps,
+        CpRadical => CpRadical,
+        CpConservative => CpConservative,
         Redundant => Redundant,
     ]
 }
