@@ -9,6 +9,7 @@ mod edpf;
 #[cfg(test)]
 mod fixtures;
 mod fps;
+mod hrrn;
 mod llsm;
 mod low_rtt;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
 pub use edpf::{Edpf, EdpfParameters};
 pub use fps::{Fps, FpsParameters};
+pub use hrrn::{Hrrn, HrrnParameters};
 pub use llsm::Llsm;
 pub use low_rtt::LowRtt;
 pub use redundant::Redundant;
@@ -53,6 +55,7 @@ algorithms! {
         Fps => Fps,
         CpRadical => CpRadical,
         CpConservative => CpConservative,
+        Hrrn => Hrrn,
         Redundant => Redundant,
     ]
 }
