@@ -20,6 +20,9 @@ pub struct BondConfig {
     pub congestion: CongestionConfig,
     /// Which path the next segment takes.
     pub scheduler: SchedulerKind,
+    /// Whether the scheduler is shown only the paths that the receive buffer has room for
+    /// ([`polypath_core::scheduler::BlockingProtection`]).
+    pub blocking_protection: bool,
     /// How a dead path is found.
     pub failure: FailureKind,
     /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
@@ -49,6 +52,7 @@ impl Default for BondConfig {
         Self {
             congestion: CongestionConfig::default(),
             scheduler: SchedulerKind::Edpf,
+            blocking_protection: false,
             failure: FailureKind::Fpf,
             receive_buffer: 16 << 20,
             send_buffer: 16 << 20,

@@ -172,6 +172,7 @@ coupled = false
 receive_buffer_max = "6 MB"
 opportunistic_retransmission = true
 penalisation = false
+blocking_protection = true
 subflow_buffers = true
 [connection.tcp]
 mss = "1400 B"
@@ -299,7 +300,7 @@ fn connections_have_the_options_of_their_transport() {
     assert_eq!(mptcp.receive, ReceiveBuffer::UpTo(size(6_000_000)));
     let switches = (mptcp.coupled, mptcp.opportunistic_retransmission, mptcp.penalisation);
     assert_eq!(switches, (Some(false), Some(true), Some(false)));
-    assert_eq!(mptcp.subflow_buffers, Some(true));
+    assert_eq!((mptcp.subflow_buffers, mptcp.blocking_protection), (Some(true), Some(true)));
     let options = TcpOptions {
         mss: Some(size(1400)),
         sack: Some(true),

@@ -184,7 +184,7 @@ impl Bond {
             peer_closed: false,
             close_deadline: None,
             congestion: Congestion::new(config.congestion),
-            scheduler: config.scheduler.build(),
+            scheduler: config.scheduler.build_with(config.blocking_protection),
             detector: config.failure.build(),
             paths: BTreeMap::new(),
             send: SendStreams::default(),

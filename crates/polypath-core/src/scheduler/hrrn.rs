@@ -121,7 +121,7 @@ impl Hrrn {
         parameters: &[Parameter {
             name: "block_size",
             default: HrrnParameters::DEFAULT.block_size as f64,
-            unit: "byte",
+            unit: "bytes",
             purpose: "the largest block of data that is served without interruption",
         }],
     };

@@ -1,7 +1,9 @@
 //! Schedulers: the path of the next segment, or to wait.
 
+mod bbp;
 mod blest;
 mod candidates;
+mod carried;
 mod cp;
 mod daps;
 mod ecf;
@@ -22,6 +24,7 @@ mod stms;
 mod transfers;
 mod weighted;
 
+pub use bbp::{BlockingProtection, BlockingProtectionParameters};
 pub use blest::{Blest, BlestParameters};
 pub use cp::{CpConservative, CpParameters, CpRadical};
 pub use daps::{Daps, DapsParameters};
@@ -58,6 +61,14 @@ algorithms! {
         Hrrn => Hrrn,
         Redundant => Redundant,
     ]
+}
+
+impl SchedulerKind {
+    /// A new instance with default parameters, with [`BlockingProtection`] around it or without.
+    pub fn build_with(self, blocking_protection: bool) -> Box<dyn Scheduler> {
+        let scheduler = self.build();
+        if blocking_protection { BlockingProtection::build(scheduler) } else { scheduler }
+    }
 }
 
 /// A path as a scheduler sees it.

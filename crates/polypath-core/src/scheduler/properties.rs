@@ -1,7 +1,7 @@
 //! Properties of every registered scheduler.
 
 use super::fixtures::{MSS, id};
-use super::{PathView, Pick, QueueView, SchedulerKind};
+use super::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
 use polypath_units::{PathId, PathSet, Timestamp};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -73,7 +73,16 @@ fn chosen(pick: Pick) -> Option<PathSet> {
 }
 
 fn check(kind: SchedulerKind, decisions: &[(Vec<PathView>, QueueView, u64)]) {
-    let (mut one, mut two) = (kind.build(), kind.build());
+    check_both(kind, kind.build_with(false), kind.build_with(false), decisions);
+    check_both(kind, kind.build_with(true), kind.build_with(true), decisions);
+}
+
+fn check_both(
+    kind: SchedulerKind,
+    mut one: Box<dyn Scheduler>,
+    mut two: Box<dyn Scheduler>,
+    decisions: &[(Vec<PathView>, QueueView, u64)],
+) {
     let mut now = Timestamp::ZERO;
     for (views, queue, step) in decisions {
         now += Duration::from_micros(*step);

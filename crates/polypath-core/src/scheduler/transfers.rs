@@ -244,3 +244,20 @@ fn sending_ahead_spares_a_small_window_and_the_tail() {
         }
     }
 }
+
+/// With buffer blocking protection no scheduler is slower than the best path alone, but for the
+/// hundredth that switching between sets of paths may cost. Windows are such that the slow paths'
+/// own tails, which no window explains, are not reached.
+#[test]
+fn blocking_protection_never_makes_a_bond_slower_than_its_best_path() {
+    for links in NETWORKS {
+        for window in [20, 100, 400, 1_600, 3_200] {
+            let best = secs(SchedulerKind::LowRtt, &links[..1], 20_000, window);
+            for kind in SchedulerKind::ALL {
+                let transfer = Transfer::new(links, 20_000, window);
+                let bond = transfer.run(&mut *kind.build_with(true)).as_secs_f64();
+                assert!(bond <= 1.01 * best, "{kind} {links:?} {window}: {bond} {best}");
+            }
+        }
+    }
+}

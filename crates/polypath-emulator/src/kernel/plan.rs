@@ -108,14 +108,17 @@ fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), 
         }
         Transport::Mptcp(options) => {
             let Mptcp { coupled, scheduler, failure, opportunistic_retransmission, .. } = options;
-            let Mptcp { penalisation, backup, tcp, control, receive, .. } = options;
+            let Mptcp { penalisation, blocking_protection, backup, .. } = options;
+            let Mptcp { tcp, control, receive, .. } = options;
             only_defaults(tcp, *receive)?;
-            let switches = [coupled, opportunistic_retransmission, penalisation];
+            let switches =
+                [coupled, opportunistic_retransmission, penalisation, blocking_protection];
             let chosen = scheduler.is_some() || failure.is_some() || !backup.is_empty();
             // `subflow_buffers` says that the simulator is to do as the kernel does.
             match chosen || switches.into_iter().any(Option::is_some) {
                 true => Err("the kernel's Multipath TCP has none of the options `coupled`, \
-                    `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, `backup`"
+                    `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, \
+                    `blocking_protection`, `backup`"
                     .to_owned()),
                 false => Ok((KernelTransport::Mptcp, control)),
             }

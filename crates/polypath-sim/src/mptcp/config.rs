@@ -23,6 +23,9 @@ pub struct MptcpConfig {
     pub congestion: CongestionConfig,
     /// Which subflow the next segment takes.
     pub scheduler: SchedulerKind,
+    /// Whether the scheduler is shown only the subflows that the receive buffer has room for
+    /// ([`polypath_core::scheduler::BlockingProtection`]).
+    pub blocking_protection: bool,
     /// How a dead path is found.
     pub failure: FailureKind,
     /// Whether a subflow with room sends again what blocks the receive window.
@@ -43,6 +46,7 @@ impl Default for MptcpConfig {
             tcp: TcpConfig::LINUX,
             congestion: CongestionConfig::default(),
             scheduler: SchedulerKind::LowRtt,
+            blocking_protection: false,
             failure: FailureKind::Rto,
             opportunistic_retransmission: true,
             penalisation: true,

@@ -133,7 +133,7 @@ impl Connection {
         };
         Self {
             congestion: Congestion::new(config.congestion()),
-            scheduler: config.scheduler.build(),
+            scheduler: config.scheduler.build_with(config.blocking_protection),
             detector: config.failure.build(),
             subflows: (0..).zip(backup).filter_map(subflow).collect(),
             chunks: Chunks::new(FIRST),

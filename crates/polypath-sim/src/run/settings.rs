@@ -56,11 +56,20 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
 /// # Errors
 /// When an algorithm is not known, or the receive buffer is to grow.
 pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig, RunError> {
-    let BondOptions { coupled, scheduler, failure, carrier: _, control, receive } = options;
+    let BondOptions {
+        coupled,
+        scheduler,
+        blocking_protection,
+        failure,
+        carrier: _,
+        control,
+        receive,
+    } = options;
     let mut bond = BondConfig::default();
     set_control(&mut bond.congestion, control)?;
     bond.congestion.coupled = coupled.unwrap_or(bond.congestion.coupled);
     set(&mut bond.scheduler, NameKind::Scheduler, scheduler.as_ref())?;
+    bond.blocking_protection = blocking_protection.unwrap_or(bond.blocking_protection);
     set(&mut bond.failure, NameKind::Failure, failure.as_ref())?;
     match receive {
         ReceiveBuffer::Default => {}
@@ -84,6 +93,7 @@ fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
         (&mut config.opportunistic_retransmission, options.opportunistic_retransmission),
         (&mut config.penalisation, options.penalisation),
         (&mut config.subflow_buffers, options.subflow_buffers),
+        (&mut config.blocking_protection, options.blocking_protection),
     ];
     for (switch, option) in switches {
         *switch = option.unwrap_or(*switch);

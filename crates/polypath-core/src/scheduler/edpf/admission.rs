@@ -14,36 +14,18 @@
 //! Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
 
 use super::Forecast;
+use crate::scheduler::carried::Carried;
 use polypath_units::PathSet;
 
 /// Estimates differ from call to call by this share without meaning it.
 const TOLERANCE: f64 = 0.001;
 
-/// What a set of paths carries.
-#[derive(Clone, Copy, Debug, Default)]
-struct Carried {
-    /// Sum of the rates in bytes/s.
-    rate: f64,
-    /// How long the longest hole stands, in seconds.
-    hole: f64,
-}
-
-impl Carried {
-    fn alone(path: &Forecast, window: f64, segment: f64) -> Self {
-        let rate = rate(path);
-        let segments = (rate * path.srtt).min(window) / segment;
-        let losses = (path.path.loss * segments).min(1.0);
-        Self { rate, hole: path.srtt * (1.0 + losses) }
-    }
-
-    fn with(self, other: Self) -> Self {
-        Self { rate: self.rate + other.rate, hole: self.hole.max(other.hole) }
-    }
-
-    /// In bytes/s.
-    fn goodput(self, window: f64) -> f64 {
-        self.rate.min(window / self.hole)
-    }
+/// What a path carries alone.
+fn alone(path: &Forecast, window: f64, segment: f64) -> Carried {
+    let rate = rate(path);
+    let segments = (rate * path.srtt).min(window) / segment;
+    let losses = (path.path.loss * segments).min(1.0);
+    Carried { rate, hole: path.srtt * (1.0 + losses) }
 }
 
 /// In slow start the window tells what a path can carry: it was given less so far, and has shown
@@ -56,8 +38,7 @@ fn rate(path: &Forecast) -> f64 {
 /// The paths to use for new data. `window` is what may be sent behind a hole, in bytes.
 pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64) -> PathSet {
     let segment = segment.max(1) as f64;
-    let mut ranked: Vec<_> =
-        paths.iter().map(|f| (f.path.id, Carried::alone(f, window, segment))).collect();
+    let mut ranked: Vec<_> = paths.iter().map(|f| (f.path.id, alone(f, window, segment))).collect();
     ranked.sort_by(|(_, a), (_, b)| b.goodput(window).total_cmp(&a.goodput(window)));
     let mut ranked = ranked.into_iter();
     let Some((best, mut set)) = ranked.next() else { return PathSet::EMPTY };

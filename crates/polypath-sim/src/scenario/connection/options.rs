@@ -44,6 +44,9 @@ keys! {
         coupled: Option<bool>;
         /// What chooses the path of the next segment.
         scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        /// Whether the scheduler is shown only the paths that the receive buffer has room for, so
+        /// that no path makes the others wait (Oh and Lee, ToN 24(6), 2016).
+        blocking_protection: Option<bool>;
         /// What decides that a path is dead.
         failure: Option<AlgorithmName> as registered(Kind::Failure);
         /// What carries the frames of the bond on a path.
@@ -72,6 +75,9 @@ keys! {
         coupled: Option<bool>;
         /// What chooses the subflow of the next segment.
         scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        /// Whether the scheduler is shown only the paths that the receive buffer has room for, so
+        /// that no path makes the others wait (Oh and Lee, ToN 24(6), 2016).
+        blocking_protection: Option<bool>;
         /// What decides that a subflow's path is dead.
         failure: Option<AlgorithmName> as registered(Kind::Failure);
         /// Whether a subflow with room sends again what blocks the shared receive window

@@ -1,0 +1,25 @@
+//! What a set of paths carries through a receive window.
+//!
+//! All that is sent while a hole stands must fit into the window, so that a set of paths carries
+//! `min(sum of rates, window / longest hole)`: the goal function of buffer blocking protection (Oh
+//! and Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3).
+
+/// A set of paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Carried {
+    /// Sum of the rates in bytes/s.
+    pub(super) rate: f64,
+    /// How long the longest hole stands, in seconds.
+    pub(super) hole: f64,
+}
+
+impl Carried {
+    pub(super) fn with(self, other: Self) -> Self {
+        Self { rate: self.rate + other.rate, hole: self.hole.max(other.hole) }
+    }
+
+    /// In bytes/s, through a window of so many bytes.
+    pub(super) fn goodput(self, window: f64) -> f64 {
+        self.rate.min(window / self.hole)
+    }
+}
