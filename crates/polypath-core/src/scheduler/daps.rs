@@ -10,11 +10,12 @@
 //! room sends its part of the plan at once, ahead of what slower entries of other paths hold.
 //!
 //! Deviations: `E` is cut at `horizon`. The source makes a new plan when the old one is consumed, and
-//! has paths without room leave the plan. Here, as a path that has sent its part would else wait for
-//! the others, the next plan is put behind what is left, and a path with room waits only where the
-//! data or the receiver's window does not reach so far. The plan gives a window in each `d_i`, while
-//! a window takes a round trip: if after `2 E` such a wait has not ended, all starts anew from the
-//! head. A path without an RTT is used only where no planned path has room.
+//! has paths without room leave the plan. The plan gives a window in each `d_i`, while a window takes
+//! a round trip: here it is given up after `2 E`, with what paths have found no room for by then, and
+//! a new one begins at the head. A path that has sent its part before begins with the next plan,
+//! behind what is left, in place of waiting for the others; it waits only where the data or the
+//! receiver's window does not reach so far. A path without an RTT is used only where no planned path
+//! has room.
 
 use super::candidates::{Candidates, place, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -122,20 +123,21 @@ impl Daps {
         Box::new(Self::default())
     }
 
-    /// Gives up what is left of the plan.
+    /// Gives up what is left of the plan, and plans from the head.
     fn renew(&mut self, candidates: Candidates, now: Timestamp) {
         self.plan = Plan { paths: planned(candidates), ..Plan::default() };
-        self.extend(candidates, now);
+        let length = self.extend(candidates);
+        self.plan.ends = now + 2 * length;
     }
 
-    /// Plans a stretch behind what is left of the plan.
-    fn extend(&mut self, candidates: Candidates, now: Timestamp) {
+    /// Plans a stretch behind what is left of the plan; returns its length.
+    fn extend(&mut self, candidates: Candidates) -> Duration {
         let mut shares: Vec<_> = candidates.iter().filter_map(|p| self.share(p)).collect();
         shares.sort_by_key(|share| (share.delay_ms, share.path));
         let horizon_ms = self.parameters.horizon.as_millis() as u64;
         let (entries, length_ms) = plan(&shares, horizon_ms);
         self.plan.entries.extend(entries);
-        self.plan.ends = now + Duration::from_millis(2 * length_ms);
+        Duration::from_millis(length_ms)
     }
 
     fn share(&mut self, path: &PathView) -> Option<Share> {
@@ -159,14 +161,9 @@ impl Daps {
     }
 
     /// Sends what the plan says, if a path has room and the segment is there.
-    fn follow(
-        &mut self,
-        candidates: Candidates,
-        queue: &QueueView,
-        now: Timestamp,
-    ) -> Option<Pick> {
+    fn follow(&mut self, candidates: Candidates, queue: &QueueView) -> Option<Pick> {
         if self.next(candidates).is_none() {
-            self.extend(candidates, now);
+            self.extend(candidates);
         }
         let (index, before, path) = self.next(candidates)?;
         let pick = place(path, before.saturating_mul(path.mss), queue)?;
@@ -194,15 +191,15 @@ impl Scheduler for Daps {
         if queue.reinjection {
             return Pick::Send(lowest.id);
         }
-        if self.plan.paths != planned(candidates) {
+        if self.plan.paths != planned(candidates) || now >= self.plan.ends {
             self.renew(candidates, now);
         }
-        let planned = self.follow(candidates, queue, now);
+        let planned = self.follow(candidates, queue);
         if let Some(pick) = planned.or_else(|| self.waits(candidates, now).map(Pick::Wait)) {
             return pick;
         }
         self.renew(candidates, now);
-        self.follow(candidates, queue, now).unwrap_or(Pick::Send(lowest.id))
+        self.follow(candidates, queue).unwrap_or(Pick::Send(lowest.id))
     }
 
     fn on_remove(&mut self, path: PathId) {
@@ -291,7 +288,8 @@ mod tests {
     }
 
     /// The slow path has worked off its part and has room: it begins with the next plan, behind the
-    /// rest of this one. Where the window does not reach so far it waits, at most twice the length.
+    /// rest of this one, or waits where the window does not reach so far; after twice the length of
+    /// the plan all begins at the head.
     #[test]
     fn a_path_that_is_done_begins_with_the_next_plan() {
         let mut daps = daps();
@@ -301,8 +299,8 @@ mod tests {
         };
         assert_eq!((0..9).map(|n| pick(n, 99, 0)).last(), Some(ahead(1, 6)));
         assert_eq!(pick(0, 99, 10), ahead(1, 12));
-        assert_eq!(pick(1, 12, 69), Pick::Wait(Timestamp::from_millis(70)));
-        assert_eq!(pick(1, 12, 70), ahead(1, 6), "from the head");
+        assert_eq!(pick(1, 12, 59), Pick::Wait(Timestamp::from_millis(60)));
+        assert_eq!(pick(1, 12, 60), ahead(1, 6));
     }
 
     #[test]
