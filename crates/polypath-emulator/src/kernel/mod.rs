@@ -5,6 +5,7 @@ mod socket;
 mod timeline;
 mod transfer;
 
+pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
 pub use socket::KernelTransport;
 pub use timeline::Timeline;

@@ -174,7 +174,7 @@ fn kernel_flow(flow: &Flow, planned: &Planned) -> Result<KernelFlow, String> {
 }
 
 /// The namespaces of both hosts, with their addresses on the first and the last link of a route.
-fn ends(plan: &Plan, route: &Route, network: &NetworkPlan) -> [(String, IpAddr); 2] {
+pub(crate) fn ends(plan: &Plan, route: &Route, network: &NetworkPlan) -> [(String, IpAddr); 2] {
     let topology = plan.topology();
     // Routes of a plan have links.
     let [first, last] = [0, route.0.len() - 1].map(|link| route.0[link]);

@@ -17,6 +17,11 @@ impl Timeline {
         self.0.last().map_or(0, |&(_, total)| total)
     }
 
+    /// When something came, ascending.
+    pub fn times(&self) -> impl Iterator<Item = Timestamp> {
+        self.0.iter().map(|&(at, _)| at)
+    }
+
     /// The bytes until a time, those that came at it included.
     pub fn bytes_at(&self, at: Timestamp) -> u64 {
         let after = self.0.partition_point(|&(when, _)| when <= at);
@@ -53,6 +58,7 @@ mod tests {
         let at = [9, 10, 19, 20, 70, 99].map(|millis| timeline.bytes_at(ms(millis)));
         assert_eq!(at, [0, 1_000, 1_000, 1_500, 3_000, 3_000]);
         assert_eq!(timeline.total(), 3_000);
+        assert_eq!(timeline.times().collect::<Vec<_>>(), [10, 20, 70].map(ms));
     }
 
     /// 2000 bytes in 60 ms.

@@ -1,6 +1,7 @@
 //! The simulator against the kernel: the same scenarios on both, and the differences.
 
 mod cells;
+pub mod death;
 mod measure;
 mod table;
 

@@ -11,7 +11,7 @@ use polypath_emulator::plan::Prefix;
 use polypath_emulator::validate::{Cell, Row, Summary, compare, shipped_cells};
 use serde::Serialize;
 
-use super::text;
+use super::{kernel_version, text};
 use crate::command::LogFormat;
 use crate::command::service::{self, QUIET_LOG};
 use crate::config::UsageError;
@@ -72,7 +72,7 @@ pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
         rows.push(row);
     }
     let summary = Summary::new(&rows);
-    let fidelity = Fidelity { kernel: kernel()?, runs: options.runs, rows, summary };
+    let fidelity = Fidelity { kernel: kernel_version()?, runs: options.runs, rows, summary };
     if let Some(file) = &options.html {
         let page = fidelity::page(&text::title(&fidelity), &text::rows(&fidelity));
         fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
@@ -97,10 +97,4 @@ impl KernelOptions {
         cells.retain(|cell| self.cells.is_empty() || wanted(cell));
         Ok(cells)
     }
-}
-
-/// The name and version of the kernel.
-fn kernel() -> anyhow::Result<String> {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease");
-    Ok(format!("Linux {}", release.context("cannot read the kernel's version")?.trim()))
 }

@@ -1,13 +1,16 @@
-//! `polypath validate`: the simulator against what it simulates.
+//! `polypath validate`: simulator, kernel and bond against each other.
 
+mod death;
 mod kernel;
 mod text;
 
+use std::fs;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
-/// Compare the simulator with what it simulates
+/// Compare simulator, kernel and bond
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ValidateArgs {
     #[command(subcommand)]
@@ -17,6 +20,7 @@ pub struct ValidateArgs {
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum Against {
     Kernel(kernel::KernelOptions),
+    Death(death::DeathOptions),
 }
 
 /// Runs the comparison and prints it.
@@ -26,5 +30,12 @@ enum Against {
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     match &args.against {
         Against::Kernel(options) => kernel::run(options),
+        Against::Death(options) => death::run(options),
     }
+}
+
+/// The name and version of the kernel.
+fn kernel_version() -> anyhow::Result<String> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease");
+    Ok(format!("Linux {}", release.context("cannot read the kernel's version")?.trim()))
 }
