@@ -37,7 +37,7 @@ fn outcome(test: &str, world: World) -> Option<Outcome> {
 /// What both must do: deliveries go on over the other path while the first is dead, no faster than
 /// that path, and the first is used again.
 fn assert_survived(outcome: Outcome) {
-    let Outcome { stall_ms, goodput_share, reuse_ms } = outcome;
+    let Outcome { stall_ms, goodput_share, reuse_ms, .. } = outcome;
     let stall_ms = stall_ms.expect("deliveries go on");
     assert!(stall_ms < DEAD_MS, "{outcome:?}");
     // What waited behind the dead path, and what was on its way, comes on top: both queues and

@@ -7,9 +7,14 @@ use polypath_sim::Direction;
 use polypath_sim::run::Plan;
 use polypath_units::{Bandwidth, Timestamp};
 use serde::Serialize;
+use std::time::Duration;
 
 /// Packets that show that a path is used again: more than probes and single repetitions.
 const IN_USE: u64 = 20;
+
+/// What counts as having recovered: this share of what the other paths carry, for so long.
+const RECOVERED: f64 = 0.8;
+const FOR: Duration = Duration::from_millis(500);
 
 /// A path that dies and comes back, beside others that do not.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +44,9 @@ pub struct Outcome {
     /// The longest gap between deliveries to the application around the death, less the usual one
     /// ([`interruption`]); `None` if nothing came after it.
     pub stall_ms: Option<f64>,
+    /// From the death until half a second begins in which 80 % of what the other paths carry comes;
+    /// `None` if none does before the path is back.
+    pub recovery_ms: Option<f64>,
     /// What came while the path was dead, as a share of what the others carry in that time, headers
     /// included.
     pub goodput_share: f64,
@@ -78,10 +86,15 @@ impl Outage {
     /// What became of a transfer that received this, and used the path again at `reused`.
     pub fn outcome(&self, received: &Timeline, reused: Option<Timestamp>) -> Outcome {
         let deliveries: Vec<_> = received.times().collect();
-        let goodput = received.mbit_s(self.dies, self.returns);
+        let share = |from, to| received.mbit_s(from, to) / self.surviving.mbit_per_sec();
+        let recovered = |at: &Timestamp| share(*at, *at + FOR) >= RECOVERED;
+        let dead = deliveries.iter().copied().filter(|&at| at > self.dies);
+        let starts = std::iter::once(self.dies).chain(dead);
+        let recovery = starts.take_while(|&at| at + FOR <= self.returns).find(recovered);
         Outcome {
             stall_ms: interruption(&deliveries, self.dies).map(|gap| gap.as_secs_f64() * 1e3),
-            goodput_share: goodput / self.surviving.mbit_per_sec(),
+            recovery_ms: recovery.map(|at| at.since(self.dies).as_secs_f64() * 1e3),
+            goodput_share: share(self.dies, self.returns),
             reuse_ms: reused.map(|at| at.since(self.returns).as_secs_f64() * 1e3),
         }
     }
@@ -91,21 +104,23 @@ impl Outage {
 #[derive(Debug)]
 pub(super) struct Reuse {
     returns: Timestamp,
-    /// The packets until its return.
-    before: u64,
+    /// The packets until its return, or until it was looked at first.
+    before: Option<u64>,
     at: Option<Timestamp>,
 }
 
 impl Reuse {
     pub(super) fn of(outage: &Outage) -> Self {
-        Self { returns: outage.returns, before: 0, at: None }
+        Self { returns: outage.returns, before: None, at: None }
     }
 
     /// So many packets have come out until `now`.
     pub(super) fn look(&mut self, now: Timestamp, packets: u64) {
-        if now <= self.returns {
-            self.before = packets;
-        } else if self.at.is_none() && packets >= self.before + IN_USE {
+        if now <= self.returns || self.before.is_none() {
+            self.before = Some(packets);
+        }
+        let used = self.before.is_some_and(|before| packets >= before + IN_USE);
+        if used && self.at.is_none() {
             self.at = Some(now);
         }
     }
@@ -124,14 +139,14 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
-    /// 10 kB every 10 ms until the death at 1 s, then a stall, then 5 kB every 10 ms.
+    /// 10 kB every 10 ms until the death at 1 s, then a stall, then 6 kB every 10 ms, 4.8 Mbit/s.
     fn stalled(from_ms: u64, until_ms: u64) -> Timeline {
         let mut timeline = Timeline::default();
         for at in (10..=from_ms).step_by(10) {
             timeline.add(ms(at), 10_000);
         }
         for at in (until_ms..=3_000).step_by(10) {
-            timeline.add(ms(at), 5_000);
+            timeline.add(ms(at), 6_000);
         }
         timeline
     }
@@ -146,13 +161,13 @@ mod tests {
         }
     }
 
-    /// The gap is 400 ms, 390 more than usual. From 1400 to 2000 ms 61 times 5 kB come in 1 s:
-    /// 2.44 of 5 Mbit/s.
+    /// The gap is 400 ms, 390 more than usual. Until 2000 ms 61 times 6 kB come: 2.928 of 5 Mbit/s.
     #[test]
-    fn deliveries_give_stall_and_goodput() {
+    fn deliveries_give_stall_recovery_and_goodput() {
         let outcome = outage().outcome(&stalled(1_000, 1_400), Some(ms(2_125)));
         assert_eq!(outcome.stall_ms, Some(390.0));
-        assert!((outcome.goodput_share - 0.488).abs() < 1e-9, "{outcome:?}");
+        assert_eq!(outcome.recovery_ms, Some(400.0));
+        assert!((outcome.goodput_share - 0.5856).abs() < 1e-9, "{outcome:?}");
         assert_eq!(outcome.reuse_ms, Some(125.0));
     }
 
@@ -160,7 +175,14 @@ mod tests {
     fn what_never_comes_has_no_time() {
         let outcome = outage().outcome(&stalled(1_000, 3_001), None);
         assert_eq!((outcome.stall_ms, outcome.reuse_ms), (None, None));
-        assert_eq!(outcome.goodput_share, 0.0);
+        assert_eq!((outcome.recovery_ms, outcome.goodput_share), (None, 0.0));
+    }
+
+    /// Without a stall there is nothing to recover from; what comes late comes too late.
+    #[test]
+    fn recovery_is_within_the_outage() {
+        assert_eq!(outage().outcome(&stalled(1_000, 1_010), None).recovery_ms, Some(0.0));
+        assert_eq!(outage().outcome(&stalled(1_000, 1_600), None).recovery_ms, None);
     }
 
     #[test]
@@ -173,6 +195,17 @@ mod tests {
         reuse.look(ms(2_020), 120);
         reuse.look(ms(2_030), 500);
         assert_eq!(reuse.at(), Some(ms(2_020)));
+    }
+
+    #[test]
+    fn what_a_path_carried_before_a_late_first_look_does_not_count() {
+        let mut reuse = Reuse::of(&outage());
+        for (at, packets) in [(2_003, 500), (2_005, 519)] {
+            reuse.look(ms(at), packets);
+            assert_eq!(reuse.at(), None);
+        }
+        reuse.look(ms(2_007), 520);
+        assert_eq!(reuse.at(), Some(ms(2_007)));
     }
 
     #[test]

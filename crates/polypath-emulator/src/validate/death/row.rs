@@ -14,6 +14,8 @@ pub struct Row {
     pub world: World,
     /// See [`Outcome::stall_ms`].
     pub stall_ms: Option<Spread>,
+    /// See [`Outcome::recovery_ms`].
+    pub recovery_ms: Option<Spread>,
     /// See [`Outcome::goodput_share`].
     pub goodput_share: Option<Spread>,
     /// See [`Outcome::reuse_ms`].
@@ -53,6 +55,7 @@ impl Row {
             contestant,
             world,
             stall_ms: spread(|run| run.stall_ms),
+            recovery_ms: spread(|run| run.recovery_ms),
             goodput_share: spread(|run| Some(run.goodput_share)),
             reuse_ms: spread(|run| run.reuse_ms),
             runs,
@@ -76,7 +79,7 @@ mod tests {
     use super::*;
 
     fn outcome(stall_ms: f64, reuse_ms: Option<f64>) -> Outcome {
-        Outcome { stall_ms: Some(stall_ms), goodput_share: 0.5, reuse_ms }
+        Outcome { stall_ms: Some(stall_ms), recovery_ms: None, goodput_share: 0.5, reuse_ms }
     }
 
     #[test]
@@ -92,7 +95,8 @@ mod tests {
     #[test]
     fn a_row_without_runs_says_why() {
         let row = Row::new("Multipath TCP", World::Kernel, Err("no root".to_owned()));
-        assert_eq!((row.stall_ms, row.goodput_share, row.reuse_ms), (None, None, None));
+        assert_eq!((row.stall_ms, row.recovery_ms), (None, None));
+        assert_eq!((row.goodput_share, row.reuse_ms), (None, None));
         assert_eq!(row.missing.as_deref(), Some("no root"));
     }
 }
