@@ -4,9 +4,9 @@ use core::fmt::Write;
 
 use super::html::{self, escape};
 
-/// A page with a table whose first row are the headings; the first column names the others.
-/// Writing to a `String` cannot fail.
-pub fn page<const N: usize>(title: &str, rows: &[[String; N]]) -> String {
+/// A page with a table whose first row are the headings, and notes below it; the first column names
+/// the other rows. Writing to a `String` cannot fail.
+pub fn page<const N: usize>(title: &str, rows: &[[String; N]], notes: &[String]) -> String {
     html::page(title, |page| {
         page.push_str("<table>\n");
         for (number, row) in rows.iter().enumerate() {
@@ -21,6 +21,9 @@ pub fn page<const N: usize>(title: &str, rows: &[[String; N]]) -> String {
             page.push_str("</tr>\n");
         }
         page.push_str("</table>\n");
+        for note in notes {
+            let _ = writeln!(page, "<p>{}</p>", escape(note));
+        }
     })
 }
 
@@ -30,10 +33,11 @@ mod tests {
     use crate::report::well_formed::assert_well_formed;
 
     #[test]
-    fn the_page_has_all_cells() {
+    fn the_page_has_all_cells_and_notes() {
         let rows = [["cell", "ms"], ["a < b", "1.0"]].map(|row| row.map(str::to_owned));
-        let text = page("x & y", &rows);
+        let text = page("x & y", &rows, &["b > a".to_owned()]);
         assert_well_formed(&text);
+        assert!(text.contains("<p>b &gt; a</p>"));
         assert!(text.contains("<tr><th>a &lt; b</th><td class=\"value\">1.0</td></tr>"));
     }
 }

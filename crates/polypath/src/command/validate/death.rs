@@ -62,7 +62,7 @@ pub(super) fn run(options: &DeathOptions) -> anyhow::Result<ExitCode> {
     service::start_log(LogFormat::Text, LOG)?;
     let deaths = measure(options)?;
     if let Some(file) = &options.html {
-        let page = fidelity::page(&deaths.title(), &deaths.cells());
+        let page = fidelity::page(&deaths.title(), &deaths.cells(), &deaths.missing());
         fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
     }
     output::print(&match options.json {
@@ -142,14 +142,18 @@ impl Deaths {
         }
     }
 
+    /// What was not measured, and why.
+    fn missing(&self) -> Vec<String> {
+        let told = |Row { contestant, world, missing, .. }: &Row| {
+            let reason = missing.as_ref()?;
+            Some(format!("{contestant}, {}: not measured: {reason}", world.name()))
+        };
+        self.rows.iter().filter_map(told).collect()
+    }
+
     fn text(&self) -> String {
-        let mut text = format!("{}\n{}", self.title(), columns(&self.cells(), 2));
-        for Row { contestant, world, missing, .. } in &self.rows {
-            if let Some(reason) = missing {
-                text += &format!("{contestant}, {}: not measured: {reason}\n", world.name());
-            }
-        }
-        text
+        let notes: String = self.missing().iter().map(|note| format!("{note}\n")).collect();
+        format!("{}\n{}{notes}", self.title(), columns(&self.cells(), 2))
     }
 }
 

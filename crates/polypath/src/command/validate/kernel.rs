@@ -74,7 +74,7 @@ pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
     let summary = Summary::new(&rows);
     let fidelity = Fidelity { kernel: kernel_version()?, runs: options.runs, rows, summary };
     if let Some(file) = &options.html {
-        let page = fidelity::page(&text::title(&fidelity), &text::rows(&fidelity));
+        let page = fidelity::page(&text::title(&fidelity), &text::rows(&fidelity), &[]);
         fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
     }
     output::print(&match options.json {
