@@ -8,8 +8,8 @@
 mod balia;
 mod bbr;
 mod bbr3;
-mod cabe;
 mod brf;
+mod cabe;
 mod control;
 mod coupling;
 mod cubic;
@@ -27,15 +27,15 @@ pub(crate) mod testing;
 mod transport;
 mod tustin;
 mod views;
-mod wvegas;
 mod westwood;
 mod westwood_plus;
+mod wvegas;
 
 pub use balia::Balia;
 pub use bbr::{Bbr, BbrParameters};
 pub use bbr3::{Bbr3, Bbr3Parameters};
-pub use cabe::{Cabe, CabeParameters};
 pub use brf::{Brf, BrfParameters};
+pub use cabe::{Cabe, CabeParameters};
 pub use control::{Congestion, CongestionConfig};
 pub use cubic::{Cubic, CubicParameters};
 pub use events::{Ack, Loss, LostPacket, RateSample};
@@ -44,10 +44,10 @@ pub use new_reno::NewRenoRecovery;
 pub use olia::Olia;
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
-pub use wvegas::{Wvegas, WvegasParameters};
 pub use tustin::Tustin;
 pub use westwood::{Westwood, WestwoodParameters};
 pub use westwood_plus::{WestwoodPlus, WestwoodPlusParameters};
+pub use wvegas::{Wvegas, WvegasParameters};
 
 crate::registry::algorithms! {
     /// The registry of congestion avoidance.
@@ -55,16 +55,16 @@ crate::registry::algorithms! {
         Balia => Balia,
         Bbr => Bbr,
         Bbr3 => Bbr3,
-        Cabe => Cabe,
         Brf => Brf,
+        Cabe => Cabe,
         Cubic => Cubic,
         Lia => Lia,
         Olia => Olia,
         Reno => Reno,
-        Wvegas => Wvegas,
         Tustin => Tustin,
         Westwood => Westwood,
         WestwoodPlus => WestwoodPlus,
+        Wvegas => Wvegas,
     ]
 }
 

@@ -27,6 +27,9 @@ pub struct Subflow {
     pub in_recovery: bool,
     /// Whether data may be sent on it: false while it is declared failed.
     pub usable: bool,
+    /// Whether the sender spaces packets out over a round trip, by window over RTT if the controller
+    /// has no rate of its own.
+    pub paced: bool,
 }
 
 impl Subflow {
@@ -48,6 +51,7 @@ impl Subflow {
             in_flight: 0,
             in_recovery: false,
             usable: true,
+            paced: true,
         }
     }
 

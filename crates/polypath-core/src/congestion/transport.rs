@@ -22,6 +22,13 @@ impl Congestion {
         }
     }
 
+    /// Whether the sender paces a subflow whose controller has no rate of its own; it does unless told.
+    pub fn set_paced(&mut self, id: PathId, paced: bool) {
+        if let Some(subflow) = self.subflow_mut(id) {
+            subflow.paced = paced;
+        }
+    }
+
     /// A round trip was measured on something else than a packet of [`Congestion::on_sent`]: the
     /// handshake.
     pub fn on_rtt_sample(&mut self, id: PathId, sample: Duration) {

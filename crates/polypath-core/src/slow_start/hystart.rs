@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! w += acked;  leave when w >= 16 MSS and either
-//!   ACK train:  ACKs at most 2 ms apart have gone on for longer than (rtt_min + 1 ms) / 2
+//!   ACK train:  ACKs at most 2 ms apart have gone on for longer than (rtt_min + 1 ms) / 2, without
+//!               the half if the sender paces: that alone spreads them over half a round
 //!   delay:      after 8 samples of the round, its smallest RTT > rtt_min + clamp(rtt_min / 8, 4, 16)
 //! ```
 //!
@@ -30,8 +31,8 @@ pub struct ClassicHystartParameters {
     pub low_window: f64,
     /// `hystart_ack_delta_us` in ms.
     pub ack_gap_ms: f64,
-    /// Share of the smallest RTT that a train may last.
-    pub train_share: f64,
+    /// Share of the smallest RTT that a train may last if the sender does not pace.
+    pub unpaced_share: f64,
     /// What the smallest RTT is taken to be longer for a train, in ms.
     pub train_slack_ms: f64,
     /// `HYSTART_MIN_SAMPLES`.
@@ -45,11 +46,11 @@ pub struct ClassicHystartParameters {
 }
 
 impl ClassicHystartParameters {
-    /// Those of Linux for a sender that does not pace.
+    /// Those of Linux.
     pub const DEFAULT: Self = Self {
         low_window: 16.0,
         ack_gap_ms: 2.0,
-        train_share: 0.5,
+        unpaced_share: 0.5,
         train_slack_ms: 1.0,
         rtt_samples: 8.0,
         min_rtt_threshold_ms: 4.0,
@@ -65,9 +66,9 @@ impl ClassicHystartParameters {
     }
 
     /// How long a train of ACKs may last.
-    fn longest_train(&self, rtt_min: Duration) -> Duration {
+    fn longest_train(&self, rtt_min: Duration, paced: bool) -> Duration {
         let slack = Duration::from_secs_f64(self.train_slack_ms / 1e3);
-        (rtt_min + slack).mul_f64(self.train_share)
+        (rtt_min + slack).mul_f64(if paced { 1.0 } else { self.unpaced_share })
     }
 }
 
@@ -111,17 +112,13 @@ impl Round {
         Self { began: now, train: now, min_rtt: None, samples: 0 }
     }
 
-    fn has_long_train(
-        &mut self,
-        now: Timestamp,
-        rtt_min: Duration,
-        parameters: &ClassicHystartParameters,
-    ) -> bool {
-        let unbroken = now - self.train <= Duration::from_secs_f64(parameters.ack_gap_ms / 1e3);
+    /// Whether the ACKs of the round have gone on for longer than `limit`, with gaps of at most `gap`.
+    fn has_long_train(&mut self, now: Timestamp, gap: Duration, limit: Duration) -> bool {
+        let unbroken = now - self.train <= gap;
         if unbroken {
             self.train = now;
         }
-        unbroken && now - self.began > parameters.longest_train(rtt_min)
+        unbroken && now - self.began > limit
     }
 
     fn has_long_rtt(
@@ -159,10 +156,10 @@ impl Hystart {
                 purpose: "largest time between two ACKs of a train",
             },
             Parameter {
-                name: "train_share",
-                default: DEFAULTS.train_share,
+                name: "unpaced_share",
+                default: DEFAULTS.unpaced_share,
                 unit: "",
-                purpose: "share of the smallest RTT that a train may last; 1 for a sender that paces",
+                purpose: "share of the smallest RTT that a train may last if the sender does not pace",
             },
             Parameter {
                 name: "train_slack",
@@ -222,7 +219,9 @@ impl SlowStart for Hystart {
         if state.cwnd < parameters.low_window * state.mss as f64 {
             return growth;
         }
-        let train = round.has_long_train(ack.now, rtt_min, &parameters);
+        let gap = Duration::from_secs_f64(parameters.ack_gap_ms / 1e3);
+        let limit = parameters.longest_train(rtt_min, state.paced);
+        let train = round.has_long_train(ack.now, gap, limit);
         if round.has_long_rtt(sample, rtt_min, &parameters) || train {
             *flow = Flow::Done;
             return Growth::Exit;
@@ -253,9 +252,11 @@ mod tests {
 
     const P: u8 = 0;
 
-    /// An ACK at a time with an RTT, both in microseconds, for a subflow of 40 ms and 20 segments.
+    /// An ACK at a time with an RTT, both in microseconds, for a subflow of 40 ms and 20 segments
+    /// that is not paced.
     fn acked(hystart: &mut Hystart, at_us: u64, rtt_us: u64) -> Growth {
-        let flows = subflows(1_000, &[(20_000.0, 40)]);
+        let mut flows = subflows(1_000, &[(20_000.0, 40)]);
+        flows.get_mut(path(P)).unwrap().paced = false;
         let rtt = Some(Duration::from_micros(rtt_us));
         let now = Timestamp::from_micros(at_us);
         hystart.on_ack(path(P), &Ack { now, rtt, ..ack(1_000, 1_000) }, flows.as_slice())
@@ -282,6 +283,12 @@ mod tests {
             let last = acked(&mut hystart, last_us, 40_000);
             assert_eq!(last == Growth::Exit, ends, "gaps of {gap_us} us until {last_us} us");
         }
+    }
+
+    #[test]
+    fn a_paced_train_may_last_a_whole_rtt() {
+        let limit = |paced| DEFAULTS.longest_train(Duration::from_millis(40), paced);
+        assert_eq!([true, false].map(|paced| limit(paced).as_micros()), [41_000, 20_500]);
     }
 
     /// An eighth above 40 ms, in the ninth sample of a round.

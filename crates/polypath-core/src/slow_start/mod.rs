@@ -1,26 +1,23 @@
 //! Window growth before the first loss.
 
-mod hystart;
-mod hystart_pp;
-mod standard;
-
-pub use hystart::{ClassicHystartParameters, Hystart};
 mod bess;
 mod css;
+mod hystart;
 mod hystart_pp;
 mod standard;
 
 pub use bess::{Bess, BessParameters};
 pub use css::{Css, CssParameters};
+pub use hystart::{ClassicHystartParameters, Hystart};
 pub use hystart_pp::{HystartParameters, HystartPp};
 pub use standard::Standard;
 
 crate::registry::algorithms! {
     /// The registry of slow starts.
     SlowStartKind, "slow start", dyn SlowStart, [
-        Hystart => Hystart,
         Bess => Bess,
         Css => Css,
+        Hystart => Hystart,
         HystartPp => HystartPp,
         Standard => Standard,
     ]

@@ -122,8 +122,10 @@ impl Flow {
         let in_flight = ack.prior_in_flight as f64;
         let next = match phase {
             PHASE_PROBE => {
-                full_length
-                    && (ack.lost_bytes > 0 || in_flight >= self.inflight(CYCLE[phase], ack.mss))
+                // The quantum that leaves next counts (`bbr_packets_in_net_at_edt`).
+                let next = self.quantum(ack.mss) * ack.mss as f64;
+                let target = self.inflight(CYCLE[phase], ack.mss);
+                full_length && (ack.lost_bytes > 0 || in_flight + next >= target)
             }
             PHASE_DRAIN => full_length || in_flight <= self.inflight(1.0, ack.mss),
             _ => full_length,

@@ -2,6 +2,7 @@
 
 use super::{Endpoint, Report, State};
 use crate::tcp::clock::TimestampClock;
+use crate::tcp::config::Pacing;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::tcp::sender::{Negotiated, Sender};
@@ -127,6 +128,7 @@ impl Endpoint {
         congestion.add_subflow(self.path, u64::from(negotiated.mss), now);
         congestion.set_rto_bounds(self.path, self.config.rto);
         congestion.set_restart_after_idle(self.path, self.config.idle_restart);
+        congestion.set_paced(self.path, self.config.pacing == Pacing::Internal);
         if self.handshake.transmissions == 1 {
             congestion.on_rtt_sample(self.path, now - self.handshake.first_sent_at);
         } else if self.handshake.transmissions > 2 {

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn after_three_duplicates_acknowledgements_of_data_beyond_a_hole_are_held_back() {
         let mut acks = policy(TcpConfig { compressed_sacks: 2, ..TcpConfig::LINUX });
-        let mut due = |acks: &mut AckPolicy, nxt| {
+        let due = |acks: &mut AckPolicy, nxt| {
             acks.on_out_of_order(ms(0), nxt, ms(10) - ms(0));
             core::mem::take(&mut acks.due)
         };
