@@ -30,6 +30,9 @@ pub struct Subflow {
     /// Whether the sender spaces packets out over a round trip, by window over RTT if the controller
     /// has no rate of its own.
     pub paced: bool,
+    /// Whether what leaves next counts as on its way already: Linux hands a paced burst on with its
+    /// departure time ahead.
+    pub departs_ahead: bool,
 }
 
 impl Subflow {
@@ -52,6 +55,7 @@ impl Subflow {
             in_recovery: false,
             usable: true,
             paced: true,
+            departs_ahead: false,
         }
     }
 

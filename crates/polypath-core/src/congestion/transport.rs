@@ -29,6 +29,14 @@ impl Congestion {
         }
     }
 
+    /// Whether what a subflow sends next counts as on its way already where its controller probes for
+    /// bandwidth, as with Linux; it does not unless told.
+    pub fn set_departs_ahead(&mut self, id: PathId, ahead: bool) {
+        if let Some(subflow) = self.subflow_mut(id) {
+            subflow.departs_ahead = ahead;
+        }
+    }
+
     /// A round trip was measured on something else than a packet of [`Congestion::on_sent`]: the
     /// handshake.
     pub fn on_rtt_sample(&mut self, id: PathId, sample: Duration) {

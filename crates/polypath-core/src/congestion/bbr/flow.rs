@@ -90,7 +90,7 @@ impl Flow {
     ) {
         self.model.update_bandwidth(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
-        self.advance_cycle(ack);
+        self.advance_cycle(ack, subflow.departs_ahead);
         if ack.round_start && ack.rate.is_some_and(|sample| !sample.app_limited) {
             let BbrParameters { full_pipe_growth, full_pipe_rounds, .. } = *parameters;
             self.full_pipe.on_round(self.model.bandwidth(), full_pipe_growth, full_pipe_rounds);
@@ -116,14 +116,15 @@ impl Flow {
     }
 
     /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
-    fn advance_cycle(&mut self, ack: &Ack) {
+    fn advance_cycle(&mut self, ack: &Ack, departs_ahead: bool) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let full_length = self.model.rtprop().is_some_and(|rtprop| ack.now - since > rtprop);
         let in_flight = ack.prior_in_flight as f64;
         let next = match phase {
             PHASE_PROBE => {
-                // The quantum that leaves next counts (`bbr_packets_in_net_at_edt`).
-                let next = self.quantum(ack.mss) * ack.mss as f64;
+                // `bbr_packets_in_net_at_edt`
+                let ahead = if departs_ahead { self.quantum(ack.mss) } else { 0.0 };
+                let next = ahead * ack.mss as f64;
                 let target = self.inflight(CYCLE[phase], ack.mss);
                 full_length && (ack.lost_bytes > 0 || in_flight + next >= target)
             }
@@ -524,6 +525,22 @@ mod tests {
         sender.enter_phase(PHASE_PROBE);
         sender.event(167, 21, |ack| Ack { lost_bytes: MSS, ..ack });
         assert_eq!(sender.phase(), PHASE_DRAIN);
+    }
+
+    /// 208.3 segments of 1.25 BDP, three quanta of 10 at 1.25 times the rate, two more, even: 242.
+    /// The quantum that leaves next counts where it departs ahead.
+    #[test]
+    fn a_burst_that_departs_ahead_counts_while_probing() {
+        for (ahead, in_flight, next) in
+            [(false, 241, false), (false, 242, true), (true, 231, false), (true, 232, true)]
+        {
+            let mut sender = Sender::cruising();
+            sender.subflow.departs_ahead = ahead;
+            sender.enter_phase(PHASE_PROBE);
+            assert_eq!(sender.flow.quantum(MSS), 10.0);
+            sender.event(in_flight, 21, |ack| ack);
+            assert_eq!(sender.phase() == PHASE_DRAIN, next, "{in_flight} segments, {ahead}");
+        }
     }
 
     #[test]

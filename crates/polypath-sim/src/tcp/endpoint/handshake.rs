@@ -129,6 +129,7 @@ impl Endpoint {
         congestion.set_rto_bounds(self.path, self.config.rto);
         congestion.set_restart_after_idle(self.path, self.config.idle_restart);
         congestion.set_paced(self.path, self.config.pacing == Pacing::Internal);
+        congestion.set_departs_ahead(self.path, true);
         if self.handshake.transmissions == 1 {
             congestion.on_rtt_sample(self.path, now - self.handshake.first_sent_at);
         } else if self.handshake.transmissions > 2 {
