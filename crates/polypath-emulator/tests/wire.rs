@@ -52,6 +52,8 @@ fn receive(socket: &UdpSocket, patience: Duration) -> Option<Vec<u8>> {
     match socket.recv(&mut buffer) {
         Ok(length) => Some(buffer[..length].to_vec()),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        // A signal for another thread's sake; a receive with a time-out is not begun again for it.
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => receive(socket, patience),
         Err(error) => panic!("{error}"),
     }
 }
