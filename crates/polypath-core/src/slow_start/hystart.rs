@@ -16,6 +16,7 @@
 //! most; here it is 1 ms (it is from 40 Mbit/s down for bursts of one segment, from 2 Gbit/s down
 //! for bursts of 64 KiB).
 
+use super::hystart_pp::rise;
 use super::standard::counted_bytes;
 use super::{Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
@@ -60,9 +61,8 @@ impl ClassicHystartParameters {
 
     /// The RTT from which on the pipe is taken to be full.
     fn full_rtt(&self, rtt_min: Duration) -> Duration {
-        let eighth = rtt_min.as_secs_f64() * 1e3 / self.min_rtt_divisor;
-        let rise = eighth.min(self.max_rtt_threshold_ms).max(self.min_rtt_threshold_ms);
-        rtt_min + Duration::from_secs_f64(rise / 1e3)
+        let Self { min_rtt_divisor, min_rtt_threshold_ms, max_rtt_threshold_ms, .. } = *self;
+        rtt_min + rise(rtt_min, min_rtt_divisor, [min_rtt_threshold_ms, max_rtt_threshold_ms])
     }
 
     /// How long a train of ACKs may last.

@@ -55,10 +55,15 @@ impl HystartParameters {
 
     /// How much the RTT must rise over `last_min` to end slow start.
     fn threshold(&self, last_min: Duration) -> Duration {
-        let eighth = last_min.as_secs_f64() * 1e3 / self.min_rtt_divisor;
-        let millis = eighth.min(self.max_rtt_threshold_ms).max(self.min_rtt_threshold_ms);
-        Duration::from_secs_f64(millis / 1e3)
+        let Self { min_rtt_divisor, min_rtt_threshold_ms, max_rtt_threshold_ms, .. } = *self;
+        rise(last_min, min_rtt_divisor, [min_rtt_threshold_ms, max_rtt_threshold_ms])
     }
+}
+
+/// The rise of the RTT that counts: `rtt` by the divisor, within limits in ms.
+pub(super) fn rise(rtt: Duration, divisor: f64, [least_ms, most_ms]: [f64; 2]) -> Duration {
+    let millis = (rtt.as_secs_f64() * 1e3 / divisor).min(most_ms).max(least_ms);
+    Duration::from_secs_f64(millis / 1e3)
 }
 
 impl Default for HystartParameters {

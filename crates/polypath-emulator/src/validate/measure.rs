@@ -6,7 +6,6 @@ use crate::netns::CleanError;
 use crate::plan::Prefix;
 use crate::wire::{DirectionReport, WireReport};
 use polypath_sim::run::{Keep, LinkReport, Plan, RunError, RunReport};
-use polypath_sim::scenario::Event;
 use polypath_units::Timestamp;
 use serde::Serialize;
 use std::time::Duration;
@@ -51,20 +50,38 @@ pub fn with_kernel(
     prefix: &Prefix,
     seed: u64,
 ) -> Result<(Measurement, KernelOutcome), MeasureError> {
-    let scenario = plan.scenario();
-    let end = Timestamp::ZERO + scenario.duration.ok_or(MeasureError::Endless)?;
-    let warm_up = Timestamp::ZERO + scenario.warm_up;
-    let options =
-        NetworkOptions { prefix: prefix.clone(), seed, host_sysctls: kernel::host_sysctls() };
-    let events: &[Event] = &scenario.events;
-    let network = Network::start(plan.topology(), events, &options)?;
-    let connections = connections(plan, network.namespaces().plan())?;
-    let outcome = kernel::run(&network, &connections, warm_up, end)?;
+    let (network, end) = started(plan, prefix, seed)?;
+    let outcome = run_kernel(plan, &network, end)?;
     network.stop()?;
+    let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
     let flows = outcome.received.iter().flatten();
     let goodput_mbit_s = flows.map(|flow| flow.mbit_s(warm_up, end)).sum();
     let sojourn_ms = sojourn(busier_live(&outcome.warm, &outcome.end));
     Ok((Measurement { goodput_mbit_s, sojourn_ms }, outcome))
+}
+
+/// The network of a plan, live, and when the run is over.
+pub(super) fn started(
+    plan: &Plan,
+    prefix: &Prefix,
+    seed: u64,
+) -> Result<(Network, Timestamp), MeasureError> {
+    let scenario = plan.scenario();
+    let end = Timestamp::ZERO + scenario.duration.ok_or(MeasureError::Endless)?;
+    let options =
+        NetworkOptions { prefix: prefix.clone(), seed, host_sysctls: kernel::host_sysctls() };
+    Ok((Network::start(plan.topology(), &scenario.events, &options)?, end))
+}
+
+/// The connections of a plan by the kernel, until the end.
+pub(super) fn run_kernel(
+    plan: &Plan,
+    network: &Network,
+    end: Timestamp,
+) -> Result<KernelOutcome, MeasureError> {
+    let connections = connections(plan, network.namespaces().plan())?;
+    let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
+    Ok(kernel::run(network, &connections, warm_up, end)?)
 }
 
 /// A run in the simulator.

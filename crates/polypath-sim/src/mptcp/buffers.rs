@@ -177,19 +177,14 @@ impl Connection {
     /// Puts up to `most` bytes of new data into the last segment that waits, or into one more;
     /// returns how many.
     fn deal_new(&mut self, index: usize, most: u32, now: Timestamp) -> u32 {
-        let Subflow { tcp, path, .. } = &mut self.subflows[index];
-        let dsn = self.chunks.next();
-        let room = self.unsent.min(self.edge - dsn).min(most.into()) as u32;
-        let joined = tcp.lengthen_last(room, dsn);
-        let dealt = if joined > 0 { joined } else { room.min(tcp.mss()) };
-        if joined > 0 {
-            self.chunks.lengthen_last(joined);
-        } else {
-            tcp.send_new(now, dealt, dsn);
-            self.chunks.push(dealt, *path, now);
+        let room = self.new_data().min(most.into());
+        let joined = self.subflows[index].tcp.lengthen_last(room as u32, self.chunks.next());
+        if joined == 0 {
+            return self.put_new(index, room, now);
         }
-        self.unsent -= u64::from(dealt);
-        dealt
+        self.chunks.lengthen_last(joined);
+        self.unsent -= u64::from(joined);
+        joined
     }
 }
 

@@ -128,23 +128,32 @@ impl Connection {
     /// Puts new data, or a chunk again, on a subflow.
     pub(super) fn send(&mut self, path: PathId, again: Option<Chunk>, now: Timestamp) {
         let index = path.index();
-        let mss = self.subflows[index].tcp.mss();
-        let (dsn, len) = match again {
-            Some(chunk) => (chunk.dsn, chunk.len),
-            None => {
-                let room = self.edge.saturating_sub(self.chunks.next());
-                (self.chunks.next(), self.unsent.min(room).min(mss.into()) as u32)
-            }
-        };
-        self.subflows[index].tcp.send_new(now, len, dsn);
         match again {
-            Some(chunk) => self.on_sent_again(chunk, path, now),
+            Some(chunk) => {
+                self.subflows[index].tcp.send_new(now, chunk.len, chunk.dsn);
+                self.on_sent_again(chunk, path, now);
+            }
             None => {
-                self.chunks.push(len, path, now);
-                self.unsent -= u64::from(len);
+                self.put_new(index, self.new_data(), now);
             }
         }
         self.transmit(index, now);
+    }
+
+    /// Bytes of new data that the peer has room for.
+    pub(super) fn new_data(&self) -> u64 {
+        self.unsent.min(self.edge.saturating_sub(self.chunks.next()))
+    }
+
+    /// Hands a segment of new data, of `most` bytes if they fit into one, to a subflow; returns its
+    /// length.
+    pub(super) fn put_new(&mut self, index: usize, most: u64, now: Timestamp) -> u32 {
+        let Subflow { tcp, path, .. } = &mut self.subflows[index];
+        let len = most.min(tcp.mss().into()) as u32;
+        tcp.send_new(now, len, self.chunks.next());
+        self.chunks.push(len, *path, now);
+        self.unsent -= u64::from(len);
+        len
     }
 
     fn on_sent_again(&mut self, chunk: Chunk, path: PathId, now: Timestamp) {

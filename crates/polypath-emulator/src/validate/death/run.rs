@@ -2,10 +2,10 @@
 
 use super::bond::{self, BondError};
 use super::outage::{NoOutage, Outage, Outcome, Reuse};
-use crate::kernel::{self, KernelError, Timeline, Unsuited, connections};
-use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
-use crate::netns::CleanError;
+use crate::kernel::Timeline;
+use crate::live::{Network, NetworkReport};
 use crate::plan::Prefix;
+use crate::validate::measure::{MeasureError, run_kernel, started};
 use polypath_net::realtime::rest;
 use polypath_sim::Direction;
 use polypath_sim::run::{Keep, Plan, Run, RunError, RunReport};
@@ -21,30 +21,18 @@ const LOOK: Duration = Duration::from_millis(2);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeathError {
-    /// The scenario has no end.
-    #[error("the scenario needs a `duration`")]
-    Endless,
     /// The scenario has no outage.
     #[error(transparent)]
     NoOutage(#[from] NoOutage),
-    /// The scenario is not for the kernel.
+    /// There is no network, or the kernel's connection failed.
     #[error(transparent)]
-    Unsuited(#[from] Unsuited),
-    /// There is no network.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// The kernel's connection failed.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
+    Live(#[from] MeasureError),
     /// The bond failed.
     #[error(transparent)]
     Bond(#[from] BondError),
     /// The simulation failed.
     #[error(transparent)]
     Simulator(#[from] RunError),
-    /// The network could not be removed.
-    #[error(transparent)]
-    Clean(#[from] CleanError),
     /// The links could not be looked at.
     #[error("cannot watch the links: {0}")]
     Watch(#[source] io::Error),
@@ -58,9 +46,7 @@ pub(super) fn kernel(
     seed: u64,
 ) -> Result<Outcome, DeathError> {
     live(plan, outage, prefix, seed, |network, end| {
-        let connections = connections(plan, network.namespaces().plan())?;
-        let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-        let outcome = kernel::run(network, &connections, warm_up, end)?;
+        let outcome = run_kernel(plan, network, end)?;
         Ok(outcome.received.into_iter().flatten().next().unwrap_or_default())
     })
 }
@@ -83,10 +69,7 @@ fn live(
     seed: u64,
     transfer: impl FnOnce(&Network, Timestamp) -> Result<Timeline, DeathError>,
 ) -> Result<Outcome, DeathError> {
-    let end = Timestamp::ZERO + plan.scenario().duration.ok_or(DeathError::Endless)?;
-    let options =
-        NetworkOptions { prefix: prefix.clone(), seed, host_sysctls: kernel::host_sysctls() };
-    let network = Network::start(plan.topology(), &plan.scenario().events, &options)?;
+    let (network, end) = started(plan, prefix, seed)?;
     let (received, reused) = thread::scope(|scope| {
         let watch = || reuse(&network, outage, end);
         let watching = thread::Builder::new().name("reuse".into()).spawn_scoped(scope, watch);
@@ -95,7 +78,7 @@ fn live(
         let panicked = |_| DeathError::Watch(io::Error::other("its thread panicked"));
         Ok::<_, DeathError>((received, watching.join().map_err(panicked)?))
     })?;
-    network.stop()?;
+    network.stop().map_err(MeasureError::from)?;
     Ok(outage.outcome(&received, reused))
 }
 
