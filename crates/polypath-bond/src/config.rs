@@ -2,6 +2,7 @@
 
 use polypath_core::congestion::CongestionConfig;
 use polypath_core::failure::FailureKind;
+use polypath_core::registry::Configured;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_units::Bandwidth;
 use std::time::Duration;
@@ -19,12 +20,12 @@ pub struct BondConfig {
     /// Congestion control and slow start of the paths.
     pub congestion: CongestionConfig,
     /// Which path the next segment takes.
-    pub scheduler: SchedulerKind,
+    pub scheduler: Configured<SchedulerKind>,
     /// Whether the scheduler is shown only the paths that the receive buffer has room for
     /// ([`polypath_core::scheduler::BlockingProtection`]).
     pub blocking_protection: bool,
     /// How a dead path is found.
-    pub failure: FailureKind,
+    pub failure: Configured<FailureKind>,
     /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
     /// least 64 KiB.
     pub receive_buffer: u64,
@@ -51,9 +52,9 @@ impl Default for BondConfig {
     fn default() -> Self {
         Self {
             congestion: CongestionConfig::default(),
-            scheduler: SchedulerKind::Edpf,
+            scheduler: SchedulerKind::Edpf.into(),
             blocking_protection: false,
-            failure: FailureKind::Fpf,
+            failure: FailureKind::Fpf.into(),
             receive_buffer: 16 << 20,
             send_buffer: 16 << 20,
             max_streams: 8_192,

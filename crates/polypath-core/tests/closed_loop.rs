@@ -21,7 +21,12 @@ fn bottleneck(loss: f64) -> Bottleneck {
 }
 
 fn toy(avoidance: CongestionKind, slow_start: SlowStartKind, loss: f64, seed: u64) -> Toy {
-    let config = CongestionConfig { avoidance, slow_start, seed, ..Default::default() };
+    let config = CongestionConfig {
+        avoidance: avoidance.into(),
+        slow_start: slow_start.into(),
+        seed,
+        ..Default::default()
+    };
     Toy::new(config, bottleneck(loss))
 }
 

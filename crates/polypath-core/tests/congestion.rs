@@ -19,8 +19,8 @@ struct Bench {
 impl Bench {
     fn new(avoidance: CongestionKind, coupled: bool) -> Self {
         let config = CongestionConfig {
-            avoidance,
-            slow_start: SlowStartKind::Standard,
+            avoidance: avoidance.into(),
+            slow_start: SlowStartKind::Standard.into(),
             coupled,
             ..Default::default()
         };
@@ -367,7 +367,7 @@ fn the_initial_window_is_that_of_rfc_6928() {
 fn the_initial_window_can_be_given_in_segments() {
     for kind in CongestionKind::ALL {
         let config = CongestionConfig {
-            avoidance: *kind,
+            avoidance: (*kind).into(),
             initial_segments: Some(3),
             ..CongestionConfig::default()
         };

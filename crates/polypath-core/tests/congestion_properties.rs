@@ -2,6 +2,7 @@
 
 use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
 use polypath_core::estimator::SentPacket;
+use polypath_core::registry::{Algorithm, Configured};
 use polypath_core::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
 use proptest::prelude::*;
@@ -232,14 +233,57 @@ fn configs(seed: u64) -> impl Iterator<Item = CongestionConfig> {
     CongestionKind::ALL.iter().flat_map(move |&avoidance| {
         SlowStartKind::ALL.iter().flat_map(move |&slow_start| {
             [true, false].map(|coupled| CongestionConfig {
-                avoidance,
-                slow_start,
+                avoidance: avoidance.into(),
+                slow_start: slow_start.into(),
                 coupled,
                 seed,
                 ..Default::default()
             })
         })
     })
+}
+
+/// Every algorithm with each of its parameters at its lowest and at its highest value.
+fn extremes(seed: u64) -> Vec<CongestionConfig> {
+    let base = CongestionConfig { seed, ..CongestionConfig::default() };
+    let avoidance = CongestionKind::ALL.iter().flat_map(|&kind| at_limits(kind));
+    let slow_start = SlowStartKind::ALL.iter().flat_map(|&kind| at_limits(kind));
+    let reno = CongestionKind::Reno.into();
+    let avoidance = avoidance.map(|avoidance| CongestionConfig { avoidance, ..base });
+    let slow_start =
+        slow_start.map(|slow_start| CongestionConfig { slow_start, avoidance: reno, ..base });
+    avoidance.chain(slow_start).collect()
+}
+
+fn at_limits<K: Algorithm>(kind: K) -> impl Iterator<Item = Configured<K>> {
+    kind.description().parameters.iter().flat_map(move |row| {
+        [row.lowest, row.highest].map(|value| Configured::with(kind, &[(row.name, value)]).unwrap())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_limits_of_parameters_break_nothing(
+        events in prop::collection::vec(event(), 1..80),
+    ) {
+        for config in extremes(0) {
+            let mut world = World::new(config);
+            for event in &events {
+                world.play(event);
+                for path in 0..=PATHS {
+                    world.check(path).map_err(|error| {
+                        TestCaseError::fail(format!("{config:?} {event:?}: {error}"))
+                    })?;
+                }
+            }
+        }
+    }
 }
 
 proptest! {

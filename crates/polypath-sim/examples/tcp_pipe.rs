@@ -43,7 +43,8 @@ impl Pipe {
 }
 
 fn run(segments: u64, window: u64, lose_every: u64, avoidance: CongestionKind) -> (u64, Timestamp) {
-    let congestion = CongestionConfig { avoidance, seed: 1, ..CongestionConfig::default() };
+    let congestion =
+        CongestionConfig { avoidance: avoidance.into(), seed: 1, ..CongestionConfig::default() };
     let receive_buffer = ReceiveBuffer::Auto { initial: 65_536, max: window * 1_448 };
     let config = TcpConfig { receive_buffer, ..TcpConfig::LINUX };
     let mut ends =

@@ -191,7 +191,7 @@ impl Run {
     }
 
     fn add_tcp(&mut self, topology: &Topology, route: &Route, start: Timestamp) {
-        let avoidance = CongestionKind::Cubic;
+        let avoidance = CongestionKind::Cubic.into();
         let congestion = CongestionConfig { avoidance, ..CongestionConfig::default() };
         let settings = TcpSettings { congestion, ..TcpSettings::default() };
         let ends = TcpEnd::connect(&mut self.simulator, topology, route, &settings, start);
@@ -200,7 +200,7 @@ impl Run {
 
     fn add_mptcp(&mut self, topology: &Topology, routes: &[Route], start: Timestamp) {
         let mut config = MptcpConfig::default();
-        config.congestion.avoidance = CongestionKind::Lia;
+        config.congestion.avoidance = CongestionKind::Lia.into();
         let backup = vec![false; routes.len()];
         let ends =
             MptcpEnd::connect(&mut self.simulator, topology, routes, &backup, &config, start);

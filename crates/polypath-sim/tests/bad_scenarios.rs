@@ -45,11 +45,11 @@ fn error_of(text: &str) -> String {
         Err(error) => return error.to_string(),
     };
     // Names of its own, so that the words do not change with every new algorithm.
-    let check = |_, name: &str| match ["reno", "low_rtt", "rto"].contains(&name) {
+    let check = |_, name: &str| match ["reno", "cubic", "low_rtt", "rto"].contains(&name) {
         true => Ok(()),
         false => Err(format!("{name:?} is unknown here")),
     };
-    match scenario.validate_names(check) {
+    match scenario.validate_names(check).and_then(|()| scenario.validate_algorithms()) {
         Ok(()) => panic!("accepted:\n{text}"),
         Err(error) => error.to_string(),
     }

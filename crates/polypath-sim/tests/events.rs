@@ -23,7 +23,7 @@ fn tcp(sim: &mut Simulator, topology: &Topology, routes: &[Route]) -> (EndpointI
 }
 
 fn mptcp(sim: &mut Simulator, topology: &Topology, routes: &[Route]) -> (EndpointId, EndpointId) {
-    let config = MptcpConfig { failure: FailureKind::Rto, ..MptcpConfig::default() };
+    let config = MptcpConfig { failure: FailureKind::Rto.into(), ..MptcpConfig::default() };
     MptcpEnd::connect(sim, topology, routes, &[false; 2], &config, Timestamp::ZERO)
 }
 

@@ -108,7 +108,11 @@ fn every_scheduler_fills_two_links() {
     let cases: Vec<_> =
         SchedulerKind::ALL.iter().flat_map(|&kind| [(kind, false), (kind, true)]).collect();
     let rows = parallel(&cases, |&(scheduler, blocking_protection)| {
-        let bond = BondConfig { scheduler, blocking_protection, ..BondConfig::default() };
+        let bond = BondConfig {
+            scheduler: scheduler.into(),
+            blocking_protection,
+            ..BondConfig::default()
+        };
         light(&links, &bond, 52_500_000, 0)
     });
     for ((kind, protected), goodput) in cases.iter().zip(&rows) {

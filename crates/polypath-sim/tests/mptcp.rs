@@ -60,8 +60,9 @@ impl World {
 }
 
 fn config(avoidance: CongestionKind, scheduler: SchedulerKind, buffer: u64) -> MptcpConfig {
-    let mut config = MptcpConfig { scheduler, ..MptcpConfig::default() };
-    config.congestion = CongestionConfig { avoidance, ..CongestionConfig::default() };
+    let mut config = MptcpConfig { scheduler: scheduler.into(), ..MptcpConfig::default() };
+    config.congestion =
+        CongestionConfig { avoidance: avoidance.into(), ..CongestionConfig::default() };
     config.tcp.receive_buffer = ReceiveBuffer::Fixed(buffer);
     config
 }
@@ -94,7 +95,7 @@ fn a_transfer_ends() {
     let lossy = [Link(50.0, 10, 0.01), Link(20.0, 30, 0.01)];
     for failure in FailureKind::ALL {
         let mut config = config(CongestionKind::Lia, SchedulerKind::LowRtt, 1 << 20);
-        config.failure = *failure;
+        config.failure = (*failure).into();
         let mut world = world(&lossy, &config, &NONE, Some(5_000_000));
         world.simulator.run_until(Timestamp::from_millis(60_000));
         let done = world.simulator.application::<Bulk>(world.bulk).unwrap().finished();
@@ -111,7 +112,7 @@ fn a_transfer_ends() {
 fn the_other_subflow_carries_on() {
     for failure in FailureKind::ALL {
         let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 4 << 20);
-        config.failure = *failure;
+        config.failure = (*failure).into();
         let mut world = world(&TWO, &config, &NONE, None);
         world.simulator.run_until(Timestamp::from_millis(5_000));
         for link in world.topology.both_ways("path0").unwrap() {
@@ -197,7 +198,7 @@ fn a_slow_path_starves_beside_full_send_buffers() {
     let links = [Link(100.0, 5, 0.0), Link(20.0, 100, 0.0)];
     let share = |subflow_buffers| {
         let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 16 << 20);
-        config.congestion.slow_start = SlowStartKind::Hystart;
+        config.congestion.slow_start = SlowStartKind::Hystart.into();
         config.subflow_buffers = subflow_buffers;
         let goodput = world(&links, &config, &NONE, None).goodput(10, 30);
         (goodput - 100.0 * PAYLOAD) / (20.0 * PAYLOAD)

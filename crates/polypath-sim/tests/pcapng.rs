@@ -64,7 +64,7 @@ impl World {
     }
 
     fn mptcp(&mut self, failure: FailureKind) -> Ends {
-        let config = MptcpConfig { failure, ..MptcpConfig::default() };
+        let config = MptcpConfig { failure: failure.into(), ..MptcpConfig::default() };
         let (topology, routes) = (&self.topology, &self.routes);
         let start = Timestamp::ZERO;
         MptcpEnd::connect(&mut self.simulator, topology, routes, &[false; 2], &config, start)
@@ -426,7 +426,7 @@ fn a_tunnel_shows_its_packets_in_udp() {
             TunnelRoute { route, rtt: Duration::from_millis(20), rate: 1e6 }
         });
         let known: Vec<_> = known.collect();
-        Tunnel::new(&known, SchedulerKind::RoundRobin, Duration::from_millis(200))
+        Tunnel::new(&known, SchedulerKind::RoundRobin.into(), Duration::from_millis(200))
     });
     let settings = TcpSettings::default();
     let ends = TcpEnd::connect_through(&mut world.simulator, tunnels, &settings, Timestamp::ZERO);

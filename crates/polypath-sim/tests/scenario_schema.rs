@@ -77,7 +77,7 @@ fn the_examples_of_the_page_are_scenarios() {
         let parsed =
             Scenario::parse(text, Path::new("example.toml"), &mut |_| Ok("1\n".to_owned()));
         let scenario = parsed.unwrap_or_else(|error| panic!("{error}\n{text}"));
-        scenario.validate_names(|kind, name| kind.check_registered(name)).unwrap();
+        scenario.validate_algorithms().unwrap();
         assert!(validator.is_valid(&as_json(text)), "{text}");
     }
 }

@@ -194,7 +194,7 @@ fn an_aggregate_flow_survives_a_path() {
 fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
     let disorder = |resequence| {
         // In turn on both paths, whatever comes first: the default scheduler hardly reorders.
-        let scheduler = SchedulerKind::RoundRobin;
+        let scheduler = SchedulerKind::RoundRobin.into();
         let mut world = world(&[5, 45], BondConfig { scheduler, ..BondConfig::default() });
         let id = world.edge_bond().open_flow(flow(FlowMode::Aggregate, resequence)).unwrap();
         let (start, mut got) = (world.now(), Vec::new());

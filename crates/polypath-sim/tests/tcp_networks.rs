@@ -27,7 +27,8 @@ fn access() -> PathLinks {
 }
 
 fn settings(avoidance: CongestionKind) -> TcpSettings {
-    let congestion = CongestionConfig { avoidance, ..CongestionConfig::default() };
+    let congestion =
+        CongestionConfig { avoidance: avoidance.into(), ..CongestionConfig::default() };
     TcpSettings { congestion, ..TcpSettings::default() }
 }
 

@@ -32,8 +32,8 @@ impl Hosts {
         let config = TcpConfig { segment_reports: true, option_reserve: 20, ..TcpConfig::LINUX };
         let paths = [0, 1].map(|number| PathId::new(number).unwrap());
         let congestion = CongestionConfig {
-            avoidance,
-            slow_start: SlowStartKind::Standard,
+            avoidance: avoidance.into(),
+            slow_start: SlowStartKind::Standard.into(),
             coupled: true,
             ..CongestionConfig::default()
         };

@@ -80,7 +80,7 @@ impl Cell {
         let mut simulator = Simulator::new(&topology, seed).expect("the links are sound");
         let (client, server) = topology.pairs()[0];
         let route = topology.route(client, server).expect("the hosts are joined");
-        let (avoidance, slow_start) = (self.congestion, SlowStartKind::Standard);
+        let (avoidance, slow_start) = (self.congestion.into(), SlowStartKind::Standard.into());
         let congestion = CongestionConfig { avoidance, slow_start, ..CongestionConfig::default() };
         let receive_buffer = ReceiveBuffer::Fixed(1 << 30);
         let tcp = TcpConfig { ack_every: 1, receive_buffer, ..self.tcp };

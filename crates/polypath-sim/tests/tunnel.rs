@@ -34,10 +34,10 @@ fn share(delays_ms: [u64; 2], resequencing: Duration) -> f64 {
             TunnelRoute { route, rtt: Duration::from_millis(2 * ms), rate: RATE * 1e6 / 8.0 }
         });
         let known: Vec<_> = known.collect();
-        Tunnel::new(&known, SchedulerKind::RoundRobin, resequencing)
+        Tunnel::new(&known, SchedulerKind::RoundRobin.into(), resequencing)
     });
     let congestion =
-        CongestionConfig { avoidance: CongestionKind::Reno, ..CongestionConfig::default() };
+        CongestionConfig { avoidance: CongestionKind::Reno.into(), ..CongestionConfig::default() };
     let settings = TcpSettings { tcp: TcpConfig::NEW_RENO, congestion };
     let ends = TcpEnd::connect_through(&mut simulator, tunnels, &settings, Timestamp::ZERO);
     simulator.add_application(Box::new(Bulk::new(ends.0, ends.1, None, Timestamp::ZERO)));

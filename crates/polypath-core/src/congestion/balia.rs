@@ -17,7 +17,7 @@
 
 use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::PathId;
 
 /// The largest `a` that the decrease takes: three quarters of the window go.
@@ -38,7 +38,7 @@ impl Balia {
     };
 
     /// An instance for the registry; BALIA draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+    pub fn build(_values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self)
     }
 }

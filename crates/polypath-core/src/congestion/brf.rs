@@ -20,28 +20,31 @@
 
 use super::{Ack, CongestionAvoidance, Cubic, CubicParameters, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{Bandwidth, PathId, Timestamp};
 use std::time::Duration;
 
-/// The constants of the sender, all of them assumptions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BrfParameters {
-    /// The window in products of rate and smoothed RTT.
-    pub window_gain: f64,
-    /// The smallest window in segments.
-    pub min_cwnd_segments: f64,
-    /// Smoothed RTTs without a rate after which CUBIC takes over.
-    pub feedback_rtts: f64,
-    /// The least such time in seconds.
-    pub feedback_secs: f64,
+parameters! {
+    /// The constants of the sender, all of them assumptions.
+    ///
+    /// Defaults: the values of algorithms 2.13.
+    pub struct BrfParameters {
+        /// The window in products of rate and smoothed RTT.
+        pub window_gain: f64 = 2.0, "window_gain", "",
+            "window in products of rate and RTT: a safety bound", 0.1 to 1000.0;
+        /// The smallest window in segments.
+        pub min_cwnd_segments: f64 = 4.0, "min_cwnd", "segments",
+            "smallest window", 1.0 to 1e6;
+        /// Smoothed RTTs without a rate after which CUBIC takes over.
+        pub feedback_rtts: f64 = 4.0, "feedback_rtts", "RTTs",
+            "time without a rate after which CUBIC takes over";
+        /// The least such time in seconds.
+        pub feedback_secs: f64 = 1.0, "feedback_timeout", "s",
+            "least such time";
+    }
 }
 
 impl BrfParameters {
-    /// The values of algorithms 2.13.
-    pub const DEFAULT: Self =
-        Self { window_gain: 2.0, min_cwnd_segments: 4.0, feedback_rtts: 4.0, feedback_secs: 1.0 };
-
     fn window(&self, rate: f64, gain: f64, subflow: &Subflow) -> f64 {
         let product = subflow.srtt_secs().map_or_else(
             // Without an RTT the initial window is as good a bound as any.
@@ -55,12 +58,6 @@ impl BrfParameters {
     fn expired(&self, since: Timestamp, now: Timestamp, subflow: &Subflow) -> bool {
         let rtts = self.feedback_rtts * subflow.srtt_secs().unwrap_or(0.0);
         now - since > Duration::from_secs_f64(rtts.max(self.feedback_secs))
-    }
-}
-
-impl Default for BrfParameters {
-    fn default() -> Self {
-        Self::DEFAULT
     }
 }
 
@@ -87,8 +84,6 @@ pub struct Brf {
     modes: PathMap<Mode>,
 }
 
-const DEFAULTS: BrfParameters = BrfParameters::DEFAULT;
-
 impl Brf {
     /// The registry row.
     pub const DESCRIPTION: Description = Description {
@@ -96,32 +91,7 @@ impl Brf {
         name: "brf",
         purpose: "sends at the rate that the switches of the network tell it; without them CUBIC",
         source: "Sensors 24(3):749, 2024, section 3.2",
-        parameters: &[
-            Parameter {
-                name: "window_gain",
-                default: DEFAULTS.window_gain,
-                unit: "",
-                purpose: "window in products of rate and RTT: a safety bound",
-            },
-            Parameter {
-                name: "min_cwnd",
-                default: DEFAULTS.min_cwnd_segments,
-                unit: "segments",
-                purpose: "smallest window",
-            },
-            Parameter {
-                name: "feedback_rtts",
-                default: DEFAULTS.feedback_rtts,
-                unit: "RTTs",
-                purpose: "time without a rate after which CUBIC takes over",
-            },
-            Parameter {
-                name: "feedback_timeout",
-                default: DEFAULTS.feedback_secs,
-                unit: "s",
-                purpose: "least such time",
-            },
-        ],
+        parameters: BrfParameters::PARAMETERS,
     };
 
     /// BRF with other constants; the fallback is CUBIC of RFC 9438.
@@ -134,8 +104,8 @@ impl Brf {
     }
 
     /// An instance for the registry; BRF draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::new(BrfParameters::DEFAULT))
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(BrfParameters::of(values)))
     }
 
     fn mode(&mut self, id: PathId) -> &mut Mode {

@@ -16,35 +16,52 @@
 //! `start_share`. The filter is slowest while slow start doubles the samples, and the paper sees
 //! the throughput fall at the beginning for that reason.
 
-use super::westwood::{Product, START_SHARE, START_SHARE_PARAMETER, on_loss};
+use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE, on_loss};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, lia, reno};
 use crate::estimator::{AdaptiveEstimator, AdaptiveParameters, BandwidthEstimator};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 
-/// The parameters of [`Cabe`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CabeParameters {
-    /// Sampling and smoothing of the bandwidth.
-    pub estimator: AdaptiveParameters,
-    /// Weight of the first sample in the estimate down to which a loss leaves at least half;
-    /// 1: the estimate counts from its first sample on, as in the paper.
-    pub start_share: f64,
-}
-
-impl CabeParameters {
-    /// The paper's, with Reno's threshold as the least until the estimate has settled.
-    pub const DEFAULT: Self =
-        Self { estimator: AdaptiveParameters::DEFAULT, start_share: START_SHARE };
-}
-
-impl Default for CabeParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// The parameters of [`Cabe`].
+    ///
+    /// Defaults: the paper's, with Reno's threshold as the least until the estimate has settled.
+    pub struct CabeParameters {
+        /// `beta_u`.
+        pub restlessness_gain: f64 = ESTIMATOR.restlessness_gain, "beta_u", "",
+            "what remains of the restlessness U of the samples at each sample", 0.0 to 1.0;
+        /// `n_rtt`.
+        pub restless_rtts: f64 = ESTIMATOR.restless_rtts, "n_rtt", "RTTs",
+            "by how much the largest restlessness lengthens the time constant";
+        /// Samples over which the largest restlessness is taken.
+        pub restlessness_window: f64 = ESTIMATOR.restlessness_window, "u_window", "samples",
+            "over which the largest restlessness is taken";
+        /// RTTs over which the bandwidth is sampled.
+        pub interval_rtts: f64 = ESTIMATOR.interval_rtts, "interval_rtts", "RTTs",
+            "interval over which the bandwidth is sampled";
+        /// The shortest interval over which the bandwidth is sampled, in ms.
+        pub min_interval_ms: f64 = ESTIMATOR.min_interval_ms, "min_interval", "ms",
+            "shortest interval over which the bandwidth is sampled";
+        /// Weight of the first sample in the estimate down to which a loss leaves at least half;
+        /// 1: the estimate counts from its first sample on, as in the paper.
+        pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
     }
 }
 
+impl CabeParameters {
+    const fn estimator(&self) -> AdaptiveParameters {
+        let Self { restlessness_gain, restless_rtts, restlessness_window, .. } = *self;
+        let Self { interval_rtts, min_interval_ms, .. } = *self;
+        AdaptiveParameters {
+            restlessness_gain,
+            restless_rtts,
+            restlessness_window,
+            interval_rtts,
+            min_interval_ms,
+        }
+    }
+}
 /// CABE for the subflows of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Cabe {
@@ -61,39 +78,7 @@ impl Cabe {
         name: "cabe",
         purpose: "coupled increase; a loss leaves the adaptively measured bandwidth times RTT",
         source: "CABE-MPTCP, J. ICT Standardization 12(1), 2024, equations 1 to 12",
-        parameters: &[
-            Parameter {
-                name: "beta_u",
-                default: ESTIMATOR.restlessness_gain,
-                unit: "",
-                purpose: "what remains of the restlessness U of the samples at each sample",
-            },
-            Parameter {
-                name: "n_rtt",
-                default: ESTIMATOR.restless_rtts,
-                unit: "RTTs",
-                purpose: "by how much the largest restlessness lengthens the time constant",
-            },
-            Parameter {
-                name: "u_window",
-                default: ESTIMATOR.restlessness_window,
-                unit: "samples",
-                purpose: "over which the largest restlessness is taken",
-            },
-            Parameter {
-                name: "interval_rtts",
-                default: ESTIMATOR.interval_rtts,
-                unit: "RTTs",
-                purpose: "interval over which the bandwidth is sampled",
-            },
-            Parameter {
-                name: "min_interval",
-                default: ESTIMATOR.min_interval_ms,
-                unit: "ms",
-                purpose: "shortest interval over which the bandwidth is sampled",
-            },
-            START_SHARE_PARAMETER,
-        ],
+        parameters: CabeParameters::PARAMETERS,
     };
 
     /// CABE with other parameters.
@@ -102,8 +87,8 @@ impl Cabe {
     }
 
     /// An instance for the registry; CABE draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::default())
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(CabeParameters::of(values)))
     }
 
     /// The threshold after a loss.
@@ -117,7 +102,7 @@ impl Cabe {
 
 impl CongestionAvoidance for Cabe {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let parameters = self.parameters.estimator;
+        let parameters = self.parameters.estimator();
         let make = || AdaptiveEstimator::new(parameters);
         self.estimators.get_or_insert_with(subflow, make).on_ack(&ack.into());
     }

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::{CongestionKind, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket};
 use crate::path_map::PathMap;
+use crate::registry::Configured;
 use crate::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
 
@@ -12,9 +13,9 @@ use polypath_units::{Bandwidth, PathId, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionConfig {
     /// Congestion avoidance and the response to loss.
-    pub avoidance: CongestionKind,
+    pub avoidance: Configured<CongestionKind>,
     /// Slow start; not used by controllers that own their start-up.
-    pub slow_start: SlowStartKind,
+    pub slow_start: Configured<SlowStartKind>,
     /// Whether one avoidance object serves all subflows; false: one for each subflow.
     pub coupled: bool,
     /// Seeds what a controller draws at random.
@@ -30,8 +31,8 @@ pub struct CongestionConfig {
 impl Default for CongestionConfig {
     fn default() -> Self {
         Self {
-            avoidance: CongestionKind::Bbr,
-            slow_start: SlowStartKind::HystartPp,
+            avoidance: CongestionKind::Bbr.into(),
+            slow_start: SlowStartKind::HystartPp.into(),
             coupled: true,
             seed: 0,
             initial_segments: None,

@@ -6,7 +6,8 @@
 //! W_cubic(t) = C * MSS * (t - K)^3 + W_max                                       (figure 1)
 //! K          = cbrt((W_max - cwnd_epoch) / (C * MSS))                            (figure 2)
 //! target     = clamp(W_cubic(t + RTT), w, 1.5 w)                                 (section 4.2)
-//! W_est     += alpha * acked * MSS / w,  alpha = 3 (1 - beta) / (1 + beta), then 1  (figure 4)
+//! W_est     += alpha * acked * MSS / w,  alpha = 3 (1 - beta) / (1 + beta)       (figure 4)
+//!              alpha = late_alpha        once W_est >= the window before the loss (section 4.3)
 //! w          = W_est                     if W_cubic(t) < W_est                   (section 4.3)
 //! w         += (target - w) / w * acked  otherwise                               (4.4, 4.5)
 //! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  w = ssthresh = beta * flight
@@ -15,50 +16,57 @@
 //!
 //! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
 //! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
-//! `linux_min_rtt` uses the minimum RTT in the target, as Linux does. The cube root is `libm`'s:
+//! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in the target, as Linux does. The cube root is `libm`'s:
 //! the same on every machine.
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
-/// The constants of RFC 9438.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicParameters {
-    /// `C` in segments/s^3.
-    pub c: f64,
-    /// `beta`: what remains of the window after a loss.
-    pub beta: f64,
-    /// Whether a loss below the last maximum lowers the maximum further (section 4.7).
-    pub fast_convergence: bool,
-    /// Whether the target looks one minimum RTT ahead instead of one smoothed RTT.
-    pub linux_min_rtt: bool,
+parameters! {
+    /// The constants; by default those of RFC 9438.
+    pub struct CubicParameters {
+        /// `C` in segments/s^3.
+        pub c: f64 = 0.4, "c", "segments/s^3",
+            "how steep the cubic is", 1e-6 to 1e6;
+        /// `beta`: what remains of the window after a loss.
+        pub beta: f64 = 0.7, "beta", "",
+            "what remains of the window after a loss", 0.0 to 1.0;
+        /// Whether a loss below the last maximum lowers the maximum further (section 4.7).
+        pub fast_convergence: bool = true, "fast_convergence", "",
+            "1: a loss below the last maximum gives way to new flows";
+        /// Whether the target looks one minimum RTT ahead instead of one smoothed RTT.
+        pub linux_min_rtt: bool = false, "linux_min_rtt", "",
+            "1: the target looks one minimum RTT ahead, as Linux does";
+        /// `alpha` once the estimate of Reno's window has reached the window before the loss;
+        /// 0: what it is before, as in Linux (section 4.3).
+        pub late_alpha: f64 = 1.0, "late_alpha", "segments/round",
+            "growth of Reno's window above that before the loss; 0 = as below it (Linux)",
+            0.0 to 1000.0;
+    }
 }
 
 impl CubicParameters {
-    /// The values of RFC 9438.
-    pub const DEFAULT: Self =
-        Self { c: 0.4, beta: 0.7, fast_convergence: true, linux_min_rtt: false };
-
     /// The values of Linux `tcp_cubic.c`.
     pub const LINUX: Self = Self {
         c: 410.0 / 1024.0,
         beta: 717.0 / 1024.0,
         fast_convergence: true,
         linux_min_rtt: true,
+        late_alpha: 0.0,
     };
 
     /// `alpha`: the increase of an AIMD flow that decreases by `beta` and is as fast as Reno.
     fn alpha(&self) -> f64 {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
-}
 
-impl Default for CubicParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+    /// The growth of the estimate of Reno's window, in segments a round; `late`: above the window
+    /// before the loss.
+    fn reno_growth(&self, late: bool) -> f64 {
+        if late && self.late_alpha > 0.0 { self.late_alpha } else { self.alpha() }
     }
 }
 
@@ -139,7 +147,7 @@ impl Flow {
             return;
         }
         let acked = ack.acked_bytes as f64;
-        let alpha = if epoch.w_est >= w_prior { 1.0 } else { parameters.alpha() };
+        let alpha = parameters.reno_growth(epoch.w_est >= w_prior);
         epoch.w_est += alpha * acked * subflow.mss as f64 / w;
         subflow.cwnd = if epoch.window_at(t, cubic) < epoch.w_est {
             epoch.w_est.max(w)
@@ -174,32 +182,7 @@ impl Cubic {
         name: "cubic",
         purpose: "cubic growth towards the last maximum: the default of most TCPs",
         source: "RFC 9438 section 4",
-        parameters: &[
-            Parameter {
-                name: "c",
-                default: CubicParameters::DEFAULT.c,
-                unit: "segments/s^3",
-                purpose: "how steep the cubic is",
-            },
-            Parameter {
-                name: "beta",
-                default: CubicParameters::DEFAULT.beta,
-                unit: "",
-                purpose: "what remains of the window after a loss",
-            },
-            Parameter {
-                name: "fast_convergence",
-                default: CubicParameters::DEFAULT.fast_convergence as u8 as f64,
-                unit: "",
-                purpose: "1: a loss below the last maximum gives way to new flows",
-            },
-            Parameter {
-                name: "linux_min_rtt",
-                default: CubicParameters::DEFAULT.linux_min_rtt as u8 as f64,
-                unit: "",
-                purpose: "1: the target looks one minimum RTT ahead, as Linux does",
-            },
-        ],
+        parameters: CubicParameters::PARAMETERS,
     };
 
     /// CUBIC with other constants.
@@ -208,8 +191,8 @@ impl Cubic {
     }
 
     /// An instance for the registry; CUBIC draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::default())
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(CubicParameters::of(values)))
     }
 
     /// The subflow and its state, made at its first event.
@@ -329,6 +312,24 @@ mod tests {
         cubic.on_ack(path(0), &later, &mut flows);
         // W_cubic(1.1) = 0.4 (1.1 - 4.217163327)^3 + 100 = 87.884575
         close(flows.get(path(0)).unwrap().cwnd - before, (87.884_575 - before) / before);
+    }
+
+    /// Reno's window, at 99.6 of 100 segments before, passes them with the first ACK of a window and
+    /// grows by `late_alpha` from the second on.
+    #[test]
+    fn above_the_window_before_the_loss_late_alpha_is_the_growth_of_reno() {
+        let alpha = 9.0 / 17.0;
+        for (late_alpha, expected) in [(1.0, 1.0), (0.0, alpha), (2.5, 2.5)] {
+            let parameters = CubicParameters { late_alpha, ..CubicParameters::DEFAULT };
+            let (mut cubic, mut flows) = after_loss(99.6);
+            cubic.parameters = parameters;
+            let w_est = |cubic: &Cubic| cubic.flows.get(path(0)).unwrap().epoch.unwrap().w_est;
+            cubic.on_ack(path(0), &ack(100, 1), &mut flows);
+            close(w_est(&cubic) - 99.6, alpha * 100.0 / 99.6);
+            let before = (w_est(&cubic), flows.get(path(0)).unwrap().cwnd);
+            cubic.on_ack(path(0), &ack(100, 1), &mut flows);
+            close(w_est(&cubic) - before.0, expected * 100.0 / before.1);
+        }
     }
 
     #[test]

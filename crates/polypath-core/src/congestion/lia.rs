@@ -15,7 +15,7 @@
 
 use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::PathId;
 
 /// The linked-increases algorithm. It keeps no state beside the windows.
@@ -33,7 +33,7 @@ impl Lia {
     };
 
     /// An instance for the registry; LIA draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+    pub fn build(_values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self)
     }
 }

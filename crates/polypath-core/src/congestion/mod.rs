@@ -44,7 +44,7 @@ pub use new_reno::NewRenoRecovery;
 pub use olia::Olia;
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
-pub use tustin::Tustin;
+pub use tustin::{Tustin, TustinParameters};
 pub use westwood::{Westwood, WestwoodParameters};
 pub use westwood_plus::{WestwoodPlus, WestwoodPlusParameters};
 pub use wvegas::{Wvegas, WvegasParameters};

@@ -23,7 +23,7 @@
 use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::PathId;
 
 /// The opportunistic linked-increases algorithm.
@@ -92,7 +92,7 @@ impl Olia {
     };
 
     /// An instance for the registry; OLIA draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+    pub fn build(_values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self::default())
     }
 

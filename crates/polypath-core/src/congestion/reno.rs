@@ -13,7 +13,7 @@
 //! inflation in recovery. [`super::NewRenoRecovery`] is the arithmetic without them.
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::PathId;
 
 /// NewReno with SACK. Each subflow on its own; it keeps no state beside the window.
@@ -31,7 +31,7 @@ impl Reno {
     };
 
     /// An instance for the registry; Reno draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
+    pub fn build(_values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self)
     }
 }

@@ -135,8 +135,8 @@ mod tests {
     fn reno() -> (Congestion, PathId) {
         let path = PathId::default();
         let mut congestion = Congestion::new(CongestionConfig {
-            avoidance: CongestionKind::Reno,
-            slow_start: SlowStartKind::Standard,
+            avoidance: CongestionKind::Reno.into(),
+            slow_start: SlowStartKind::Standard.into(),
             ..CongestionConfig::default()
         });
         congestion.add_subflow(path, 1_000, ms(0));

@@ -5,54 +5,52 @@
 //! Everything but the filter is [`Westwood`], its deviation included. The paper leaves the time
 //! constant to the implementation; half a second is assumed.
 
-use super::westwood::{START_SHARE, START_SHARE_PARAMETER};
-use super::{CongestionAvoidance, Westwood, WestwoodParameters};
+use super::westwood::{START_SHARE, START_SHARE_PURPOSE};
+use super::{CongestionAvoidance, Westwood};
 use crate::estimator::BandwidthFilter;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
+
+parameters! {
+    /// The parameters of [`Tustin`].
+    pub struct TustinParameters {
+        /// The time constant `tau` of the filter in seconds.
+        pub cutoff_secs: f64 = BandwidthFilter::CUTOFF_SECS, "cutoff", "s",
+            "time constant tau of the filter", 0.001 to 1000.0;
+        /// `m`; 0: silence is no sample.
+        pub silence_divisor: f64 = BandwidthFilter::SILENCE_DIVISOR, "silence_divisor", "",
+            "m: every tau/m without an ACK counts as a sample of zero", 0.0 to 1000.0;
+        /// Weight of the filter's start in the estimate down to which a loss leaves at least half.
+        pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
+    }
+}
 
 /// The registry's name for [`Westwood`] with [`BandwidthFilter::TUSTIN`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tustin;
 
 impl Tustin {
-    /// The parameters of Westwood that make it Tustin.
-    pub const PARAMETERS: WestwoodParameters =
-        WestwoodParameters { filter: BandwidthFilter::TUSTIN, start_share: START_SHARE };
-
     /// The registry row.
     pub const DESCRIPTION: Description = Description {
         kind: Kind::Congestion,
         name: "tustin",
         purpose: "Westwood with the bilinear filter of its paper, which silence lowers",
         source: "Mascolo et al., TCP Westwood, Mobicom 2001, sections 2.1 and 2.2",
-        parameters: &[
-            Parameter {
-                name: "cutoff",
-                default: BandwidthFilter::CUTOFF_SECS,
-                unit: "s",
-                purpose: "time constant tau of the filter",
-            },
-            Parameter {
-                name: "silence_divisor",
-                default: BandwidthFilter::SILENCE_DIVISOR,
-                unit: "",
-                purpose: "m: every tau/m without an ACK counts as a sample of zero",
-            },
-            START_SHARE_PARAMETER,
-        ],
+        parameters: TustinParameters::PARAMETERS,
     };
 
     /// An instance for the registry; nothing is drawn at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Westwood::new(Self::PARAMETERS))
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        let TustinParameters { cutoff_secs, silence_divisor, start_share } =
+            TustinParameters::of(values);
+        let filter = BandwidthFilter::Tustin { cutoff_secs, silence_divisor };
+        Box::new(Westwood::with_filter(filter, start_share))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::congestion::Ack;
     use crate::congestion::testing::{ack, loss, path, subflows};
+    use crate::congestion::{Ack, CongestionKind};
     use polypath_units::Timestamp;
 
     /// 1 MB/s for 10 s, then nothing. A loss is judged by a filter that has decayed by 0.6 for each
@@ -61,7 +59,7 @@ mod tests {
     #[test]
     fn silence_before_a_loss_lowers_the_threshold() {
         let threshold = |silence: u64, in_flight| {
-            let mut tustin = Tustin::build(0);
+            let mut tustin = CongestionKind::Tustin.build(0);
             let mut flows = subflows(1_000, &[(200_000.0, 100)]);
             for n in 0..5_000 {
                 let now = Timestamp::from_millis(2 * n);

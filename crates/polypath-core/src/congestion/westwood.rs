@@ -18,47 +18,35 @@
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
 use crate::estimator::{BandwidthEstimator, BandwidthFilter, WestwoodEstimator};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 use std::time::Duration;
 
-/// The parameters of [`Westwood`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WestwoodParameters {
-    /// How samples of the bandwidth are smoothed.
-    pub filter: BandwidthFilter,
-    /// Weight of the filter's start in the estimate down to which a loss leaves at least half;
-    /// 1: the estimate counts from its first sample on.
-    pub start_share: f64,
+parameters! {
+    /// The parameters of [`Westwood`].
+    pub struct WestwoodParameters {
+        /// What remains of the estimate at each ACK.
+        pub pole: f64 = BandwidthFilter::POLE, "pole", "",
+            "what remains of the estimate at each ACK", 0.0 to 1.0;
+        /// Weight of the filter's start in the estimate down to which a loss leaves at least half;
+        /// 1: the estimate counts from its first sample on.
+        pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
+    }
 }
 
 /// The weight of the start below which an estimate is relied on, in all algorithms of the family:
 /// an error of 2 % is less than what the samples differ by.
 pub(super) const START_SHARE: f64 = 0.02;
 
-/// The row of `start_share`, in all algorithms of the family.
-pub(super) const START_SHARE_PARAMETER: Parameter = Parameter {
-    name: "start_share",
-    default: START_SHARE,
-    unit: "",
-    purpose: "weight of the filter's start in the estimate above which a loss leaves at least half",
-};
-
-impl WestwoodParameters {
-    /// A fixed pole.
-    pub const DEFAULT: Self = Self { filter: BandwidthFilter::WESTWOOD, start_share: START_SHARE };
-}
-
-impl Default for WestwoodParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
+/// What `start_share` does, in all algorithms of the family.
+pub(super) const START_SHARE_PURPOSE: &str =
+    "weight of the filter's start in the estimate above which a loss leaves at least half";
 
 /// Westwood for all subflows of a connection, each on its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Westwood {
-    parameters: WestwoodParameters,
+    filter: BandwidthFilter,
+    start_share: f64,
     estimators: PathMap<WestwoodEstimator>,
 }
 
@@ -69,25 +57,23 @@ impl Westwood {
         name: "westwood",
         purpose: "as Reno, but a loss leaves the measured bandwidth times the smallest RTT",
         source: "Mascolo et al., TCP Westwood, Mobicom 2001, section 2",
-        parameters: &[
-            Parameter {
-                name: "pole",
-                default: BandwidthFilter::POLE,
-                unit: "",
-                purpose: "what remains of the estimate at each ACK",
-            },
-            START_SHARE_PARAMETER,
-        ],
+        parameters: WestwoodParameters::PARAMETERS,
     };
 
-    /// Westwood with another filter.
+    /// Westwood with other parameters.
     pub fn new(parameters: WestwoodParameters) -> Self {
-        Self { parameters, estimators: PathMap::default() }
+        let WestwoodParameters { pole, start_share } = parameters;
+        Self::with_filter(BandwidthFilter::FixedPole { pole }, start_share)
+    }
+
+    /// Westwood with another filter.
+    pub fn with_filter(filter: BandwidthFilter, start_share: f64) -> Self {
+        Self { filter, start_share, estimators: PathMap::default() }
     }
 
     /// An instance for the registry; Westwood draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::default())
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(WestwoodParameters::of(values)))
     }
 
     /// The threshold after a loss.
@@ -96,7 +82,13 @@ impl Westwood {
         let Some(estimator) = self.estimators.get_mut(subflow.id) else { return halved };
         estimator.on_silence(loss.now);
         let product = Product { min_rtt: subflow.min_rtt, mss: loss.mss, halved };
-        product.of(estimator, self.parameters.start_share)
+        product.of(estimator, self.start_share)
+    }
+}
+
+impl Default for Westwood {
+    fn default() -> Self {
+        Self::new(WestwoodParameters::DEFAULT)
     }
 }
 
@@ -129,7 +121,7 @@ pub(super) fn on_loss(subflow: &mut Subflow, threshold: f64) {
 
 impl CongestionAvoidance for Westwood {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let filter = self.parameters.filter;
+        let filter = self.filter;
         let make = || WestwoodEstimator::new(filter);
         self.estimators.get_or_insert_with(subflow, make).on_ack(&ack.into());
     }

@@ -16,42 +16,42 @@
 //! threshold is not below Reno's while the first sample, of a round of slow start, weighs more than
 //! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT).
 
-use super::westwood::{Product, START_SHARE, START_SHARE_PARAMETER};
+use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE};
 use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
 use crate::estimator::{BandwidthEstimator, WestwoodPlusEstimator, WestwoodPlusFilter};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 use std::time::Duration;
 
-/// The parameters of [`WestwoodPlus`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WestwoodPlusParameters {
-    /// Sampling and smoothing of the bandwidth.
-    pub filter: WestwoodPlusFilter,
-    /// Weight of the first sample in the estimate down to which a loss leaves at least half;
-    /// 1: the estimate counts from its first sample on, as in Linux.
-    pub start_share: f64,
+parameters! {
+    /// The parameters of [`WestwoodPlus`].
+    ///
+    /// Defaults: real numbers, and Reno's threshold as the least until the estimate has settled.
+    pub struct WestwoodPlusParameters {
+        /// The shortest interval over which the bandwidth is sampled, in ms.
+        pub min_interval_ms: f64 = WestwoodPlusFilter::DEFAULT.min_interval_ms,
+            "min_interval", "ms", "shortest interval over which the bandwidth is sampled";
+        /// Ticks a second of the kernel whose whole numbers are to be imitated; 0: real numbers.
+        pub linux_hz: f64 = WestwoodPlusFilter::DEFAULT.linux_hz, "linux_hz", "1/s",
+            "whole bytes per tick of such a kernel, rounded down; 0 = real numbers";
+        /// Weight of the first sample in the estimate down to which a loss leaves at least half;
+        /// 1: the estimate counts from its first sample on, as in Linux.
+        pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
+    }
 }
 
 impl WestwoodPlusParameters {
-    /// Real numbers, and Reno's threshold as the least until the estimate has settled.
-    pub const DEFAULT: Self =
-        Self { filter: WestwoodPlusFilter::DEFAULT, start_share: START_SHARE };
-
     /// A kernel with so many ticks a second.
     pub const fn linux(hz: f64) -> Self {
-        let filter = WestwoodPlusFilter { linux_hz: hz, ..WestwoodPlusFilter::DEFAULT };
-        Self { filter, start_share: 1.0 }
+        Self { linux_hz: hz, start_share: 1.0, ..Self::DEFAULT }
+    }
+
+    const fn filter(&self) -> WestwoodPlusFilter {
+        let Self { min_interval_ms, linux_hz, .. } = *self;
+        WestwoodPlusFilter { min_interval_ms, linux_hz }
     }
 }
-
-impl Default for WestwoodPlusParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// Westwood+ for all subflows of a connection, each on its own.
 #[derive(Clone, Debug, Default)]
 pub struct WestwoodPlus {
@@ -90,21 +90,7 @@ impl WestwoodPlus {
         name: "westwood_plus",
         purpose: "Westwood with one bandwidth sample for each round trip, as in Linux",
         source: "Linux tcp_westwood.c; Grieco and Mascolo, CCR 34(2), 2004",
-        parameters: &[
-            Parameter {
-                name: "min_interval",
-                default: WestwoodPlusFilter::DEFAULT.min_interval_ms,
-                unit: "ms",
-                purpose: "shortest interval over which the bandwidth is sampled",
-            },
-            Parameter {
-                name: "linux_hz",
-                default: WestwoodPlusFilter::DEFAULT.linux_hz,
-                unit: "1/s",
-                purpose: "whole bytes per tick of such a kernel, rounded down; 0 = real numbers",
-            },
-            START_SHARE_PARAMETER,
-        ],
+        parameters: WestwoodPlusParameters::PARAMETERS,
     };
 
     /// Westwood+ with other parameters.
@@ -113,8 +99,8 @@ impl WestwoodPlus {
     }
 
     /// An instance for the registry; Westwood+ draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::default())
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(WestwoodPlusParameters::of(values)))
     }
 
     /// What the path holds; `halved` is what Reno leaves.
@@ -128,7 +114,7 @@ impl WestwoodPlus {
 
 impl CongestionAvoidance for WestwoodPlus {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let filter = self.parameters.filter;
+        let filter = self.parameters.filter();
         self.flows.get_or_insert_with(subflow, || Flow::new(filter)).on_ack(ack);
     }
 

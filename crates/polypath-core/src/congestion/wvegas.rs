@@ -26,7 +26,7 @@
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 use std::time::Duration;
 
@@ -35,32 +35,29 @@ const LEAST_SAMPLES: u32 = 3;
 /// No subflow aims at less than this backlog, nor at a window below it, in segments.
 const LEAST_SEGMENTS: f64 = 2.0;
 
-/// The constants of wVegas, in segments.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WvegasParameters {
-    /// Segments that all subflows of a connection together aim to have in queues.
-    pub total_alpha: f64,
-    /// What a subflow aims at before its rate is known.
-    pub initial_alpha: f64,
-    /// Segments in queues that end slow start.
-    pub gamma: f64,
-    /// Whether queues below `alpha` are drained as well.
-    pub drain_always: bool,
+parameters! {
+    /// The constants of wVegas, in segments.
+    ///
+    /// Defaults: the values of the paper and the kernel, but only queues of `alpha` or more are drained.
+    pub struct WvegasParameters {
+        /// Segments that all subflows of a connection together aim to have in queues.
+        pub total_alpha: f64 = 10.0, "total_alpha", "segments",
+            "what all subflows together aim to have in queues";
+        /// What a subflow aims at before its rate is known.
+        pub initial_alpha: f64 = 2.0, "initial_alpha", "segments",
+            "what a subflow aims at before its rate is known";
+        /// Segments in queues that end slow start.
+        pub gamma: f64 = 1.0, "gamma", "segments",
+            "what in queues ends slow start";
+        /// Whether queues below `alpha` are drained as well.
+        pub drain_always: bool = false, "drain_always", "",
+            "1: queues below alpha are drained, too, when they double (kernel)";
+    }
 }
 
 impl WvegasParameters {
-    /// The values of the paper and the kernel, but only queues of `alpha` or more are drained.
-    pub const DEFAULT: Self =
-        Self { total_alpha: 10.0, initial_alpha: 2.0, gamma: 1.0, drain_always: false };
-
     /// The values of the paper and the kernel.
     pub const LINUX: Self = Self { drain_always: true, ..Self::DEFAULT };
-}
-
-impl Default for WvegasParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
 }
 
 /// Weighted Vegas for the subflows of a connection.
@@ -190,32 +187,7 @@ impl Wvegas {
         name: "wvegas",
         purpose: "coupled by delay: equal queues on all paths, and short ones",
         source: "Cao et al., ICNP 2012, algorithm 1; mptcp_wvegas.c",
-        parameters: &[
-            Parameter {
-                name: "total_alpha",
-                default: WvegasParameters::DEFAULT.total_alpha,
-                unit: "segments",
-                purpose: "what all subflows together aim to have in queues",
-            },
-            Parameter {
-                name: "initial_alpha",
-                default: WvegasParameters::DEFAULT.initial_alpha,
-                unit: "segments",
-                purpose: "what a subflow aims at before its rate is known",
-            },
-            Parameter {
-                name: "gamma",
-                default: WvegasParameters::DEFAULT.gamma,
-                unit: "segments",
-                purpose: "what in queues ends slow start",
-            },
-            Parameter {
-                name: "drain_always",
-                default: WvegasParameters::DEFAULT.drain_always as u8 as f64,
-                unit: "",
-                purpose: "1: queues below alpha are drained, too, when they double (kernel)",
-            },
-        ],
+        parameters: WvegasParameters::PARAMETERS,
     };
 
     /// wVegas with other constants.
@@ -224,8 +196,8 @@ impl Wvegas {
     }
 
     /// An instance for the registry; wVegas draws nothing at random.
-    pub fn build(_seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::default())
+    pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(WvegasParameters::of(values)))
     }
 
     fn flow(&mut self, id: PathId) -> &mut Flow {

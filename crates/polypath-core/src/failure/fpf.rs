@@ -22,37 +22,26 @@ mod sender;
 
 use super::arrivals::answer_query;
 use super::{Action, FailureDetector, Feedback, PathHealth, Query, ReceiveState, SendState};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use receiver::Receiver;
 use sender::Sender;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Parameters of [`Fpf`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FpfParameters {
-    /// Added to the suspicion time for the noise of timers.
-    pub timer_margin: Duration,
-    /// How near the out-of-order span must come to the receive window, in segments: a sender cannot
-    /// exceed the window, so "beyond it" would never happen.
-    pub guard_segments: u64,
-    /// Time between two equal reports of the receiver while it knows no RTT.
-    pub report_interval: Duration,
-}
-
-impl FpfParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self {
-        timer_margin: Duration::from_millis(10),
-        guard_segments: 1,
-        report_interval: Duration::from_millis(100),
-    };
-}
-
-impl Default for FpfParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Fpf`].
+    pub struct FpfParameters {
+        /// Added to the suspicion time for the noise of timers.
+        pub timer_margin: Duration = Duration::from_millis(10), "timer_margin", "ms",
+            "added to the suspicion time for the noise of timers";
+        /// How near the out-of-order span must come to the receive window, in segments: a sender cannot
+        /// exceed the window, so "beyond it" would never happen.
+        pub guard_segments: u64 = 1, "guard_segments", "segments",
+            "how near the out-of-order span must come to the receive window";
+        /// Time between two equal reports of the receiver while it knows no RTT.
+        pub report_interval: Duration = Duration::from_millis(100), "report_interval", "ms",
+            "time between equal reports while the receiver knows no RTT", 1.0 to 1e9;
     }
 }
 
@@ -71,26 +60,7 @@ impl Fpf {
         name: "fpf",
         purpose: "asks the receiver over a stable path whether a silent path is dead",
         source: "Oh and Lee, IEEE/ACM ToN 24(6), 2016",
-        parameters: &[
-            Parameter {
-                name: "timer_margin",
-                default: FpfParameters::DEFAULT.timer_margin.as_millis() as f64,
-                unit: "ms",
-                purpose: "added to the suspicion time for the noise of timers",
-            },
-            Parameter {
-                name: "guard_segments",
-                default: FpfParameters::DEFAULT.guard_segments as f64,
-                unit: "segments",
-                purpose: "how near the out-of-order span must come to the receive window",
-            },
-            Parameter {
-                name: "report_interval",
-                default: FpfParameters::DEFAULT.report_interval.as_millis() as f64,
-                unit: "ms",
-                purpose: "time between equal reports while the receiver knows no RTT",
-            },
-        ],
+        parameters: FpfParameters::PARAMETERS,
     };
 
     /// A detector with these parameters.
@@ -103,8 +73,8 @@ impl Fpf {
     }
 
     /// A detector with the default parameters.
-    pub fn build() -> Box<dyn FailureDetector> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn FailureDetector> {
+        Box::new(Self::new(FpfParameters::of(values)))
     }
 }
 

@@ -9,7 +9,7 @@
 use super::arrivals::{Arrivals, answer_query};
 use super::silence::Silence;
 use super::{Action, FailureDetector, Feedback, PathHealth, Query, ReceiveState, SendState};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -44,7 +44,7 @@ impl Rto {
     };
 
     /// A detector with the default parameters.
-    pub fn build() -> Box<dyn FailureDetector> {
+    pub fn build(_values: &Values) -> Box<dyn FailureDetector> {
         Box::new(Self::default())
     }
 

@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn protected() -> BlockingProtection {
-        BlockingProtection::new(Redundant::build(), BlockingProtectionParameters::DEFAULT)
+        BlockingProtection::new(Box::new(Redundant), BlockingProtectionParameters::DEFAULT)
     }
 
     #[test]

@@ -15,36 +15,30 @@
 
 use super::candidates::{Candidates, fastest, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::Timestamp;
 
 /// The largest RTT ratio in the first slow start, so that `2^r` stays in range.
 const MAX_SLOW_START_RATIO: f64 = 16.0;
 
-/// Parameters of [`Blest`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlestParameters {
-    /// Initial correction factor of the estimate.
-    pub lambda: f64,
-    /// Its lower bound.
-    pub min_lambda: f64,
-    /// Its upper bound.
-    pub max_lambda: f64,
-    /// Taken off in each round of the slow path without blocking.
-    pub decrease: f64,
-    /// Added in a round in which the window blocked.
-    pub increase: f64,
-}
-
-impl BlestParameters {
-    /// The defaults.
-    pub const DEFAULT: Self =
-        Self { lambda: 1.2, min_lambda: 1.0, max_lambda: 1.3, decrease: 0.01, increase: 0.04 };
-}
-
-impl Default for BlestParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Blest`].
+    pub struct BlestParameters {
+        /// Initial correction factor of the estimate.
+        pub lambda: f64 = 1.2, "lambda", "",
+            "initial correction factor of the blocking estimate";
+        /// Its lower bound.
+        pub min_lambda: f64 = 1.0, "min_lambda", "",
+            "lower bound of the correction factor";
+        /// Its upper bound.
+        pub max_lambda: f64 = 1.3, "max_lambda", "",
+            "upper bound of the correction factor";
+        /// Taken off in each round of the slow path without blocking.
+        pub decrease: f64 = 0.01, "decrease", "",
+            "taken off the factor in each round of the slow path without blocking";
+        /// Added in a round in which the window blocked.
+        pub increase: f64 = 0.04, "increase", "",
+            "added to the factor in a round in which the window blocked";
     }
 }
 
@@ -71,38 +65,7 @@ impl Blest {
         name: "blest",
         purpose: "lowest RTT, but waits where a slow path would block the receive window",
         source: "Ferlin et al., IFIP Networking 2016; MPTCP v0.9x mptcp_blest.c",
-        parameters: &[
-            Parameter {
-                name: "lambda",
-                default: BlestParameters::DEFAULT.lambda,
-                unit: "",
-                purpose: "initial correction factor of the blocking estimate",
-            },
-            Parameter {
-                name: "min_lambda",
-                default: BlestParameters::DEFAULT.min_lambda,
-                unit: "",
-                purpose: "lower bound of the correction factor",
-            },
-            Parameter {
-                name: "max_lambda",
-                default: BlestParameters::DEFAULT.max_lambda,
-                unit: "",
-                purpose: "upper bound of the correction factor",
-            },
-            Parameter {
-                name: "decrease",
-                default: BlestParameters::DEFAULT.decrease,
-                unit: "",
-                purpose: "taken off the factor in each round of the slow path without blocking",
-            },
-            Parameter {
-                name: "increase",
-                default: BlestParameters::DEFAULT.increase,
-                unit: "",
-                purpose: "added to the factor in a round in which the window blocked",
-            },
-        ],
+        parameters: BlestParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -112,8 +75,8 @@ impl Blest {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(BlestParameters::of(values)))
     }
 
     /// Adapts lambda, at most once in the smallest RTT of the slow path.

@@ -20,36 +20,25 @@ use super::candidates::{Candidates, fastest};
 use super::rounds::rtt_secs;
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
-/// Parameters of [`CpRadical`] and [`CpConservative`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CpParameters {
-    /// Share of the difference of RTTs for which data comes out of order: 1, or 0.5 for one way.
-    pub phi: f64,
-    /// Share by which a path must stay below the bound to be used again.
-    pub hysteresis: f64,
-    /// How often a path that is not used gets a copy of a segment.
-    pub probe_interval: Duration,
-    /// The longest delay that out-of-order data may add (conservative alone).
-    pub max_delay: Duration,
-}
-
-impl CpParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self {
-        phi: 1.0,
-        hysteresis: 0.1,
-        probe_interval: Duration::from_secs(1),
-        max_delay: Duration::from_millis(20),
-    };
-}
-
-impl Default for CpParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`CpRadical`] and [`CpConservative`].
+    pub struct CpParameters {
+        /// Share of the difference of RTTs for which data comes out of order: 1, or 0.5 for one way.
+        pub phi: f64 = 1.0, "phi", "",
+            "share of the difference of RTTs for which data comes out of order", 0.0 to 1000.0;
+        /// Share by which a path must stay below the bound to be used again.
+        pub hysteresis: f64 = 0.1, "hysteresis", "",
+            "share by which a path must stay below the bound to be used again", 0.0 to 1.0;
+        /// How often a path that is not used gets a copy of a segment.
+        pub probe_interval: Duration = Duration::from_secs(1), "probe_interval", "s",
+            "how often a path that is not used gets a copy of a segment", 0.001 to 1e9;
+        /// The longest delay that out-of-order data may add (conservative alone).
+        pub max_delay: Duration = Duration::from_millis(20), "max_delay", "s",
+            "the longest delay that out-of-order data may add";
     }
 }
 
@@ -73,31 +62,6 @@ pub struct Cp<const BOUNDS_DELAY: bool> {
     probe_at: PathMap<Timestamp>,
 }
 
-const PHI: Parameter = Parameter {
-    name: "phi",
-    default: CpParameters::DEFAULT.phi,
-    unit: "",
-    purpose: "share of the difference of RTTs for which data comes out of order",
-};
-const HYSTERESIS: Parameter = Parameter {
-    name: "hysteresis",
-    default: CpParameters::DEFAULT.hysteresis,
-    unit: "",
-    purpose: "share by which a path must stay below the bound to be used again",
-};
-const PROBE_INTERVAL: Parameter = Parameter {
-    name: "probe_interval",
-    default: CpParameters::DEFAULT.probe_interval.as_secs() as f64,
-    unit: "s",
-    purpose: "how often a path that is not used gets a copy of a segment",
-};
-const MAX_DELAY: Parameter = Parameter {
-    name: "max_delay",
-    default: CpParameters::DEFAULT.max_delay.as_millis() as f64 / 1e3,
-    unit: "s",
-    purpose: "the longest delay that out-of-order data may add",
-};
-
 const SOURCE: &str = "Oh and Lee, Computer Networks 91, 2015; bound by this project";
 
 impl CpRadical {
@@ -107,7 +71,7 @@ impl CpRadical {
         name: "cp_radical",
         purpose: "lowest RTT, without paths whose delay would fill the receive buffer",
         source: SOURCE,
-        parameters: &[PHI, HYSTERESIS, PROBE_INTERVAL],
+        parameters: CpParameters::PARAMETERS.first_chunk::<3>().unwrap(),
     };
 }
 
@@ -118,7 +82,7 @@ impl CpConservative {
         name: "cp_conservative",
         purpose: "lowest RTT, without paths that would fill the receive buffer or hold data up",
         source: SOURCE,
-        parameters: &[PHI, HYSTERESIS, PROBE_INTERVAL, MAX_DELAY],
+        parameters: CpParameters::PARAMETERS,
     };
 }
 
@@ -129,8 +93,8 @@ impl<const BOUNDS_DELAY: bool> Cp<BOUNDS_DELAY> {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(CpParameters::of(values)))
     }
 
     /// Grades the paths, at most once in an RTT of the best.

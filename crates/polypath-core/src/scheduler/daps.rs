@@ -20,7 +20,7 @@
 use super::candidates::{Candidates, place, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,31 +28,24 @@ use std::time::Duration;
 /// Weight of the former window in the smoothed one.
 const SMOOTHING: f64 = 7.0 / 8.0;
 
-/// Parameters of [`Daps`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DapsParameters {
-    /// What delays are rounded to.
-    pub granularity: Duration,
-    /// The longest plan.
-    pub horizon: Duration,
+parameters! {
+    /// Parameters of [`Daps`].
+    pub struct DapsParameters {
+        /// What delays are rounded to.
+        pub granularity: Duration = Duration::from_millis(4), "granularity", "s",
+            "what delays are rounded to before their least common multiple is taken", 0.001 to 10.0;
+        /// The longest plan.
+        pub horizon: Duration = Duration::from_secs(10), "horizon", "s",
+            "the longest plan", 0.001 to 60.0;
+    }
 }
 
 impl DapsParameters {
-    /// The defaults.
-    pub const DEFAULT: Self =
-        Self { granularity: Duration::from_millis(4), horizon: Duration::from_secs(10) };
-
     /// One way of delay in ms, at least 1.
     fn delay_ms(&self, srtt: Duration) -> u64 {
         let step = self.granularity.as_secs_f64().max(1e-3);
         let steps = libm::round(srtt.as_secs_f64() / 2.0 / step);
         ((steps * step * 1e3) as u64).max(1)
-    }
-}
-
-impl Default for DapsParameters {
-    fn default() -> Self {
-        Self::DEFAULT
     }
 }
 
@@ -97,20 +90,7 @@ impl Daps {
         name: "daps",
         purpose: "deals a stretch of the data to the paths so that it arrives in order",
         source: "Kuhn et al., IEEE ICC 2014, and its kernel port",
-        parameters: &[
-            Parameter {
-                name: "granularity",
-                default: DapsParameters::DEFAULT.granularity.as_millis() as f64 / 1e3,
-                unit: "s",
-                purpose: "what delays are rounded to before their least common multiple is taken",
-            },
-            Parameter {
-                name: "horizon",
-                default: DapsParameters::DEFAULT.horizon.as_secs() as f64,
-                unit: "s",
-                purpose: "the longest plan",
-            },
-        ],
+        parameters: DapsParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -119,8 +99,8 @@ impl Daps {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(DapsParameters::of(values)))
     }
 
     /// Gives up what is left of the plan, and plans from the head.

@@ -13,26 +13,18 @@
 
 use super::candidates::{Candidates, fastest, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::Timestamp;
 
-/// Parameters of [`Ecf`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EcfParameters {
-    /// Hysteresis: how much longer to go on waiting.
-    pub beta: f64,
-    /// Whether the queue counts as one window at least, as in the kernel.
-    pub kernel: bool,
-}
-
-impl EcfParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { beta: 0.25, kernel: true };
-}
-
-impl Default for EcfParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Ecf`].
+    pub struct EcfParameters {
+        /// Hysteresis: how much longer to go on waiting.
+        pub beta: f64 = 0.25, "beta", "",
+            "hysteresis: how much longer to go on waiting";
+        /// Whether the queue counts as one window at least, as in the kernel.
+        pub kernel: bool = true, "kernel", "",
+            "1: the queue counts as one window at least, as in the kernel; 0: as in the paper";
     }
 }
 
@@ -50,20 +42,7 @@ impl Ecf {
         name: "ecf",
         purpose: "lowest RTT, but waits for the fastest path where that completes earlier",
         source: "Lim et al., CoNEXT 2017; MPTCP v0.9x mptcp_ecf.c",
-        parameters: &[
-            Parameter {
-                name: "beta",
-                default: EcfParameters::DEFAULT.beta,
-                unit: "",
-                purpose: "hysteresis: how much longer to go on waiting",
-            },
-            Parameter {
-                name: "kernel",
-                default: EcfParameters::DEFAULT.kernel as u8 as f64,
-                unit: "",
-                purpose: "1: the queue counts as one window at least, as in the kernel; 0: as in the paper",
-            },
-        ],
+        parameters: EcfParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -72,8 +51,8 @@ impl Ecf {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(EcfParameters::of(values)))
     }
 
     /// Decides between waiting for `fast`, which opens at `opens`, and sending on `slow`.

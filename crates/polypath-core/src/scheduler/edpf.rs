@@ -32,7 +32,7 @@ mod admission;
 
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,37 +40,26 @@ use std::time::Duration;
 /// Shortest RTT that is calculated with, in seconds: keeps rates finite.
 const MIN_RTT_SECS: f64 = 1e-6;
 
-/// Parameters of [`Edpf`]; each is a deviation from the paper.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EdpfParameters {
-    /// Factor by which `cwnd / srtt` may raise the measured rate: a path that was given little
-    /// has shown little, and must be able to show more.
-    pub rate_headroom: f64,
-    /// Round trips that each expected loss of the segment costs.
-    pub loss_cost: f64,
-    /// Share of the receive window that a hole may let fill (0 switches the window rule off).
-    pub window_share: f64,
-    /// Growth of a path in slow start that the window rule reckons with.
-    pub slow_start_growth: f64,
-    /// Share of the unsent bytes that faster paths must be able to deliver first for the tail rule
-    /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
-    pub tail_share: f64,
-}
-
-impl EdpfParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self {
-        rate_headroom: 1.25,
-        loss_cost: 1.0,
-        window_share: 0.8,
-        slow_start_growth: 2.0,
-        tail_share: 1.0,
-    };
-}
-
-impl Default for EdpfParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Edpf`]; each is a deviation from the paper.
+    pub struct EdpfParameters {
+        /// Factor by which `cwnd / srtt` may raise the measured rate: a path that was given little
+        /// has shown little, and must be able to show more.
+        pub rate_headroom: f64 = 1.25, "rate_headroom", "",
+            "factor by which cwnd/srtt may raise the measured rate";
+        /// Round trips that each expected loss of the segment costs.
+        pub loss_cost: f64 = 1.0, "loss_cost", "rtt",
+            "time that each expected loss costs";
+        /// Share of the receive window that a hole may let fill (0 switches the window rule off).
+        pub window_share: f64 = 0.8, "window_share", "",
+            "share of the receive window that a hole may let fill; 0 = no window rule", 0.0 to 1.0;
+        /// Growth of a path in slow start that the window rule reckons with.
+        pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
+            "growth of a path in slow start that the window rule reckons with";
+        /// Share of the unsent bytes that faster paths must be able to deliver first for the tail rule
+        /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
+        pub tail_share: f64 = 1.0, "tail_share", "",
+            "share of the unsent data that faster paths must overtake with to wait";
     }
 }
 
@@ -105,38 +94,7 @@ impl Edpf {
         name: "edpf",
         purpose: "the path that delivers the segment first; may wait for it; guards small windows",
         source: "Chebrolu and Rao, IEEE TMC 5(4), 2006; window rule after Oh and Lee, ToN 24(6), 2016",
-        parameters: &[
-            Parameter {
-                name: "rate_headroom",
-                default: EdpfParameters::DEFAULT.rate_headroom,
-                unit: "",
-                purpose: "factor by which cwnd/srtt may raise the measured rate",
-            },
-            Parameter {
-                name: "loss_cost",
-                default: EdpfParameters::DEFAULT.loss_cost,
-                unit: "rtt",
-                purpose: "time that each expected loss costs",
-            },
-            Parameter {
-                name: "window_share",
-                default: EdpfParameters::DEFAULT.window_share,
-                unit: "",
-                purpose: "share of the receive window that a hole may let fill; 0 = no window rule",
-            },
-            Parameter {
-                name: "slow_start_growth",
-                default: EdpfParameters::DEFAULT.slow_start_growth,
-                unit: "",
-                purpose: "growth of a path in slow start that the window rule reckons with",
-            },
-            Parameter {
-                name: "tail_share",
-                default: EdpfParameters::DEFAULT.tail_share,
-                unit: "",
-                purpose: "share of the unsent data that faster paths must overtake with to wait",
-            },
-        ],
+        parameters: EdpfParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -145,8 +103,8 @@ impl Edpf {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(EdpfParameters::of(values)))
     }
 
     /// Predicts for a path with an RTT that has room, or is sure to get it.

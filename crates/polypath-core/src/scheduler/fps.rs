@@ -17,19 +17,16 @@
 use super::candidates::{Candidates, place, reopens};
 use super::rounds::{rtt_secs, windows};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::Timestamp;
 
-/// Parameters of [`Fps`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FpsParameters {
-    /// Whether a slow path sends the last segment of the queue where its index lies beyond it.
-    pub last_segment: bool,
-}
-
-impl FpsParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { last_segment: false };
+parameters! {
+    /// Parameters of [`Fps`].
+    pub struct FpsParameters {
+        /// Whether a slow path sends the last segment of the queue where its index lies beyond it.
+        pub last_segment: bool = false, "last_segment", "",
+            "1: a slow path sends the last segment where its index lies beyond the queue; 0: nothing";
+    }
 }
 
 /// Forward prediction scheduling.
@@ -45,12 +42,7 @@ impl Fps {
         name: "fps",
         purpose: "a slow path sends what will be next in order when it arrives",
         source: "Mirani et al., IEEE VTC 2010-Fall",
-        parameters: &[Parameter {
-            name: "last_segment",
-            default: FpsParameters::DEFAULT.last_segment as u8 as f64,
-            unit: "",
-            purpose: "1: a slow path sends the last segment where its index lies beyond the queue; 0: nothing",
-        }],
+        parameters: FpsParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -59,8 +51,8 @@ impl Fps {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(FpsParameters::of(values)))
     }
 
     /// Bytes that the path leaves to faster ones, at most up to the last segment if that is to be sent.

@@ -16,28 +16,19 @@
 
 use super::candidates::{Candidates, estimated_rate, place};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::Timestamp;
 use std::collections::VecDeque;
 
 /// Blocks that are looked at.
 const MAX_BLOCKS: usize = 256;
 
-/// Parameters of [`Hrrn`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HrrnParameters {
-    /// The largest block, in bytes.
-    pub block_size: u64,
-}
-
-impl HrrnParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { block_size: 64 << 10 };
-}
-
-impl Default for HrrnParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Hrrn`].
+    pub struct HrrnParameters {
+        /// The largest block, in bytes.
+        pub block_size: u64 = 64 << 10, "block_size", "bytes",
+            "the largest block of data that is served without interruption", 1.0 to 1e9;
     }
 }
 
@@ -118,12 +109,7 @@ impl Hrrn {
         name: "hrrn",
         purpose: "short blocks of data, and those that have waited long, first",
         source: "highest response ratio next; named in Lu et al., J. ICT Standardization 12(1), 2024",
-        parameters: &[Parameter {
-            name: "block_size",
-            default: HrrnParameters::DEFAULT.block_size as f64,
-            unit: "bytes",
-            purpose: "the largest block of data that is served without interruption",
-        }],
+        parameters: HrrnParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -132,8 +118,8 @@ impl Hrrn {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(HrrnParameters::of(values)))
     }
 
     /// The blocks in the order in which to serve them, by the bytes before each, and the path.

@@ -19,7 +19,7 @@ use super::blest::Blest;
 use super::candidates::{Candidates, fastest, place, reopens};
 use super::rounds::{rtt_secs, windows};
 use super::{BlestParameters, PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::Timestamp;
 
 /// Low-latency scheduler for Multipath TCP.
@@ -44,8 +44,8 @@ impl Llsm {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(BlestParameters::of(values)))
     }
 }
 

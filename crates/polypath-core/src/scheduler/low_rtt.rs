@@ -6,7 +6,7 @@
 
 use super::candidates::Candidates;
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::Timestamp;
 
 /// Lowest RTT first. Stateless.
@@ -24,7 +24,7 @@ impl LowRtt {
     };
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
+    pub fn build(_values: &Values) -> Box<dyn Scheduler> {
         Box::new(Self)
     }
 }

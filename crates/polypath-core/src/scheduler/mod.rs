@@ -39,7 +39,7 @@ pub use round_robin::{RoundRobin, RoundRobinParameters};
 pub use stms::{Stms, StmsParameters};
 pub use weighted::{Weighted, WeightedParameters};
 
-use crate::registry::algorithms;
+use crate::registry::{Configured, algorithms};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
@@ -63,9 +63,9 @@ algorithms! {
     ]
 }
 
-impl SchedulerKind {
-    /// A new instance with default parameters, with [`BlockingProtection`] around it or without.
-    pub fn build_with(self, blocking_protection: bool) -> Box<dyn Scheduler> {
+impl Configured<SchedulerKind> {
+    /// A new instance, with [`BlockingProtection`] around it or without.
+    pub fn build_with(&self, blocking_protection: bool) -> Box<dyn Scheduler> {
         let scheduler = self.build();
         if blocking_protection { BlockingProtection::build(scheduler) } else { scheduler }
     }

@@ -2,6 +2,7 @@
 
 use super::fixtures::{MSS, id};
 use super::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
+use crate::registry::Configured;
 use polypath_units::{PathId, PathSet, Timestamp};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -73,8 +74,18 @@ fn chosen(pick: Pick) -> Option<PathSet> {
 }
 
 fn check(kind: SchedulerKind, decisions: &[(Vec<PathView>, QueueView, u64)]) {
-    check_both(kind, kind.build_with(false), kind.build_with(false), decisions);
-    check_both(kind, kind.build_with(true), kind.build_with(true), decisions);
+    check_both(
+        kind,
+        Configured::from(kind).build_with(false),
+        Configured::from(kind).build_with(false),
+        decisions,
+    );
+    check_both(
+        kind,
+        Configured::from(kind).build_with(true),
+        Configured::from(kind).build_with(true),
+        decisions,
+    );
 }
 
 fn check_both(

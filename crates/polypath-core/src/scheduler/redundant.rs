@@ -8,7 +8,7 @@
 
 use super::candidates::Candidates;
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use polypath_units::Timestamp;
 
 /// Duplicates on every path with room. Stateless.
@@ -26,7 +26,7 @@ impl Redundant {
     };
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
+    pub fn build(_values: &Values) -> Box<dyn Scheduler> {
         Box::new(Self)
     }
 }

@@ -9,27 +9,19 @@
 
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 
-/// Parameters of [`RoundRobin`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundRobinParameters {
-    /// Segments that a path takes in its turn, at least 1.
-    pub num_segments: u32,
-    /// Whether a path without room loses its turn instead of being waited for.
-    pub cwnd_limited: bool,
-}
-
-impl RoundRobinParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { num_segments: 1, cwnd_limited: true };
-}
-
-impl Default for RoundRobinParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`RoundRobin`].
+    pub struct RoundRobinParameters {
+        /// Segments that a path takes in its turn, at least 1.
+        pub num_segments: u32 = 1, "num_segments", "segments",
+            "segments that a path takes in its turn", 1.0 to 1e9;
+        /// Whether a path without room loses its turn instead of being waited for.
+        pub cwnd_limited: bool = true, "cwnd_limited", "",
+            "1: a path without room loses its turn; 0: it is waited for";
     }
 }
 
@@ -48,20 +40,7 @@ impl RoundRobin {
         name: "round_robin",
         purpose: "the paths in turn",
         source: "MPTCP v0.9x mptcp_rr.c",
-        parameters: &[
-            Parameter {
-                name: "num_segments",
-                default: RoundRobinParameters::DEFAULT.num_segments as f64,
-                unit: "segments",
-                purpose: "segments that a path takes in its turn",
-            },
-            Parameter {
-                name: "cwnd_limited",
-                default: RoundRobinParameters::DEFAULT.cwnd_limited as u8 as f64,
-                unit: "",
-                purpose: "1: a path without room loses its turn; 0: it is waited for",
-            },
-        ],
+        parameters: RoundRobinParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -70,8 +49,8 @@ impl RoundRobin {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(RoundRobinParameters::of(values)))
     }
 
     /// The path whose turn it is.

@@ -18,25 +18,16 @@
 use super::candidates::{Candidates, estimated_rate, fastest, place, reopens};
 use super::{Delivery, PathView, Pick, QueueView, Scheduler};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
-/// Parameters of [`Stms`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StmsParameters {
-    /// Share of the mean error that the gap is corrected by.
-    pub gain: f64,
-}
-
-impl StmsParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { gain: 0.5 };
-}
-
-impl Default for StmsParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Stms`].
+    pub struct StmsParameters {
+        /// Share of the mean error that the gap is corrected by.
+        pub gain: f64 = 0.5, "gain", "",
+            "share of the mean error of a round that the gap is corrected by";
     }
 }
 
@@ -103,12 +94,7 @@ impl Stms {
         name: "stms",
         purpose: "slow paths send so far ahead that their data arrives together with the fast one's",
         source: "Shi et al., USENIX ATC 2018",
-        parameters: &[Parameter {
-            name: "gain",
-            default: StmsParameters::DEFAULT.gain,
-            unit: "",
-            purpose: "share of the mean error of a round that the gap is corrected by",
-        }],
+        parameters: StmsParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -117,8 +103,8 @@ impl Stms {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(StmsParameters::of(values)))
     }
 
     /// Bytes that `slow` leaves to faster paths.

@@ -3,6 +3,7 @@
 
 use super::fixtures::{MSS, path};
 use super::{Delivery, PathView, Pick, QueueView, Scheduler, SchedulerKind};
+use crate::registry::Configured;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -255,7 +256,8 @@ fn blocking_protection_never_makes_a_bond_slower_than_its_best_path() {
             let best = secs(SchedulerKind::LowRtt, &links[..1], 20_000, window);
             for kind in SchedulerKind::ALL {
                 let transfer = Transfer::new(links, 20_000, window);
-                let bond = transfer.run(&mut *kind.build_with(true)).as_secs_f64();
+                let bond =
+                    transfer.run(&mut *Configured::from(*kind).build_with(true)).as_secs_f64();
                 assert!(bond <= 1.01 * best, "{kind} {links:?} {window}: {bond} {best}");
             }
         }

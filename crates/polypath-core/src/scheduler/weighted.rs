@@ -10,26 +10,17 @@
 
 use super::candidates::{Candidates, estimated_rate};
 use super::{PathView, Pick, QueueView, Scheduler};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Parameters of [`Weighted`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightedParameters {
-    /// How long estimated weights stand.
-    pub renewal: Duration,
-}
-
-impl WeightedParameters {
-    /// The defaults.
-    pub const DEFAULT: Self = Self { renewal: Duration::from_secs(1) };
-}
-
-impl Default for WeightedParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// Parameters of [`Weighted`].
+    pub struct WeightedParameters {
+        /// How long estimated weights stand.
+        pub renewal: Duration = Duration::from_secs(1), "renewal", "s",
+            "how long weights from estimated rates stand";
     }
 }
 
@@ -49,12 +40,7 @@ impl Weighted {
         name: "weighted",
         purpose: "the paths in proportion to their weights or estimated rates",
         source: "smooth weighted round robin",
-        parameters: &[Parameter {
-            name: "renewal",
-            default: WeightedParameters::DEFAULT.renewal.as_secs() as f64,
-            unit: "s",
-            purpose: "how long weights from estimated rates stand",
-        }],
+        parameters: WeightedParameters::PARAMETERS,
     };
 
     /// A scheduler with these parameters.
@@ -63,8 +49,8 @@ impl Weighted {
     }
 
     /// A scheduler with the default parameters.
-    pub fn build() -> Box<dyn Scheduler> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn Scheduler> {
+        Box::new(Self::new(WeightedParameters::of(values)))
     }
 
     /// Renews the estimated weights when they are old or a path has none.

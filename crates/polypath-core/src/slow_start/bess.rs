@@ -33,31 +33,26 @@
 use super::{DEFAULT_PACING_GAIN, Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
-/// The parameters of [`Bess`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BessParameters {
-    /// ACKs of a round after which it is measured.
-    pub min_acks: f64,
-    /// `conssthresh` in segments; 0: infinite, and no bound.
-    pub conssthresh: f64,
-    /// Windows in an RTT at which a subflow paces while it is measured. A train whose packets are
-    /// sent at `g` windows in an RTT shows at most a product of `g / 2` windows: it must stay well
-    /// above the two windows that a round ends with, or the pace is taken for the path.
-    pub pacing_gain: f64,
-}
-
-impl BessParameters {
-    /// No bound, as the paper begins.
-    pub const DEFAULT: Self = Self { min_acks: 8.0, conssthresh: 0.0, pacing_gain: 8.0 };
-}
-
-impl Default for BessParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// The parameters of [`Bess`].
+    ///
+    /// Defaults: no bound, as the paper begins.
+    pub struct BessParameters {
+        /// ACKs of a round after which it is measured.
+        pub min_acks: f64 = 8.0, "min_acks", "ACKs",
+            "ACKs of a round after which its rate is measured";
+        /// `conssthresh` in segments; 0: infinite, and no bound.
+        pub conssthresh: f64 = 0.0, "conssthresh", "segments",
+            "threshold of the connection over its smallest RTT; 0 = infinite";
+        /// Windows in an RTT at which a subflow paces while it is measured. A train whose packets are
+        /// sent at `g` windows in an RTT shows at most a product of `g / 2` windows: it must stay well
+        /// above the two windows that a round ends with, or the pace is taken for the path.
+        pub pacing_gain: f64 = 8.0, "pacing_gain", "windows/RTT",
+            "pacing while trains are measured", 0.1 to 1000.0;
     }
 }
 
@@ -154,26 +149,7 @@ impl Bess {
         name: "bess",
         purpose: "doubling until what is in flight fills the paths, by their ACK trains",
         source: "Liu et al., BESS: BDP estimation based slow start for MPTCP, Algorithm 1",
-        parameters: &[
-            Parameter {
-                name: "min_acks",
-                default: BessParameters::DEFAULT.min_acks,
-                unit: "ACKs",
-                purpose: "ACKs of a round after which its rate is measured",
-            },
-            Parameter {
-                name: "conssthresh",
-                default: BessParameters::DEFAULT.conssthresh,
-                unit: "segments",
-                purpose: "threshold of the connection over its smallest RTT; 0 = infinite",
-            },
-            Parameter {
-                name: "pacing_gain",
-                default: BessParameters::DEFAULT.pacing_gain,
-                unit: "windows/RTT",
-                purpose: "pacing while trains are measured",
-            },
-        ],
+        parameters: BessParameters::PARAMETERS,
     };
 
     /// BESS with other parameters.
@@ -182,8 +158,8 @@ impl Bess {
     }
 
     /// An instance for the registry.
-    pub fn build() -> Box<dyn SlowStart> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn SlowStart> {
+        Box::new(Self::new(BessParameters::of(values)))
     }
 
     fn flow(&mut self, subflow: PathId) -> &mut Flow {

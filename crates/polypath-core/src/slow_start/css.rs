@@ -19,26 +19,20 @@
 use super::{Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 
-/// The parameters of [`Css`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CssParameters {
-    /// The initial `conssthresh` in segments; 0: infinite.
-    pub conssthresh: f64,
-    /// 1: the subflows grow as one TCP; 0: each doubles, and only the exit is coupled.
-    pub coupled_growth: f64,
-}
-
-impl CssParameters {
-    /// No threshold at first, as TCP.
-    pub const DEFAULT: Self = Self { conssthresh: 0.0, coupled_growth: 1.0 };
-}
-
-impl Default for CssParameters {
-    fn default() -> Self {
-        Self::DEFAULT
+parameters! {
+    /// The parameters of [`Css`].
+    ///
+    /// Defaults: no threshold at first, as TCP.
+    pub struct CssParameters {
+        /// The initial `conssthresh` in segments; 0: infinite.
+        pub conssthresh: f64 = 0.0, "conssthresh", "segments",
+            "threshold of the connection over its smallest RTT; 0 = infinite";
+        /// 1: the subflows grow as one TCP; 0: each doubles, and only the exit is coupled.
+        pub coupled_growth: f64 = 1.0, "coupled_growth", "",
+            "1: growth of one TCP for all subflows; 0: each doubles", 0.0 to 1.0;
     }
 }
 
@@ -68,20 +62,7 @@ impl Css {
         name: "css",
         purpose: "coupled: the subflows grow together as one TCP on the fastest path",
         source: "Wang et al., Coupled slow-start, GLOBECOM 2017; growth rule reconstructed",
-        parameters: &[
-            Parameter {
-                name: "conssthresh",
-                default: CssParameters::DEFAULT.conssthresh,
-                unit: "segments",
-                purpose: "threshold of the connection over its smallest RTT; 0 = infinite",
-            },
-            Parameter {
-                name: "coupled_growth",
-                default: CssParameters::DEFAULT.coupled_growth,
-                unit: "",
-                purpose: "1: growth of one TCP for all subflows; 0: each doubles",
-            },
-        ],
+        parameters: CssParameters::PARAMETERS,
     };
 
     /// Coupled slow start with other parameters.
@@ -90,8 +71,8 @@ impl Css {
     }
 
     /// An instance for the registry.
-    pub fn build() -> Box<dyn SlowStart> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn SlowStart> {
+        Box::new(Self::new(CssParameters::of(values)))
     }
 
     fn phase(&self, subflow: PathId) -> Phase {

@@ -21,44 +21,43 @@ use super::standard::counted_bytes;
 use super::{Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
-/// The constants of Linux `tcp_cubic.c`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClassicHystartParameters {
-    /// `hystart_low_window` in segments.
-    pub low_window: f64,
-    /// `hystart_ack_delta_us` in ms.
-    pub ack_gap_ms: f64,
-    /// Share of the smallest RTT that a train may last if the sender does not pace.
-    pub unpaced_share: f64,
-    /// What the smallest RTT is taken to be longer for a train, in ms.
-    pub train_slack_ms: f64,
-    /// `HYSTART_MIN_SAMPLES`.
-    pub rtt_samples: f64,
-    /// `HYSTART_DELAY_MIN` in ms.
-    pub min_rtt_threshold_ms: f64,
-    /// `HYSTART_DELAY_MAX` in ms.
-    pub max_rtt_threshold_ms: f64,
-    /// What the smallest RTT is divided by for the rise that counts.
-    pub min_rtt_divisor: f64,
+parameters! {
+    /// The constants of Linux `tcp_cubic.c`.
+    ///
+    /// Defaults: those of Linux.
+    pub struct ClassicHystartParameters {
+        /// `hystart_low_window` in segments.
+        pub low_window: f64 = 16.0, "low_window", "segments",
+            "smallest window that is judged";
+        /// `hystart_ack_delta_us` in ms.
+        pub ack_gap_ms: f64 = 2.0, "ack_gap", "ms",
+            "largest time between two ACKs of a train";
+        /// Share of the smallest RTT that a train may last if the sender does not pace.
+        pub unpaced_share: f64 = 0.5, "unpaced_share", "",
+            "share of the smallest RTT that a train may last if the sender does not pace", 0.0 to 1000.0;
+        /// What the smallest RTT is taken to be longer for a train, in ms.
+        pub train_slack_ms: f64 = 1.0, "train_slack", "ms",
+            "what the smallest RTT is taken to be longer for a train";
+        /// `HYSTART_MIN_SAMPLES`.
+        pub rtt_samples: f64 = 8.0, "rtt_samples", "samples",
+            "RTT samples of a round before it is judged";
+        /// `HYSTART_DELAY_MIN` in ms.
+        pub min_rtt_threshold_ms: f64 = 4.0, "min_rtt_threshold", "ms",
+            "smallest rise of the RTT that counts";
+        /// `HYSTART_DELAY_MAX` in ms.
+        pub max_rtt_threshold_ms: f64 = 16.0, "max_rtt_threshold", "ms",
+            "rise of the RTT that always counts";
+        /// What the smallest RTT is divided by for the rise that counts.
+        pub min_rtt_divisor: f64 = 8.0, "min_rtt_divisor", "",
+            "the rise that counts is the smallest RTT divided by this", 0.001 to 1e9;
+    }
 }
 
 impl ClassicHystartParameters {
-    /// Those of Linux.
-    pub const DEFAULT: Self = Self {
-        low_window: 16.0,
-        ack_gap_ms: 2.0,
-        unpaced_share: 0.5,
-        train_slack_ms: 1.0,
-        rtt_samples: 8.0,
-        min_rtt_threshold_ms: 4.0,
-        max_rtt_threshold_ms: 16.0,
-        min_rtt_divisor: 8.0,
-    };
-
     /// The RTT from which on the pipe is taken to be full.
     fn full_rtt(&self, rtt_min: Duration) -> Duration {
         let Self { min_rtt_divisor, min_rtt_threshold_ms, max_rtt_threshold_ms, .. } = *self;
@@ -71,14 +70,6 @@ impl ClassicHystartParameters {
         (rtt_min + slack).mul_f64(if paced { 1.0 } else { self.unpaced_share })
     }
 }
-
-impl Default for ClassicHystartParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-const DEFAULTS: ClassicHystartParameters = ClassicHystartParameters::DEFAULT;
 
 /// HyStart for all subflows of a connection, each on its own.
 #[derive(Clone, Debug, Default)]
@@ -142,56 +133,7 @@ impl Hystart {
         name: "hystart",
         purpose: "doubling until ACK trains or the RTT tell of a full pipe, as Linux's CUBIC",
         source: "Ha and Rhee 2011, sections 4.1 and 4.2; Linux tcp_cubic.c",
-        parameters: &[
-            Parameter {
-                name: "low_window",
-                default: DEFAULTS.low_window,
-                unit: "segments",
-                purpose: "smallest window that is judged",
-            },
-            Parameter {
-                name: "ack_gap",
-                default: DEFAULTS.ack_gap_ms,
-                unit: "ms",
-                purpose: "largest time between two ACKs of a train",
-            },
-            Parameter {
-                name: "unpaced_share",
-                default: DEFAULTS.unpaced_share,
-                unit: "",
-                purpose: "share of the smallest RTT that a train may last if the sender does not pace",
-            },
-            Parameter {
-                name: "train_slack",
-                default: DEFAULTS.train_slack_ms,
-                unit: "ms",
-                purpose: "what the smallest RTT is taken to be longer for a train",
-            },
-            Parameter {
-                name: "rtt_samples",
-                default: DEFAULTS.rtt_samples,
-                unit: "samples",
-                purpose: "RTT samples of a round before it is judged",
-            },
-            Parameter {
-                name: "min_rtt_threshold",
-                default: DEFAULTS.min_rtt_threshold_ms,
-                unit: "ms",
-                purpose: "smallest rise of the RTT that counts",
-            },
-            Parameter {
-                name: "max_rtt_threshold",
-                default: DEFAULTS.max_rtt_threshold_ms,
-                unit: "ms",
-                purpose: "rise of the RTT that always counts",
-            },
-            Parameter {
-                name: "min_rtt_divisor",
-                default: DEFAULTS.min_rtt_divisor,
-                unit: "",
-                purpose: "the rise that counts is the smallest RTT divided by this",
-            },
-        ],
+        parameters: ClassicHystartParameters::PARAMETERS,
     };
 
     /// HyStart with other constants.
@@ -200,8 +142,8 @@ impl Hystart {
     }
 
     /// An instance for the registry.
-    pub fn build() -> Box<dyn SlowStart> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn SlowStart> {
+        Box::new(Self::new(ClassicHystartParameters::of(values)))
     }
 }
 
@@ -287,7 +229,9 @@ mod tests {
 
     #[test]
     fn a_paced_train_may_last_a_whole_rtt() {
-        let limit = |paced| DEFAULTS.longest_train(Duration::from_millis(40), paced);
+        let limit = |paced| {
+            ClassicHystartParameters::DEFAULT.longest_train(Duration::from_millis(40), paced)
+        };
         assert_eq!([true, false].map(|paced| limit(paced).as_micros()), [41_000, 20_500]);
     }
 

@@ -18,41 +18,40 @@ use super::standard::counted_bytes;
 use super::{Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
 use crate::path_map::PathMap;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 use std::time::Duration;
 
-/// The constants of RFC 9406 section 4.3.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HystartParameters {
-    /// `MIN_RTT_THRESH` in ms.
-    pub min_rtt_threshold_ms: f64,
-    /// `MAX_RTT_THRESH` in ms.
-    pub max_rtt_threshold_ms: f64,
-    /// `MIN_RTT_DIVISOR`.
-    pub min_rtt_divisor: f64,
-    /// `N_RTT_SAMPLE`.
-    pub rtt_samples: f64,
-    /// `CSS_GROWTH_DIVISOR`.
-    pub css_growth_divisor: f64,
-    /// `CSS_ROUNDS`.
-    pub css_rounds: f64,
-    /// `L` in segments; 0 = no limit.
-    pub burst_limit: f64,
+parameters! {
+    /// The constants of RFC 9406 section 4.3.
+    ///
+    /// Defaults: the values that RFC 9406 recommends for a sender that paces.
+    pub struct HystartParameters {
+        /// `MIN_RTT_THRESH` in ms.
+        pub min_rtt_threshold_ms: f64 = 4.0, "min_rtt_threshold", "ms",
+            "smallest rise of the RTT that counts";
+        /// `MAX_RTT_THRESH` in ms.
+        pub max_rtt_threshold_ms: f64 = 16.0, "max_rtt_threshold", "ms",
+            "rise of the RTT that always counts";
+        /// `MIN_RTT_DIVISOR`.
+        pub min_rtt_divisor: f64 = 8.0, "min_rtt_divisor", "",
+            "the rise that counts is the RTT of the last round divided by this", 0.001 to 1e9;
+        /// `N_RTT_SAMPLE`.
+        pub rtt_samples: f64 = 8.0, "rtt_samples", "samples",
+            "RTT samples of a round needed to judge it";
+        /// `CSS_GROWTH_DIVISOR`.
+        pub css_growth_divisor: f64 = 4.0, "css_growth_divisor", "",
+            "growth in conservative slow start is divided by this", 1.0 to 1e9;
+        /// `CSS_ROUNDS`.
+        pub css_rounds: f64 = 5.0, "css_rounds", "rounds",
+            "length of conservative slow start";
+        /// `L` in segments; 0 = no limit.
+        pub burst_limit: f64 = 0.0, "burst_limit", "segments",
+            "L: largest growth for one ACK; 0 = no limit, for paced senders";
+    }
 }
 
 impl HystartParameters {
-    /// The values that RFC 9406 recommends for a sender that paces.
-    pub const DEFAULT: Self = Self {
-        min_rtt_threshold_ms: 4.0,
-        max_rtt_threshold_ms: 16.0,
-        min_rtt_divisor: 8.0,
-        rtt_samples: 8.0,
-        css_growth_divisor: 4.0,
-        css_rounds: 5.0,
-        burst_limit: 0.0,
-    };
-
     /// How much the RTT must rise over `last_min` to end slow start.
     fn threshold(&self, last_min: Duration) -> Duration {
         let Self { min_rtt_divisor, min_rtt_threshold_ms, max_rtt_threshold_ms, .. } = *self;
@@ -64,12 +63,6 @@ impl HystartParameters {
 pub(super) fn rise(rtt: Duration, divisor: f64, [least_ms, most_ms]: [f64; 2]) -> Duration {
     let millis = (rtt.as_secs_f64() * 1e3 / divisor).min(most_ms).max(least_ms);
     Duration::from_secs_f64(millis / 1e3)
-}
-
-impl Default for HystartParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
 }
 
 /// HyStart++ for all subflows of a connection, each on its own.
@@ -135,8 +128,6 @@ impl Flow {
     }
 }
 
-const DEFAULTS: HystartParameters = HystartParameters::DEFAULT;
-
 impl HystartPp {
     /// The registry row.
     pub const DESCRIPTION: Description = Description {
@@ -144,50 +135,7 @@ impl HystartPp {
         name: "hystart_pp",
         purpose: "doubling until the RTT rises, then a slower growth for five rounds",
         source: "RFC 9406 section 4",
-        parameters: &[
-            Parameter {
-                name: "min_rtt_threshold",
-                default: DEFAULTS.min_rtt_threshold_ms,
-                unit: "ms",
-                purpose: "smallest rise of the RTT that counts",
-            },
-            Parameter {
-                name: "max_rtt_threshold",
-                default: DEFAULTS.max_rtt_threshold_ms,
-                unit: "ms",
-                purpose: "rise of the RTT that always counts",
-            },
-            Parameter {
-                name: "min_rtt_divisor",
-                default: DEFAULTS.min_rtt_divisor,
-                unit: "",
-                purpose: "the rise that counts is the RTT of the last round divided by this",
-            },
-            Parameter {
-                name: "rtt_samples",
-                default: DEFAULTS.rtt_samples,
-                unit: "samples",
-                purpose: "RTT samples of a round needed to judge it",
-            },
-            Parameter {
-                name: "css_growth_divisor",
-                default: DEFAULTS.css_growth_divisor,
-                unit: "",
-                purpose: "growth in conservative slow start is divided by this",
-            },
-            Parameter {
-                name: "css_rounds",
-                default: DEFAULTS.css_rounds,
-                unit: "rounds",
-                purpose: "length of conservative slow start",
-            },
-            Parameter {
-                name: "burst_limit",
-                default: DEFAULTS.burst_limit,
-                unit: "segments",
-                purpose: "L: largest growth for one ACK; 0 = no limit, for paced senders",
-            },
-        ],
+        parameters: HystartParameters::PARAMETERS,
     };
 
     /// HyStart++ with other constants.
@@ -196,8 +144,8 @@ impl HystartPp {
     }
 
     /// An instance for the registry.
-    pub fn build() -> Box<dyn SlowStart> {
-        Box::new(Self::default())
+    pub fn build(values: &Values) -> Box<dyn SlowStart> {
+        Box::new(Self::new(HystartParameters::of(values)))
     }
 
     fn flow(&mut self, subflow: PathId) -> &mut Flow {
@@ -263,7 +211,8 @@ mod tests {
 
     #[test]
     fn t_hs_1() {
-        let threshold = |last| DEFAULTS.threshold(Duration::from_millis(last)).as_millis();
+        let threshold =
+            |last| HystartParameters::DEFAULT.threshold(Duration::from_millis(last)).as_millis();
         assert_eq!([40, 16, 200].map(threshold), [5, 4, 16]);
         for (rise, enters) in [(45, true), (44, false)] {
             let mut hystart = HystartPp::default();
@@ -278,7 +227,7 @@ mod tests {
 
     #[test]
     fn t_hs_2() {
-        let limited = HystartParameters { burst_limit: 8.0, ..DEFAULTS };
+        let limited = HystartParameters { burst_limit: 8.0, ..HystartParameters::DEFAULT };
         let mut hystart = HystartPp::new(limited);
         let big = Ack { acked_bytes: 10_000, ..sampled(40) };
         assert_eq!(hystart.on_ack(path(P), &big, &[]), Growth::Grow(8_000.0));

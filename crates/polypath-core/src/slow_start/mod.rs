@@ -10,7 +10,7 @@ pub use bess::{Bess, BessParameters};
 pub use css::{Css, CssParameters};
 pub use hystart::{ClassicHystartParameters, Hystart};
 pub use hystart_pp::{HystartParameters, HystartPp};
-pub use standard::Standard;
+pub use standard::{Standard, StandardParameters};
 
 crate::registry::algorithms! {
     /// The registry of slow starts.

@@ -11,13 +11,22 @@
 
 use super::{Growth, SlowStart};
 use crate::congestion::{Ack, Subflow};
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
+
+parameters! {
+    /// The parameters of [`Standard`].
+    pub struct StandardParameters {
+        /// The limit L in segments; 0: none.
+        pub burst_limit: f64 = 0.0, "burst_limit", "segments",
+            "L: largest growth for one ACK; 0 = no limit, for paced senders";
+    }
+}
 
 /// Doubling every round until loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standard {
-    burst_limit: f64,
+    parameters: StandardParameters,
 }
 
 /// Growth in bytes for `ack` with at most `burst_limit` segments; 0 = no limit.
@@ -27,37 +36,29 @@ pub(super) fn counted_bytes(ack: &Ack, burst_limit: f64) -> f64 {
 }
 
 impl Standard {
-    /// The default of L: no limit.
-    pub const DEFAULT_BURST_LIMIT: f64 = 0.0;
-
     /// The registry row.
     pub const DESCRIPTION: Description = Description {
         kind: Kind::SlowStart,
         name: "standard",
         purpose: "doubling every round until loss",
         source: "RFC 5681 section 3.1; RFC 3465 section 2.2",
-        parameters: &[Parameter {
-            name: "burst_limit",
-            default: Self::DEFAULT_BURST_LIMIT,
-            unit: "segments",
-            purpose: "L: largest growth for one ACK; 0 = no limit, for paced senders",
-        }],
+        parameters: StandardParameters::PARAMETERS,
     };
 
-    /// Slow start with limit L = `burst_limit` segments; 0 = no limit.
-    pub const fn new(burst_limit: f64) -> Self {
-        Self { burst_limit }
+    /// Slow start with this limit.
+    pub const fn new(parameters: StandardParameters) -> Self {
+        Self { parameters }
     }
 
     /// An instance for the registry.
-    pub fn build() -> Box<dyn SlowStart> {
-        Box::new(Self::new(Self::DEFAULT_BURST_LIMIT))
+    pub fn build(values: &Values) -> Box<dyn SlowStart> {
+        Box::new(Self::new(StandardParameters::of(values)))
     }
 }
 
 impl SlowStart for Standard {
     fn on_ack(&mut self, _subflow: PathId, ack: &Ack, _subflows: &[Subflow]) -> Growth {
-        Growth::Grow(counted_bytes(ack, self.burst_limit))
+        Growth::Grow(counted_bytes(ack, self.parameters.burst_limit))
     }
 }
 
@@ -68,7 +69,10 @@ mod tests {
 
     #[test]
     fn the_limit_is_in_segments_for_each_ack() {
-        let grow = |limit| Standard::new(limit).on_ack(path(0), &ack(10_000, 1_000), &[]);
+        let grow = |burst_limit| {
+            let mut standard = Standard::new(StandardParameters { burst_limit });
+            standard.on_ack(path(0), &ack(10_000, 1_000), &[])
+        };
         assert_eq!(grow(1.0), Growth::Grow(1_000.0));
         assert_eq!(grow(2.0), Growth::Grow(2_000.0));
         assert_eq!(grow(0.0), Growth::Grow(10_000.0));

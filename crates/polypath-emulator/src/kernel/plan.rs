@@ -5,7 +5,8 @@ use crate::plan::{NetworkPlan, NodePlan};
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
 use polypath_sim::scenario::{
-    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveBuffer, Tcp, TcpOptions, Transport, WindowControl,
+    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveBuffer, Setting, Tcp, TcpOptions, Transport,
+    WindowControl,
 };
 use polypath_sim::tcp::{self, TcpConfig};
 use polypath_sim::topology::{LinkId, Route};
@@ -16,6 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 const PORT: u16 = 5_001;
 /// The congestion control of a connection that names none, as in the simulator.
 const CONGESTION: &str = "cubic";
+/// The parameter of CUBIC of which the kernel's value is not the default.
+const LATE_ALPHA: &str = "late_alpha";
 /// What a sender may hold, in bytes: more than any window here, so that it is no limit, as there is
 /// none in the simulator.
 const SEND_BUFFER: u64 = 64 << 20;
@@ -145,6 +148,7 @@ fn only_defaults(tcp: &TcpOptions, receive: ReceiveBuffer) -> Result<(), String>
 fn congestion(control: &WindowControl) -> Result<String, String> {
     let named = |name: &AlgorithmName| name.name.clone();
     let congestion = control.congestion.as_ref().map_or_else(|| CONGESTION.to_owned(), named);
+    control.congestion.iter().chain(&control.slow_start).try_for_each(only_kernels)?;
     if let Some(slow_start) = control.slow_start.as_ref()
         && !is_kernels(&slow_start.name, &congestion)
     {
@@ -153,6 +157,22 @@ fn congestion(control: &WindowControl) -> Result<String, String> {
         return Err(problem.to_owned());
     }
     Ok(congestion)
+}
+
+/// Refuses parameters of algorithms but those that say how the kernel's are.
+fn only_kernels(algorithm: &AlgorithmName) -> Result<(), String> {
+    let is_kernels = |setting: &Setting| {
+        (algorithm.name.as_str(), setting.parameter.as_str(), setting.value)
+            == ("cubic", LATE_ALPHA, 0.0)
+    };
+    match algorithm.settings.iter().find(|setting| !is_kernels(setting)) {
+        None => Ok(()),
+        Some(Setting { parameter, value, .. }) => Err(format!(
+            "`{parameter} = {value}` of {:?}: the kernel's algorithms have the parameters of the \
+             kernel; only `{LATE_ALPHA} = 0` of \"cubic\", which is what it does, may be given",
+            algorithm.name
+        )),
+    }
 }
 
 /// Whether a slow start is that of a congestion control of the kernel, or has no effect there.
@@ -299,6 +319,27 @@ mod tests {
         assert!(planned(&format!("{reno}\"standard\"{bulk}")).is_ok());
         assert!(planned(&format!("{reno}\"hystart\"{bulk}")).is_err());
         assert!(planned(&format!("{tcp}slow_start = \"hystart\"{bulk}")).is_ok());
+    }
+
+    #[test]
+    fn parameters_of_algorithms_are_the_kernels() {
+        let cubic = |parameters: &str| {
+            planned(&format!(
+                "[connection]\ntransport = \"tcp\"\n\
+                 congestion = {{ name = \"cubic\"{parameters} }}\n[[flow]]\nkind = \"bulk\"\n"
+            ))
+        };
+        for parameters in ["", ", late_alpha = 0"] {
+            assert_eq!(cubic(parameters).unwrap()[0].congestion, "cubic");
+        }
+        for (parameters, named) in [
+            (", late_alpha = 1", "`late_alpha = 1` of \"cubic\""),
+            (", late_alpha = 0, beta = 0.5", "`beta = 0.5` of \"cubic\""),
+        ] {
+            let problem = cubic(parameters).unwrap_err().to_string();
+            assert!(problem.contains(named), "{problem}");
+            assert!(problem.contains("only `late_alpha = 0`"), "{problem}");
+        }
     }
 
     #[test]

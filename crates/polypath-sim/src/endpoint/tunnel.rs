@@ -7,6 +7,7 @@
 use crate::IP_UDP_HEADER;
 use crate::fabric::RouteId;
 use crate::tcp::Segment;
+use polypath_core::registry::Configured;
 use polypath_core::scheduler::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -49,7 +50,11 @@ pub struct Tunnel {
 
 impl Tunnel {
     /// An end with these routes to the other.
-    pub fn new(routes: &[TunnelRoute], scheduler: SchedulerKind, resequencing: Duration) -> Self {
+    pub fn new(
+        routes: &[TunnelRoute],
+        scheduler: Configured<SchedulerKind>,
+        resequencing: Duration,
+    ) -> Self {
         let view = |(number, route): (u8, &TunnelRoute)| {
             Some(PathView {
                 id: PathId::new(number)?,

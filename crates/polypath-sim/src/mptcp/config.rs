@@ -3,6 +3,7 @@
 use crate::tcp::{Reading, ReceiveBuffer, TcpConfig};
 use polypath_core::congestion::CongestionConfig;
 use polypath_core::failure::FailureKind;
+use polypath_core::registry::Configured;
 use polypath_core::scheduler::SchedulerKind;
 
 /// Bytes of each segment that the data sequence signal takes (RFC 8684 section 3.3), as Linux sends
@@ -22,12 +23,12 @@ pub struct MptcpConfig {
     /// Congestion control of all subflows, coupled or not.
     pub congestion: CongestionConfig,
     /// Which subflow the next segment takes.
-    pub scheduler: SchedulerKind,
+    pub scheduler: Configured<SchedulerKind>,
     /// Whether the scheduler is shown only the subflows that the receive buffer has room for
     /// ([`polypath_core::scheduler::BlockingProtection`]).
     pub blocking_protection: bool,
     /// How a dead path is found.
-    pub failure: FailureKind,
+    pub failure: Configured<FailureKind>,
     /// Whether a subflow with room sends again what blocks the receive window.
     pub opportunistic_retransmission: bool,
     /// Whether the subflow that blocks it has its window halved.
@@ -45,9 +46,9 @@ impl Default for MptcpConfig {
         Self {
             tcp: TcpConfig::LINUX,
             congestion: CongestionConfig::default(),
-            scheduler: SchedulerKind::LowRtt,
+            scheduler: SchedulerKind::LowRtt.into(),
             blocking_protection: false,
-            failure: FailureKind::Rto,
+            failure: FailureKind::Rto.into(),
             opportunistic_retransmission: true,
             penalisation: true,
             subflow_buffers: false,

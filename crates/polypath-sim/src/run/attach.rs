@@ -11,6 +11,7 @@ use crate::scenario::Flow;
 use crate::simulator::Simulator;
 use crate::topology::{Route, Topology};
 use polypath_core::congestion::CongestionConfig;
+use polypath_core::registry::Configured;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;
@@ -162,7 +163,7 @@ fn tunnel(
     topology: &Topology,
     routes: &[Route],
     back: bool,
-    (scheduler, resequencing): (SchedulerKind, Duration),
+    (scheduler, resequencing): (Configured<SchedulerKind>, Duration),
 ) -> Tunnel {
     let route = |there: &Route| {
         let own = if back { topology.back(there) } else { there.clone() };

@@ -113,7 +113,7 @@ impl Plan {
     /// # Errors
     /// See [`RunError`].
     pub fn new(scenario: Scenario) -> Result<Self, RunError> {
-        scenario.validate_names(|kind, name| kind.check_registered(name))?;
+        scenario.validate_algorithms()?;
         if scenario.flows.is_empty() {
             return Err(RunError::NoFlow);
         }

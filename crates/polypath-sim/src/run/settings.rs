@@ -11,7 +11,7 @@ use crate::tcp::{self, LossDetection, TcpConfig};
 use core::str::FromStr;
 use polypath_bond::BondConfig;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::registry::UnknownAlgorithm;
+use polypath_core::registry::{Algorithm, Configured, UnknownAlgorithm};
 use polypath_core::scheduler::SchedulerKind;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) enum Streams {
     LightBond(BondConfig),
     Tcp(TcpSettings),
     Mptcp(MptcpConfig),
-    Tunnel { tcp: TcpSettings, scheduler: SchedulerKind, resequencing: Duration },
+    Tunnel { tcp: TcpSettings, scheduler: Configured<SchedulerKind>, resequencing: Duration },
 }
 
 /// The parameters of a connection; `None` if it carries datagrams.
@@ -85,7 +85,7 @@ pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig
 fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
     let TcpSettings { tcp, mut congestion } =
         tcp_settings(&options.tcp, &options.control, options.receive)?;
-    congestion.coupled = options.coupled.unwrap_or(congestion.avoidance.is_coupled());
+    congestion.coupled = options.coupled.unwrap_or(congestion.avoidance.kind().is_coupled());
     let mut config = MptcpConfig { tcp, congestion, ..MptcpConfig::default() };
     set(&mut config.scheduler, NameKind::Scheduler, options.scheduler.as_ref())?;
     set(&mut config.failure, NameKind::Failure, options.failure.as_ref())?;
@@ -106,7 +106,7 @@ fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunErro
         let problem = "a tunnel knows nothing of its paths: it has no `failure` detector";
         return Err(RunError::Setting { connection: connection.to_owned(), problem });
     }
-    let mut scheduler = SchedulerKind::RoundRobin;
+    let mut scheduler = SchedulerKind::RoundRobin.into();
     set(&mut scheduler, NameKind::Scheduler, tunnel.scheduler.as_ref())?;
     let tcp = tcp_settings(&tunnel.tcp, &tunnel.control, tunnel.receive)?;
     Ok(Streams::Tunnel { tcp, scheduler, resequencing: tunnel.resequencing })
@@ -118,7 +118,7 @@ fn tcp_settings(
     receive: ReceiveBuffer,
 ) -> Result<TcpSettings, RunError> {
     let mut congestion = CongestionConfig {
-        avoidance: CongestionKind::Cubic,
+        avoidance: CongestionKind::Cubic.into(),
         coupled: false,
         initial_segments: options.initial_window,
         ..CongestionConfig::default()
@@ -148,14 +148,14 @@ fn set_control(
     set(&mut congestion.slow_start, NameKind::SlowStart, control.slow_start.as_ref())
 }
 
-/// Replaces an algorithm by the one of this name, if a name is given.
-fn set<T: FromStr<Err = UnknownAlgorithm>>(
-    algorithm: &mut T,
+/// Replaces an algorithm by the one of this name and settings, if a name is given.
+fn set<K: Algorithm + FromStr<Err = UnknownAlgorithm>>(
+    algorithm: &mut Configured<K>,
     kind: NameKind,
     name: Option<&AlgorithmName>,
 ) -> Result<(), ScenarioError> {
     if let Some(name) = name {
-        *algorithm = name.name.parse().map_err(|problem| name.wrong(kind, problem))?;
+        *algorithm = name.configured(kind)?;
     }
     Ok(())
 }

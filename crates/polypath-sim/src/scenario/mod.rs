@@ -55,7 +55,7 @@ pub use flow::{
     NextRequest, NoRate, OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread,
     UniformSizes, Video,
 };
-pub use names::{AlgorithmName, NameKind};
+pub use names::{AlgorithmName, NameKind, Setting};
 pub use network::{NetworkSpec, Preset, ScenarioPath};
 pub use record::{Record, Series};
 pub use reference::reference;

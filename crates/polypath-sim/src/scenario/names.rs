@@ -1,16 +1,36 @@
-//! Names of algorithms, which the scenario reader itself does not check.
+//! Names of algorithms, which the scenario reader itself does not check, with their parameters.
 
-use super::declare::{Choice, Readable, Shape};
+use super::declare::{Choice, Declaration, Key, Readable, Shape, Tag, Variant};
 use super::table::Value;
 use super::{Place, Scenario, ScenarioError};
 use core::fmt;
-use polypath_core::registry::{self, Kind};
+use core::str::FromStr;
+use polypath_core::congestion::CongestionKind;
+use polypath_core::failure::FailureKind;
+use polypath_core::registry::{
+    self, Algorithm, Configured, Description, Kind, Parameter, UnknownAlgorithm,
+};
+use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
 
-/// The name of an algorithm and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The name of an algorithm, where it stands, and what is said of its parameters.
+#[derive(Clone, Debug, PartialEq)]
 pub struct AlgorithmName {
     /// The name.
     pub name: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The parameters that are given.
+    pub settings: Vec<Setting>,
+}
+
+/// A parameter of an algorithm and its value, which the scenario reader does not check either.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The name of the parameter.
+    pub parameter: String,
+    /// Its value.
+    pub value: f64,
     /// Where it stands.
     pub place: Place,
 }
@@ -20,6 +40,26 @@ impl AlgorithmName {
     pub(crate) fn wrong(&self, kind: NameKind, problem: impl fmt::Display) -> ScenarioError {
         let (place, key) = (self.place.clone(), kind.key().to_owned());
         ScenarioError::Value { place, key, problem: problem.to_string() }
+    }
+
+    /// The algorithm of a `kind` with these parameters.
+    ///
+    /// # Errors
+    /// When there is none of this name, or a parameter is not one of its, or out of range.
+    pub(crate) fn configured<K: Algorithm + FromStr<Err = UnknownAlgorithm>>(
+        &self,
+        kind: NameKind,
+    ) -> Result<Configured<K>, ScenarioError> {
+        let mut configured: Configured<K> =
+            self.name.parse().map_err(|problem| self.wrong(kind, problem))?;
+        for Setting { parameter, value, place } in &self.settings {
+            configured.set(parameter, *value).map_err(|problem| ScenarioError::Value {
+                place: place.clone(),
+                key: parameter.clone(),
+                problem: problem.to_string(),
+            })?;
+        }
+        Ok(configured)
     }
 }
 
@@ -47,27 +87,68 @@ impl NameKind {
         }
     }
 
-    /// Checks a name against the registry, for [`Scenario::validate_names`].
-    ///
-    /// # Errors
-    /// What is allowed.
-    pub fn check_registered(self, name: &str) -> Result<(), registry::UnknownAlgorithm> {
-        use polypath_core::{congestion, failure, scheduler, slow_start};
+    fn check(self, name: &AlgorithmName) -> Result<(), ScenarioError> {
         match self {
-            Self::Congestion => name.parse::<congestion::CongestionKind>().map(drop),
-            Self::SlowStart => name.parse::<slow_start::SlowStartKind>().map(drop),
-            Self::Scheduler => name.parse::<scheduler::SchedulerKind>().map(drop),
-            Self::Failure => name.parse::<failure::FailureKind>().map(drop),
+            Self::Congestion => name.configured::<CongestionKind>(self).map(drop),
+            Self::SlowStart => name.configured::<SlowStartKind>(self).map(drop),
+            Self::Scheduler => name.configured::<SchedulerKind>(self).map(drop),
+            Self::Failure => name.configured::<FailureKind>(self).map(drop),
         }
     }
 }
 
-/// The registry's names of a kind, as the schema and the reference show them.
+/// The registry's algorithms of a kind, as the schema and the reference show them: names, and tables
+/// of a name and parameters.
 pub(super) fn registered(kind: Kind) -> Shape {
-    let rows = registry::all().into_iter().filter(|row| row.kind == kind);
-    let choices = rows.map(|row| Choice { name: row.name, purpose: row.purpose.to_owned() });
-    Shape::Choice(choices.collect())
+    let choice = |row: &Description| Choice { name: row.name, purpose: row.purpose.to_owned() };
+    let choices = rows(kind).map(choice).collect();
+    Shape::OneOf(vec![
+        Shape::Choice(choices),
+        Shape::Table(match kind {
+            Kind::Congestion => || table(Kind::Congestion, "CongestionSettings"),
+            Kind::SlowStart => || table(Kind::SlowStart, "SlowStartSettings"),
+            Kind::Scheduler => || table(Kind::Scheduler, "SchedulerSettings"),
+            Kind::Failure => || table(Kind::Failure, "FailureSettings"),
+        }),
+    ])
 }
+
+fn rows(kind: Kind) -> impl Iterator<Item = &'static Description> {
+    registry::all().into_iter().filter(move |row| row.kind == kind)
+}
+
+/// A table of a name and the parameters of what it names.
+fn table(kind: Kind, name: &'static str) -> Declaration {
+    let variants = rows(kind).map(|row| Variant {
+        name: row.name,
+        declaration: Declaration {
+            name: row.name,
+            purpose: format!("{}.", row.purpose),
+            keys: row.parameters.iter().map(|parameter| key(row, parameter)).collect(),
+            tag: None,
+        },
+    });
+    let purpose = "The name of the algorithm.".to_owned();
+    let tag = Tag { key: NAME, purpose, default: None, variants: variants.collect() };
+    let purpose = "An algorithm and those of its parameters that are not to have their defaults.";
+    Declaration { name, purpose: purpose.to_owned(), keys: Vec::new(), tag: Some(tag) }
+}
+
+fn key(row: &Description, parameter: &Parameter) -> Key {
+    let unit = if parameter.unit.is_empty() { "" } else { ", in " };
+    Key {
+        name: parameter.name,
+        group: row.name,
+        purpose: format!("{}{unit}{}.", parameter.purpose, parameter.unit),
+        shape: if parameter.whole { Shape::Integer(u32::MAX) } else { Shape::Number },
+        required: false,
+        default: Some(parameter.default.to_string().into()),
+        range: Some((parameter.lowest.to_string().into(), parameter.highest.to_string().into())),
+    }
+}
+
+/// The key of the name in a table.
+const NAME: &str = "name";
 
 impl Readable for AlgorithmName {
     fn shape() -> Shape {
@@ -75,11 +156,36 @@ impl Readable for AlgorithmName {
     }
 
     fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
-        Ok(Self { name: String::read(value)?, place: value.site().place })
+        if !value.is_table() {
+            let (name, place) = (String::read(value)?, value.site().place);
+            return Ok(Self { name, place, settings: Vec::new() });
+        }
+        let table = value.table()?;
+        let name = table.get(NAME).ok_or_else(|| table.missing("`name`"))?;
+        let settings = table.others(NAME).into_iter().map(|value| Setting::read(&value));
+        let (settings, place) = (settings.collect::<Result<_, _>>()?, name.site().place);
+        Ok(Self { name: String::read(&name)?, place, settings })
+    }
+}
+
+impl Setting {
+    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+        let site = value.site();
+        let (parameter, number) = (site.key().to_owned(), value.number("a number", |_| true)?);
+        Ok(Self { parameter, value: number, place: site.place })
     }
 }
 
 impl Scenario {
+    /// Checks algorithms and their parameters against the registry.
+    ///
+    /// # Errors
+    /// The first name or parameter that is not there, or value that is not allowed.
+    pub fn validate_algorithms(&self) -> Result<(), ScenarioError> {
+        let mut names = self.connections.iter().flat_map(|connection| connection.names());
+        names.try_for_each(|(kind, name)| kind.check(name))
+    }
+
     /// Asks `check` about every name of an algorithm.
     ///
     /// # Errors

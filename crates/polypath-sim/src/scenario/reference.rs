@@ -128,13 +128,13 @@ impl Book {
 }
 
 fn row(path: &str, key: &Key) -> String {
-    let default = match key.default {
+    let default = match &key.default {
         Some(default) => format!("`{default}`"),
         None if key.required => "required".to_owned(),
         None => String::new(),
     };
     let mut what = words(&key.shape, &joined(path, key.name), false);
-    if let Some((low, high)) = key.range {
+    if let Some((low, high)) = &key.range {
         let [low, high] = [low, high].map(|limit| limit.trim_matches('"'));
         let _ = write!(what, " from {low} to {high}");
     }

@@ -99,10 +99,10 @@ impl Definitions {
             schema = json!({ "allOf": [schema] });
         }
         schema["description"] = json!(describe(key));
-        if let Some(default) = key.default {
+        if let Some(default) = &key.default {
             schema["default"] = from_toml(default);
         }
-        if let (Some((low, high)), Shape::Integer(_) | Shape::Number) = (key.range, &key.shape) {
+        if let (Some((low, high)), Shape::Integer(_) | Shape::Number) = (&key.range, &key.shape) {
             schema["minimum"] = from_toml(low);
             schema["maximum"] = from_toml(high);
         }
@@ -113,7 +113,7 @@ impl Definitions {
 /// What a key means and, where only people understand it, what its value may be.
 fn describe(key: &Key) -> String {
     let Shape::Text(form) = &key.shape else { return key.purpose.clone() };
-    let range = key.range.map(|(low, high)| {
+    let range = key.range.as_ref().map(|(low, high)| {
         let [low, high] = [low, high].map(|limit| limit.trim_matches('"'));
         format!(", from {low} to {high}")
     });

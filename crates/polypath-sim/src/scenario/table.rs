@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
     }
 
     /// The value of `key`.
-    pub(super) fn get(&self, key: &'static str) -> Option<Value<'a>> {
+    pub(super) fn get(&self, key: &'a str) -> Option<Value<'a>> {
         let (written, value) = self.entries.get_key_value(key)?;
         let span = if value.span().is_empty() { written.span() } else { value.span() };
         let path = match self.path.as_str() {
@@ -93,6 +93,12 @@ impl<'a> Table<'a> {
             span,
             value: value.get_ref(),
         })
+    }
+
+    /// The values of all keys but one.
+    pub(super) fn others(&self, except: &str) -> Vec<Value<'a>> {
+        let keys = self.entries.keys().map(|key| key.get_ref().as_ref());
+        keys.filter(|key| *key != except).filter_map(|key| self.get(key)).collect()
     }
 
     /// Refuses keys that are not allowed.

@@ -54,7 +54,7 @@ pub(crate) fn link(mbit_s: f64, delay_ms: u64) -> PathLinks {
 /// CUBIC: nothing is paced.
 pub(crate) fn tcp_settings() -> TcpSettings {
     let mut settings = TcpSettings::default();
-    settings.congestion.avoidance = CongestionKind::Cubic;
+    settings.congestion.avoidance = CongestionKind::Cubic.into();
     settings.tcp.receive_buffer = ReceiveBuffer::Fixed(WINDOW);
     settings
 }

@@ -89,8 +89,8 @@ pub(crate) struct World {
 /// Reno with standard slow start: the easiest to follow by hand.
 pub(crate) fn reno() -> CongestionConfig {
     CongestionConfig {
-        avoidance: CongestionKind::Reno,
-        slow_start: SlowStartKind::Standard,
+        avoidance: CongestionKind::Reno.into(),
+        slow_start: SlowStartKind::Standard.into(),
         coupled: true,
         seed: 0,
         initial_segments: None,

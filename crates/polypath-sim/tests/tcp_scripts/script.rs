@@ -70,7 +70,7 @@ impl Script {
             ["delay", time] => self.delay = duration(time)?,
             ["until", time] => self.until = Timestamp::ZERO + duration(time)?,
             ["congestion", name] => {
-                self.congestion.avoidance = name.parse::<CongestionKind>().ok()?;
+                self.congestion.avoidance = name.parse::<CongestionKind>().ok()?.into();
             }
             ["at", time, who, ref action @ ..] => {
                 let at = Timestamp::ZERO + duration(time)?;

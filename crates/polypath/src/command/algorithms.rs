@@ -46,7 +46,7 @@ fn table(rows: &[&Description]) -> String {
 fn describe(text: &mut String, row: &Description, width: usize) {
     let _ = writeln!(text, "  {:width$}  {}", row.name, row.purpose);
     let _ = writeln!(text, "  {:width$}  source: {}", "", row.source);
-    for Parameter { name, default, unit, purpose } in row.parameters {
+    for Parameter { name, default, unit, purpose, .. } in row.parameters {
         let blank = if unit.is_empty() { "" } else { " " };
         let _ = writeln!(text, "  {:width$}  {name} = {default}{blank}{unit}: {purpose}", "");
     }
@@ -71,19 +71,19 @@ mod tests {
             name: "vegas",
             purpose: "keeps a few packets in the queue",
             source: "Brakmo and Peterson 1995, section 3",
-            parameters: &[Parameter {
-                name: "alpha",
-                default: 2.0,
-                unit: "packets",
-                purpose: "fewer in the queue than this: grow",
-            }],
+            parameters: &[Parameter::number(
+                "alpha",
+                2.0,
+                "packets",
+                "fewer in the queue than this: grow",
+            )],
         },
         &Description {
             kind: Kind::Congestion,
             name: "reno",
             purpose: "halves on loss",
             source: "RFC 5681, section 3",
-            parameters: &[Parameter { name: "beta", default: 0.5, unit: "", purpose: "decrease" }],
+            parameters: &[Parameter::number("beta", 0.5, "", "decrease").between(0.0, 1.0)],
         },
         &Description {
             kind: Kind::Scheduler,

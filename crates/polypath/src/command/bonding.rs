@@ -34,10 +34,12 @@ impl BondOptions {
 
     fn bond_config(&self) -> BondConfig {
         let mut config = BondConfig::default();
-        config.congestion.avoidance = self.congestion.unwrap_or(config.congestion.avoidance);
-        config.congestion.slow_start = self.slow_start.unwrap_or(config.congestion.slow_start);
-        config.scheduler = self.scheduler.unwrap_or(config.scheduler);
-        config.failure = self.failure.unwrap_or(config.failure);
+        config.congestion.avoidance =
+            self.congestion.map_or(config.congestion.avoidance, Into::into);
+        config.congestion.slow_start =
+            self.slow_start.map_or(config.congestion.slow_start, Into::into);
+        config.scheduler = self.scheduler.map_or(config.scheduler, Into::into);
+        config.failure = self.failure.map_or(config.failure, Into::into);
         config.receive_buffer =
             self.receive_buffer.map_or(config.receive_buffer, |bytes| bytes.get());
         config

@@ -82,7 +82,7 @@ fn check(options: &CheckOptions) -> anyhow::Result<ExitCode> {
 
 fn read(file: &Path, overrides: &[String]) -> Result<Scenario, ScenarioError> {
     let scenario = Scenario::load_with(file, overrides)?;
-    scenario.validate_names(|kind, name| kind.check_registered(name))?;
+    scenario.validate_algorithms()?;
     Ok(scenario)
 }
 

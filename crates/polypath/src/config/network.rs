@@ -29,7 +29,7 @@ pub fn emulated_paths(scenario: &Scenario) -> Result<Vec<ScenarioPath>, UsageErr
 /// # Errors
 /// When there are several, it is no bond, or it asks for what only the simulator has.
 pub fn bond_config(scenario: &Scenario) -> anyhow::Result<BondConfig> {
-    scenario.validate_names(|kind, name| kind.check_registered(name))?;
+    scenario.validate_algorithms()?;
     let [spec @ ConnectionSpec { count: 1, transport: Transport::Bond(options), .. }] =
         &scenario.connections[..]
     else {

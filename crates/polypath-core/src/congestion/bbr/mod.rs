@@ -39,66 +39,62 @@ pub(super) mod probe_rtt;
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
 use crate::random::SplitMix64;
-use crate::registry::{Description, Kind, Parameter};
+use crate::registry::{Description, Kind, Values, parameters};
 use flow::{Flow, Mode};
 use polypath_units::{Bandwidth, PathId};
 
-/// The constants of BBR.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BbrParameters {
-    /// Pacing gain of start-up, 2/ln 2.
-    pub high_gain: f64,
-    /// Window gain of ProbeBW.
-    pub cwnd_gain: f64,
-    /// The smallest window, and that of ProbeRTT, in segments.
-    pub min_cwnd_segments: f64,
-    /// How much slower than the estimate to send, so that no queue builds up.
-    pub pacing_margin: f64,
-    /// Rounds over which the bandwidth is the maximum.
-    pub bandwidth_rounds: f64,
-    /// Seconds over which the propagation time is the minimum.
-    pub rtprop_secs: f64,
-    /// Least length of ProbeRTT in ms.
-    pub probe_rtt_ms: f64,
-    /// Growth of the bandwidth in a round that says that the pipe is not full.
-    pub full_pipe_growth: f64,
-    /// Rounds without such growth after which the pipe is full.
-    pub full_pipe_rounds: f64,
-    /// Window gain of start-up and drain (`BBRStartupCwndGain`).
-    pub startup_cwnd_gain: f64,
-    /// Share of a round that may be lost before start-up ends (`BBRLossThresh`).
-    pub startup_loss_share: f64,
-    /// ACKs of the round that must have told of losses for that (`BBRStartupFullLossCnt`, which
-    /// counts discontiguous ranges).
-    pub startup_loss_events: f64,
+/// `2 / ln 2` as Linux rounds it.
+const HIGH_GAIN: f64 = 2885.0 / 1000.0 + 1.0 / 256.0;
+
+parameters! {
+    /// The constants of BBR.
+    ///
+    /// Defaults: the values of Linux, with the start-up of draft-ietf-ccwg-bbr.
+    pub struct BbrParameters {
+        /// Pacing gain of start-up, 2/ln 2.
+        pub high_gain: f64 = HIGH_GAIN, "high_gain", "",
+            "pacing gain of start-up; drain uses its inverse", 1.0 to 100.0;
+        /// Window gain of ProbeBW.
+        pub cwnd_gain: f64 = 2.0, "cwnd_gain", "",
+            "window of ProbeBW in bandwidth-delay products", 0.1 to 100.0;
+        /// The smallest window, and that of ProbeRTT, in segments.
+        pub min_cwnd_segments: f64 = 4.0, "min_cwnd", "segments",
+            "smallest window, and that of ProbeRTT", 1.0 to 1e6;
+        /// How much slower than the estimate to send, so that no queue builds up.
+        pub pacing_margin: f64 = 0.01, "pacing_margin", "",
+            "share by which pacing stays below the estimate", 0.0 to 0.99;
+        /// Rounds over which the bandwidth is the maximum.
+        pub bandwidth_rounds: f64 = 10.0, "bandwidth_rounds", "rounds",
+            "window of the bandwidth maximum", 1.0 to 1e6;
+        /// Seconds over which the propagation time is the minimum.
+        pub rtprop_secs: f64 = 10.0, "rtprop_window", "s",
+            "window of the RTT minimum", 0.001 to 1e9;
+        /// Least length of ProbeRTT in ms.
+        pub probe_rtt_ms: f64 = 200.0, "probe_rtt_duration", "ms",
+            "least length of ProbeRTT";
+        /// Growth of the bandwidth in a round that says that the pipe is not full.
+        pub full_pipe_growth: f64 = 1.25, "full_pipe_growth", "",
+            "growth of the bandwidth in a round that keeps start-up going";
+        /// Rounds without such growth after which the pipe is full.
+        pub full_pipe_rounds: f64 = 3.0, "full_pipe_rounds", "rounds",
+            "rounds without that growth that end start-up";
+        /// Window gain of start-up and drain (`BBRStartupCwndGain`).
+        pub startup_cwnd_gain: f64 = 2.0, "startup_cwnd_gain", "",
+            "window gain of start-up and drain (Linux: 2.889)", 0.1 to 100.0;
+        /// Share of a round that may be lost before start-up ends (`BBRLossThresh`).
+        pub startup_loss_share: f64 = 0.02, "startup_loss_share", "",
+            "share of a round whose loss ends start-up; 1 = never (Linux)", 0.0 to 1.0;
+        /// ACKs of the round that must have told of losses for that (`BBRStartupFullLossCnt`, which
+        /// counts discontiguous ranges).
+        pub startup_loss_events: f64 = 6.0, "startup_loss_events", "",
+            "ACKs of the round that must have told of losses for that";
+    }
 }
 
 impl BbrParameters {
-    /// The values of Linux, with the start-up of draft-ietf-ccwg-bbr.
-    pub const DEFAULT: Self =
-        Self { startup_cwnd_gain: 2.0, startup_loss_share: 0.02, ..Self::LINUX };
-
     /// The values of Linux.
-    pub const LINUX: Self = Self {
-        high_gain: 2885.0 / 1000.0 + 1.0 / 256.0,
-        cwnd_gain: 2.0,
-        min_cwnd_segments: 4.0,
-        pacing_margin: 0.01,
-        bandwidth_rounds: 10.0,
-        rtprop_secs: 10.0,
-        probe_rtt_ms: 200.0,
-        full_pipe_growth: 1.25,
-        full_pipe_rounds: 3.0,
-        startup_cwnd_gain: 2885.0 / 1000.0 + 1.0 / 256.0,
-        startup_loss_share: 1.0,
-        startup_loss_events: 6.0,
-    };
-}
-
-impl Default for BbrParameters {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
+    pub const LINUX: Self =
+        Self { startup_cwnd_gain: HIGH_GAIN, startup_loss_share: 1.0, ..Self::DEFAULT };
 }
 
 /// BBR version 1 for all subflows of a connection, each on its own.
@@ -109,8 +105,6 @@ pub struct Bbr {
     flows: PathMap<Box<Flow>>,
 }
 
-const DEFAULTS: BbrParameters = BbrParameters::DEFAULT;
-
 impl Bbr {
     /// The registry row.
     pub const DESCRIPTION: Description = Description {
@@ -118,80 +112,7 @@ impl Bbr {
         name: "bbr",
         purpose: "follows measured bandwidth and RTT instead of loss (version 1)",
         source: "Cardwell et al., CACM 60(2), 2017; Linux tcp_bbr.c; start-up of draft-ietf-ccwg-bbr",
-        parameters: &[
-            Parameter {
-                name: "high_gain",
-                default: DEFAULTS.high_gain,
-                unit: "",
-                purpose: "pacing gain of start-up; drain uses its inverse",
-            },
-            Parameter {
-                name: "cwnd_gain",
-                default: DEFAULTS.cwnd_gain,
-                unit: "",
-                purpose: "window of ProbeBW in bandwidth-delay products",
-            },
-            Parameter {
-                name: "min_cwnd",
-                default: DEFAULTS.min_cwnd_segments,
-                unit: "segments",
-                purpose: "smallest window, and that of ProbeRTT",
-            },
-            Parameter {
-                name: "pacing_margin",
-                default: DEFAULTS.pacing_margin,
-                unit: "",
-                purpose: "share by which pacing stays below the estimate",
-            },
-            Parameter {
-                name: "bandwidth_rounds",
-                default: DEFAULTS.bandwidth_rounds,
-                unit: "rounds",
-                purpose: "window of the bandwidth maximum",
-            },
-            Parameter {
-                name: "rtprop_window",
-                default: DEFAULTS.rtprop_secs,
-                unit: "s",
-                purpose: "window of the RTT minimum",
-            },
-            Parameter {
-                name: "probe_rtt_duration",
-                default: DEFAULTS.probe_rtt_ms,
-                unit: "ms",
-                purpose: "least length of ProbeRTT",
-            },
-            Parameter {
-                name: "full_pipe_growth",
-                default: DEFAULTS.full_pipe_growth,
-                unit: "",
-                purpose: "growth of the bandwidth in a round that keeps start-up going",
-            },
-            Parameter {
-                name: "full_pipe_rounds",
-                default: DEFAULTS.full_pipe_rounds,
-                unit: "rounds",
-                purpose: "rounds without that growth that end start-up",
-            },
-            Parameter {
-                name: "startup_cwnd_gain",
-                default: DEFAULTS.startup_cwnd_gain,
-                unit: "",
-                purpose: "window gain of start-up and drain (Linux: 2.889)",
-            },
-            Parameter {
-                name: "startup_loss_share",
-                default: DEFAULTS.startup_loss_share,
-                unit: "",
-                purpose: "share of a round whose loss ends start-up; 1 = never (Linux)",
-            },
-            Parameter {
-                name: "startup_loss_events",
-                default: DEFAULTS.startup_loss_events,
-                unit: "",
-                purpose: "ACKs of the round that must have told of losses for that",
-            },
-        ],
+        parameters: BbrParameters::PARAMETERS,
     };
 
     /// BBR with other constants. `seed` decides in which phase each cycle starts.
@@ -200,8 +121,8 @@ impl Bbr {
     }
 
     /// An instance for the registry.
-    pub fn build(seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::new(BbrParameters::DEFAULT, seed))
+    pub fn build(values: &Values, seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(BbrParameters::of(values), seed))
     }
 
     /// The subflow and its state, made at its first event.

@@ -36,7 +36,7 @@ mod parameters;
 use super::{Ack, CongestionAvoidance, Loss, LostPacket, Subflow, Subflows};
 use crate::path_map::PathMap;
 use crate::random::SplitMix64;
-use crate::registry::{Description, Kind};
+use crate::registry::{Description, Kind, Values};
 use flow::{Flow, State, Step};
 pub use parameters::Bbr3Parameters;
 use polypath_units::{Bandwidth, PathId};
@@ -56,7 +56,7 @@ impl Bbr3 {
         name: "bbr3",
         purpose: "follows measured bandwidth and RTT, bounded by what loss has taught (version 3)",
         source: "draft-ietf-ccwg-bbr-06 section 5",
-        parameters: parameters::ROWS,
+        parameters: Bbr3Parameters::PARAMETERS,
     };
 
     /// BBR version 3 with other constants. `seed` decides when each cycle probes.
@@ -65,8 +65,8 @@ impl Bbr3 {
     }
 
     /// An instance for the registry.
-    pub fn build(seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::new(Bbr3Parameters::DEFAULT, seed))
+    pub fn build(values: &Values, seed: u64) -> Box<dyn CongestionAvoidance> {
+        Box::new(Self::new(Bbr3Parameters::of(values), seed))
     }
 
     /// The subflow and its state, made at its first event.

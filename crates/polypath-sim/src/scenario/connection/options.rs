@@ -27,7 +27,7 @@ tagged! {
 
 keys! {
     /// Congestion control.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq)]
     pub struct WindowControl {
         /// The congestion control after slow start.
         congestion: Option<AlgorithmName> as registered(Kind::Congestion);

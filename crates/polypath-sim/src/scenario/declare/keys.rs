@@ -56,8 +56,8 @@ impl Rule {
             purpose,
             shape,
             required: F::REQUIRED && default.is_none(),
-            default,
-            range,
+            default: default.map(Into::into),
+            range: range.map(|(low, high)| (low.into(), high.into())),
         }
     }
 }

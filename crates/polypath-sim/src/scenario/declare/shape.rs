@@ -1,5 +1,7 @@
 //! What a value in a scenario file may be.
 
+use std::borrow::Cow;
+
 /// What a value may be.
 #[derive(Clone, Debug)]
 pub(in crate::scenario) enum Shape {
@@ -66,9 +68,9 @@ pub(in crate::scenario) struct Key {
     /// Whether the table must have it.
     pub(in crate::scenario) required: bool,
     /// Its value where the table does not have it, as TOML.
-    pub(in crate::scenario) default: Option<&'static str>,
+    pub(in crate::scenario) default: Option<Cow<'static, str>>,
     /// The lowest and the highest value, as TOML.
-    pub(in crate::scenario) range: Option<(&'static str, &'static str)>,
+    pub(in crate::scenario) range: Option<(Cow<'static, str>, Cow<'static, str>)>,
 }
 
 /// A key whose value tells which further keys a table may have.

@@ -1,5 +1,12 @@
 //! What every algorithm says of itself, and the one list of them all.
 
+mod configured;
+mod parameter;
+
+pub use configured::{Algorithm, Configured};
+pub(crate) use parameter::parameters;
+pub use parameter::{Parameter, ParameterError, Values};
+
 use serde::Serialize;
 
 /// The kinds of algorithm that a connection is composed of.
@@ -14,19 +21,6 @@ pub enum Kind {
     Scheduler,
     /// Decision that a path is dead.
     Failure,
-}
-
-/// A parameter of an algorithm, with its default.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Parameter {
-    /// Its name, as written in scenario files.
-    pub name: &'static str,
-    /// Its default value in `unit`.
-    pub default: f64,
-    /// Its unit; empty for a plain number.
-    pub unit: &'static str,
-    /// What it does, in one line.
-    pub purpose: &'static str,
 }
 
 /// A row of the registry: what an algorithm is, where it comes from, what can be set.
@@ -59,8 +53,8 @@ pub struct UnknownAlgorithm {
 /// Defines the enum of one kind of algorithm from its rows: one row an algorithm.
 ///
 /// Each row names the variant and the type that implements it; the type carries a
-/// `const DESCRIPTION: Description` and a `fn build() -> Box<dyn Trait>`. A kind whose instances need
-/// more to begin with (a seed) names it: `build(seed: u64)` after the trait.
+/// `const DESCRIPTION: Description` and a `fn build(&Values) -> Box<dyn Trait>`. A kind whose
+/// instances need more to begin with (a seed) names it: `build(seed: u64)` after the trait.
 macro_rules! algorithms {
     ($(#[$meta:meta])* $name:ident, $kind:literal, dyn $object:path,
      $(build($($argument:ident: $argument_type:ty),+),)?
@@ -70,6 +64,10 @@ macro_rules! algorithms {
         pub enum $name {
             $(#[doc = concat!("See [`", stringify!($implementation), "`].")] $variant),+
         }
+
+        $(const _: () = assert!(
+            <$implementation>::DESCRIPTION.parameters.len() <= $crate::registry::Values::MOST,
+        );)+
 
         impl $name {
             /// Every algorithm of this kind, in the order of the registry.
@@ -89,10 +87,24 @@ macro_rules! algorithms {
 
             /// A new instance with default parameters.
             pub fn build(self $($(, $argument: $argument_type)+)?) -> Box<dyn $object> {
-                let build: fn($($($argument_type),+)?) -> Box<dyn $object> = match self {
-                    $(Self::$variant => <$implementation>::build),+
-                };
-                build($($($argument),+)?)
+                $crate::registry::Configured::from(self).build($($($argument),+)?)
+            }
+        }
+
+        impl $crate::registry::Configured<$name> {
+            /// A new instance.
+            pub fn build(&self $($(, $argument: $argument_type)+)?) -> Box<dyn $object> {
+                let build: fn(&$crate::registry::Values $($(, $argument_type)+)?) -> Box<dyn $object> =
+                    match self.kind() {
+                        $($name::$variant => <$implementation>::build),+
+                    };
+                build(self.values() $($(, $argument)+)?)
+            }
+        }
+
+        impl $crate::registry::Algorithm for $name {
+            fn description(self) -> &'static $crate::registry::Description {
+                $name::description(self)
             }
         }
 
