@@ -2,7 +2,7 @@
 
 use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
 use polypath_core::estimator::SentPacket;
-use polypath_core::registry::{Algorithm, Configured};
+use polypath_core::registry::Configured;
 use polypath_core::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
 use proptest::prelude::*;
@@ -246,19 +246,13 @@ fn configs(seed: u64) -> impl Iterator<Item = CongestionConfig> {
 /// Every algorithm with each of its parameters at its lowest and at its highest value.
 fn extremes(seed: u64) -> Vec<CongestionConfig> {
     let base = CongestionConfig { seed, ..CongestionConfig::default() };
-    let avoidance = CongestionKind::ALL.iter().flat_map(|&kind| at_limits(kind));
-    let slow_start = SlowStartKind::ALL.iter().flat_map(|&kind| at_limits(kind));
+    let avoidance = CongestionKind::ALL.iter().flat_map(|&kind| Configured::at_limits(kind));
+    let slow_start = SlowStartKind::ALL.iter().flat_map(|&kind| Configured::at_limits(kind));
     let reno = CongestionKind::Reno.into();
     let avoidance = avoidance.map(|avoidance| CongestionConfig { avoidance, ..base });
     let slow_start =
         slow_start.map(|slow_start| CongestionConfig { slow_start, avoidance: reno, ..base });
     avoidance.chain(slow_start).collect()
-}
-
-fn at_limits<K: Algorithm>(kind: K) -> impl Iterator<Item = Configured<K>> {
-    kind.description().parameters.iter().flat_map(move |row| {
-        [row.lowest, row.highest].map(|value| Configured::with(kind, &[(row.name, value)]).unwrap())
-    })
 }
 
 proptest! {

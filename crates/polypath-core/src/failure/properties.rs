@@ -2,6 +2,7 @@
 
 use super::fixtures::{CALM, RECEIVED, at, health, id, ms, report};
 use super::{Action, FailureDetector, FailureKind, PathHealth, Query, ReceiveState, SendState};
+use crate::registry::Configured;
 use polypath_units::{PathId, PathSet, Timestamp};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,8 +97,8 @@ fn apply(detector: &mut dyn FailureDetector, event: &Event, now: Timestamp) {
 }
 
 /// Failed and Recovered of a path alternate; removal forgets.
-fn check_alternation(kind: FailureKind, events: &[(Event, u64)]) {
-    let mut detector = kind.build();
+fn check_alternation(configured: &Configured<FailureKind>, events: &[(Event, u64)]) {
+    let (kind, mut detector) = (configured.kind(), configured.build());
     let mut failed = BTreeSet::new();
     let mut now = at(0);
     for (event, step) in events {
@@ -270,7 +271,10 @@ proptest! {
     #[test]
     fn failed_and_recovered_alternate(events in prop::collection::vec((event(), 0u64..100_000), 1..60)) {
         for &kind in FailureKind::ALL {
-            check_alternation(kind, &events);
+            let limits = Configured::at_limits(kind);
+            for configured in limits.into_iter().chain([kind.into()]) {
+                check_alternation(&configured, &events);
+            }
         }
     }
 

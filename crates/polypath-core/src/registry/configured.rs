@@ -46,6 +46,16 @@ impl<K: Algorithm> Configured<K> {
         Ok(configured)
     }
 
+    /// The algorithm with each of its parameters in turn at its lowest and at its highest value: what
+    /// it must bear.
+    pub fn at_limits(kind: K) -> Vec<Self> {
+        let rows = kind.description().parameters.iter().zip(0..);
+        let limits = rows.flat_map(|(row, index)| [(index, row.lowest), (index, row.highest)]);
+        let at =
+            |(index, value)| Self { kind, values: Values::of(kind.description()).at(index, value) };
+        limits.map(at).collect()
+    }
+
     /// Gives a parameter another value.
     ///
     /// # Errors
@@ -125,6 +135,16 @@ mod tests {
         let reno = Configured::with(CongestionKind::Reno, &[("beta", 0.5)]);
         let problem = "reno has no parameter \"beta\"; allowed: none";
         assert_eq!(reno.unwrap_err().to_string(), problem);
+    }
+
+    #[test]
+    fn limits_are_allowed() {
+        let limits = Configured::at_limits(CongestionKind::Cubic);
+        assert_eq!(limits.len(), 2 * Cubic::DESCRIPTION.parameters.len());
+        for limit in limits {
+            let settings: Vec<_> = limit.settings().collect();
+            assert_eq!(Configured::with(CongestionKind::Cubic, &settings), Ok(limit));
+        }
     }
 
     #[test]

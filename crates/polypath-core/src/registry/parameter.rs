@@ -125,6 +125,12 @@ impl Values {
         Self(values)
     }
 
+    /// The same with another value of a parameter.
+    pub(super) fn at(mut self, index: usize, value: f64) -> Self {
+        self.0[index] = value;
+        self
+    }
+
     /// Sets the parameter `name`.
     pub(super) fn set(
         &mut self,

@@ -73,19 +73,11 @@ fn chosen(pick: Pick) -> Option<PathSet> {
     }
 }
 
-fn check(kind: SchedulerKind, decisions: &[(Vec<PathView>, QueueView, u64)]) {
-    check_both(
-        kind,
-        Configured::from(kind).build_with(false),
-        Configured::from(kind).build_with(false),
-        decisions,
-    );
-    check_both(
-        kind,
-        Configured::from(kind).build_with(true),
-        Configured::from(kind).build_with(true),
-        decisions,
-    );
+fn check(configured: &Configured<SchedulerKind>, decisions: &[(Vec<PathView>, QueueView, u64)]) {
+    for protection in [false, true] {
+        let [one, two] = [(); 2].map(|()| configured.build_with(protection));
+        check_both(configured.kind(), one, two, decisions);
+    }
 }
 
 fn check_both(
@@ -141,7 +133,18 @@ proptest! {
     #[test]
     fn every_scheduler_keeps_the_rules(decisions in decisions()) {
         for &kind in SchedulerKind::ALL {
-            check(kind, &decisions);
+            check(&kind.into(), &decisions);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn the_limits_of_parameters_break_no_rule(decisions in decisions()) {
+        for configured in SchedulerKind::ALL.iter().flat_map(|&kind| Configured::at_limits(kind)) {
+            check(&configured, &decisions);
         }
     }
 }
