@@ -138,6 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn defaults_of_every_type_arrive_unchanged() {
+        use crate::failure::{FailureKind, FpfParameters};
+        use crate::scheduler::{CpParameters, RoundRobinParameters, SchedulerKind};
+        let fpf = Configured::from(FailureKind::Fpf);
+        assert_eq!(FpfParameters::of(fpf.values()), FpfParameters::DEFAULT);
+        let cp = Configured::from(SchedulerKind::CpConservative);
+        assert_eq!(CpParameters::of(cp.values()), CpParameters::DEFAULT);
+        let turns = Configured::with(SchedulerKind::RoundRobin, &[("num_segments", 3.0)]).unwrap();
+        let expected = RoundRobinParameters { num_segments: 3, ..RoundRobinParameters::DEFAULT };
+        assert_eq!(RoundRobinParameters::of(turns.values()), expected);
+    }
+
+    #[test]
     fn limits_are_allowed() {
         let limits = Configured::at_limits(CongestionKind::Cubic);
         assert_eq!(limits.len(), 2 * Cubic::DESCRIPTION.parameters.len());

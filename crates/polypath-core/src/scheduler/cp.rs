@@ -71,6 +71,7 @@ impl CpRadical {
         name: "cp_radical",
         purpose: "lowest RTT, without paths whose delay would fill the receive buffer",
         source: SOURCE,
+        // The last, `max_delay`, is of the conservative variant alone.
         parameters: CpParameters::PARAMETERS.first_chunk::<3>().unwrap(),
     };
 }
