@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU64;
 use polypath_link::{Blackout, ConfigError, Loss, QueueLimit, Rate, RateStep};
+use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
     Bulk, FlowKind, NameKind, ReceiveBuffer, Scenario, ScenarioError, ScenarioPath, Transport,
 };
@@ -248,6 +249,30 @@ fn names_are_checked_by_the_caller() {
     let expected = "nets/test.toml:35: scheduler: \"blest\" is not a scheduler; allowed: edpf";
     assert_eq!(message, expected);
     assert!(scenario.validate_names(|_, _| Ok::<_, String>(())).is_ok());
+}
+
+#[test]
+fn algorithms_have_the_parameters_of_the_file() {
+    let scenario = |connection: &str| {
+        let path = "[[path]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+        parse(&format!("{path}[connection]\n{connection}")).unwrap()
+    };
+    let config = |connection: &str| {
+        let scenario = scenario(connection);
+        let Transport::Bond(options) = &scenario.connections[0].transport else { panic!("a bond") };
+        bond_config("a", options).unwrap()
+    };
+    let config = config(
+        "congestion = { name = \"cubic\", late_alpha = 0 }\n\
+         slow_start = { name = \"standard\", burst_limit = 2 }\n\
+         scheduler = { name = \"round_robin\", num_segments = 3 }\n\
+         failure = { name = \"fpf\", timer_margin = 20 }",
+    );
+    let congestion = config.congestion;
+    assert_eq!(format!("{:?}", congestion.avoidance), "Cubic { late_alpha: 0.0 }");
+    assert_eq!(format!("{:?}", congestion.slow_start), "Standard { burst_limit: 2.0 }");
+    assert_eq!(format!("{:?}", config.scheduler), "RoundRobin { num_segments: 3.0 }");
+    assert_eq!(format!("{:?}", config.failure), "Fpf { timer_margin: 20.0 }");
 }
 
 /// Name, Mbit/s, one-way delay in ms and loss of each path.
