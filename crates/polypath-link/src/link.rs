@@ -124,6 +124,20 @@ impl<P: Packet> Link<P> {
         outcome.map_or_else(SendOutcome::Dropped, |()| SendOutcome::Queued)
     }
 
+    /// Drops a packet that whoever manages the queue does not let into it, and enters it in the
+    /// books as [`DropReason::Aqm`].
+    pub fn refuse(&mut self, now: Timestamp, bytes: u32, packet: P) {
+        self.advance(now);
+        self.books.entered.put(bytes);
+        self.books.drop(DropReason::Aqm, bytes, packet);
+    }
+
+    /// How many packets wait in the queue that serves this class of packets, as of the last call
+    /// that passed the link the time; `None` if the link's queue is not HTB.
+    pub fn backlog(&self, class: u8) -> Option<usize> {
+        self.queue.backlog(class)
+    }
+
     /// Takes the next packet that has arrived by `now`; call until `None`.
     pub fn poll(&mut self, now: Timestamp) -> Option<P> {
         self.take(now).map(|flying| flying.packet)
@@ -245,8 +259,8 @@ impl<P: Packet> Link<P> {
         None
     }
 
-    /// Lets happen what happens until `now`, in order of time.
-    fn advance(&mut self, now: Timestamp) {
+    /// Lets happen what happens until `now`, in order of time, so that counters are those of now.
+    pub fn advance(&mut self, now: Timestamp) {
         let now = now.max(self.now);
         while let Some(event) = self.event_by(now) {
             match event {

@@ -3,7 +3,7 @@
 use crate::application::{Application, FlowReport, Streams};
 use crate::endpoint::{EndReport, Endpoint, LogEntry, Stream};
 use crate::engine::SourceId;
-use crate::fabric::{Due, EndpointId, Fabric, Packet};
+use crate::fabric::{Due, EndpointId, Fabric, Packet, RoutingFeedback, SwitchError};
 use crate::tcp::LogDetail;
 use crate::topology::{LinkId, Topology};
 use core::any::Any;
@@ -51,6 +51,8 @@ impl ApplicationId {
 enum Role {
     Endpoint(EndpointId),
     Application(ApplicationId),
+    /// The switches of the network and their controller.
+    Switches,
 }
 
 impl Simulator {
@@ -75,6 +77,20 @@ impl Simulator {
     /// The network, to add routes and change links.
     pub fn fabric_mut(&mut self) -> &mut Fabric {
         &mut self.fabric
+    }
+
+    /// Makes nodes of the network switches that tell senders their rate ("brf"), watched by a
+    /// controller; once, and before anything is sent.
+    ///
+    /// # Errors
+    /// When a node or a link that leaves it is not fit for it.
+    pub fn add_switches(
+        &mut self,
+        topology: &Topology,
+        feedback: &RoutingFeedback,
+    ) -> Result<(), SwitchError> {
+        self.roles.push(Role::Switches);
+        self.fabric.add_switches(feedback, topology)
     }
 
     /// The number that the next endpoint gets: two ends need each other's.
@@ -200,6 +216,7 @@ impl Simulator {
                 self.tell_application(id);
                 self.endpoints[id.index()].endpoint.next_due()
             }
+            Role::Switches => self.fabric.run_switching(),
             Role::Application(id) => {
                 self.run_application(id, None);
                 self.applications[id.index()].application.next_due()

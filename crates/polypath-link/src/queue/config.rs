@@ -77,6 +77,16 @@ impl QueueConfig {
 }
 
 impl LeafQueue {
+    /// How much may wait in it.
+    pub const fn limit(&self) -> QueueLimit {
+        match self {
+            Self::DropTail(limit) => *limit,
+            Self::Red(config) => config.limit,
+            Self::CoDel(config) => config.limit,
+            Self::FqCoDel(config) => config.limit,
+        }
+    }
+
     fn set_rtt(&mut self, given: Duration) {
         let limit = match self {
             Self::DropTail(limit) => limit,
@@ -100,6 +110,12 @@ impl LeafQueue {
 }
 
 impl QueueLimit {
+    /// How many packets of `bytes` bytes may wait in a queue of this limit on `link`.
+    pub fn packets(self, bytes: u32, link: &LinkConfig) -> u64 {
+        let room = Room::of(self, link);
+        room.packets.min(room.bytes / u64::from(bytes.max(1)))
+    }
+
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match self {
             Self::Bdp { multiple, .. } if !(multiple.is_finite() && multiple >= 0.0) => {

@@ -113,6 +113,10 @@ impl<P: Packet> FqCoDel<P> {
         self.room = Room::of(self.config.limit, link);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.packets
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.packets == 0
     }

@@ -143,6 +143,11 @@ impl<P: Packet> Htb<P> {
         self.queues.iter_mut().for_each(|queue| queue.leaf.fit(link));
     }
 
+    /// Packets in the queue that serves a class.
+    pub(super) fn backlog(&self, class: u8) -> usize {
+        self.queues[self.serving[usize::from(class)]].leaf.len()
+    }
+
     fn leaf_of(&mut self, packet: &P) -> &mut Leaf<P> {
         &mut self.queues[self.serving[usize::from(packet.class())]].leaf
     }

@@ -90,6 +90,16 @@ impl<P: Packet> Leaf<P> {
         }
     }
 
+    /// Packets in it.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::DropTail(queue) => queue.fifo.len(),
+            Self::Red(queue) => queue.fifo.len(),
+            Self::CoDel(queue) => queue.fifo.len(),
+            Self::FqCoDel(queue) => queue.len(),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::DropTail(queue) => queue.fifo.is_empty(),

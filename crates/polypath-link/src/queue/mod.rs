@@ -111,6 +111,14 @@ impl<P: Packet> Queue<P> {
         }
     }
 
+    /// Packets in the queue that serves a class, where classes have queues of their own by HTB.
+    pub(crate) fn backlog(&self, class: u8) -> Option<usize> {
+        match self {
+            Self::Htb(queue) => Some(queue.backlog(class)),
+            Self::Leaf(_) | Self::Priority(_) | Self::TokenBucket(_) => None,
+        }
+    }
+
     /// When packets wait that [`dequeue`](Self::dequeue) did not give just now: the time from
     /// which on it will give one, which is later than now.
     pub(crate) fn release(&self) -> Option<Timestamp> {

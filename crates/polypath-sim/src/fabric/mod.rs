@@ -4,9 +4,11 @@ mod observer;
 mod observers;
 mod packet;
 mod store;
+mod switching;
 
 pub use observer::Observer;
 pub use packet::{Body, Ecn, EndpointId, Packet, RouteId, Ticket};
+pub use switching::{RoutingFeedback, SwitchError};
 
 use crate::engine::{Agenda, SourceId};
 use crate::topology::{LinkId, Route, Topology};
@@ -14,6 +16,7 @@ use observers::Observers;
 use polypath_link::{ConfigError, Link, RunSeed};
 use polypath_units::Timestamp;
 use store::Store;
+use switching::Switching;
 
 /// The end of a route in the list of hops.
 const END: u32 = u32::MAX;
@@ -34,6 +37,8 @@ pub struct Fabric {
     /// The class of routes that are added.
     class: u8,
     observers: Observers,
+    /// Switches that tell senders their rate, where there are any.
+    switching: Option<Box<Switching>>,
 }
 
 /// What is due.
@@ -65,6 +70,7 @@ impl Fabric {
             hops: Vec::new(),
             class: 0,
             observers: Observers::default(),
+            switching: None,
         })
     }
 
@@ -180,6 +186,17 @@ impl Fabric {
         link: LinkId,
         change: impl FnOnce(&mut Link<Ticket>, Timestamp) -> R,
     ) -> R {
+        let result = self.alter_link(link, change);
+        self.follow_change(link);
+        result
+    }
+
+    /// The same, which the link's switch knows of.
+    fn alter_link<R>(
+        &mut self,
+        link: LinkId,
+        change: impl FnOnce(&mut Link<Ticket>, Timestamp) -> R,
+    ) -> R {
         let result = change(&mut self.links[link.index()], self.now);
         self.bury(link);
         self.agenda.wake(SourceId(link.0), self.next_event(link));
@@ -194,6 +211,13 @@ impl Fabric {
     /// Gives a packet to the link of its hop.
     fn forward(&mut self, bytes: u32, ticket: Ticket) {
         let id = LinkId(self.hops[ticket.hop() as usize]);
+        let ticket = match self.switching {
+            None => ticket,
+            Some(_) => match self.pass_switch(id, bytes, ticket) {
+                Some(ticket) => ticket,
+                None => return,
+            },
+        };
         let link = &mut self.links[id.index()];
         link.send(self.now, bytes, ticket);
         let next = link.next_event().unwrap_or(Timestamp::MAX);

@@ -44,7 +44,7 @@ pub struct Packet {
     pub ecn: Ecn,
     /// The size on the wire in bytes, from the IP header on.
     pub bytes: u32,
-    /// What queues tell flows apart by.
+    /// What queues tell flows apart by: the number of the end that connected, and `path` more.
     pub flow: u32,
     /// What it carries.
     pub body: Body,
@@ -122,6 +122,12 @@ impl Ticket {
         (self.marks >> 32) as u8
     }
 
+    /// The same in another class.
+    pub(super) const fn with_class(self, class: u8) -> Self {
+        let others = self.marks & !(0xff << 32);
+        Self { marks: others | (class as u64) << 32, ..self }
+    }
+
     /// [`Packet::ecn`].
     pub const fn ecn(self) -> Ecn {
         match (self.marks >> 40) as u8 {
@@ -163,6 +169,9 @@ mod tests {
             assert_eq!((ticket.handle(), ticket.hop()), (u32::MAX, 7));
             let marks = (Ticket::flow(ticket), Ticket::class(ticket), ticket.ecn());
             assert_eq!(marks, (u32::MAX - 1, 255, ecn));
+            let other = ticket.with_class(1);
+            assert_eq!((Ticket::class(other), Ticket::flow(other)), (1, u32::MAX - 1));
+            assert_eq!((other.ecn(), other.hop()), (ecn, 7));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Body, EndpointId, Packet, RouteId, Ticket};
 use crate::tcp::{Flags, SackBlocks, Segment, Timestamps};
+use polypath_core::feedback::Code;
 
 /// Marks the handle of a plain segment.
 const PLAIN: u32 = 1 << 31;
@@ -40,6 +41,44 @@ impl Store {
         Some(packet)
     }
 
+    /// What switches look at of a packet that is kept.
+    pub(super) fn look(&self, ticket: Ticket) -> Option<Look> {
+        if ticket.handle() & PLAIN != 0 {
+            let plain = &self.plain.slots[(ticket.handle() & !PLAIN) as usize];
+            let &PlainSegment { route, to, path, flags, len, feedback, .. } = plain;
+            return Some(Look { route, to, path, header: Some(Header { flags, len, feedback }) });
+        }
+        let packet = self.others.slots[ticket.handle() as usize].as_ref()?;
+        let header = match &packet.body {
+            &Body::Segment(Segment { flags, len, feedback, .. }) => {
+                Some(Header { flags, len, feedback })
+            }
+            // An acknowledgement of nothing, with options.
+            Body::Message(_) => Some(Header { flags: Flags::NONE, len: 0, feedback: None }),
+            Body::Tunnelled { .. } | Body::Numbered { .. } | Body::Datagram(_) | Body::Light(_) => {
+                None
+            }
+        };
+        let &Packet { route, to, path, .. } = packet;
+        Some(Look { route, to, path, header })
+    }
+
+    /// Writes the routing feedback option of a segment that has one.
+    pub(super) fn write_feedback(&mut self, ticket: Ticket, code: Code) {
+        let field = if ticket.handle() & PLAIN != 0 {
+            Some(&mut self.plain.slots[(ticket.handle() & !PLAIN) as usize].feedback)
+        } else {
+            let packet = self.others.slots[ticket.handle() as usize].as_mut();
+            packet.and_then(|packet| match &mut packet.body {
+                Body::Segment(segment) => Some(&mut segment.feedback),
+                _ => None,
+            })
+        };
+        if let Some(Some(feedback)) = field {
+            *feedback = code;
+        }
+    }
+
     /// Gives up a packet of which no link knows the size any more.
     pub(super) fn take_dropped(&mut self, ticket: Ticket) -> Option<Packet> {
         let plain = || self.plain.slots[(ticket.handle() & !PLAIN) as usize].segment().wire_bytes();
@@ -51,6 +90,24 @@ impl Store {
     pub(super) fn len(&self) -> usize {
         self.plain.len() + self.others.len()
     }
+}
+
+/// What switches look at of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) route: RouteId,
+    pub(super) to: EndpointId,
+    pub(super) path: u8,
+    /// What TCP has; other protocols are all alike.
+    pub(super) header: Option<Header>,
+}
+
+/// What switches look at of a TCP header.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    pub(super) flags: Flags,
+    pub(super) len: u32,
+    pub(super) feedback: Option<Code>,
 }
 
 impl Ticket {
@@ -92,7 +149,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// A segment that carries no option but timestamps, and what the ticket does not tell of its packet.
+/// A segment that carries no option but timestamps and routing feedback, and what the ticket does not tell of its packet.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct PlainSegment {
@@ -102,6 +159,7 @@ struct PlainSegment {
     len: u32,
     window: u32,
     timestamps: Option<Timestamps>,
+    feedback: Option<Code>,
     route: RouteId,
     to: EndpointId,
     path: u8,
@@ -112,13 +170,13 @@ struct PlainSegment {
 impl PlainSegment {
     fn of(packet: &Packet) -> Option<Self> {
         let Body::Segment(segment) = &packet.body else { return None };
-        let Segment { seq, ack, tag, len, window, flags, ect, syn, sack, timestamps, mptcp } =
-            *segment;
+        let &Segment { seq, ack, tag, len, window, flags, ect, timestamps, feedback, .. } = segment;
+        let Segment { syn, sack, mptcp, .. } = segment;
         if syn.is_some() || mptcp.is_some() || !sack.is_empty() {
             return None;
         }
         let &Packet { route, to, path, .. } = packet;
-        Some(Self { seq, ack, tag, len, window, timestamps, route, to, path, flags, ect })
+        Some(Self { seq, ack, tag, len, window, timestamps, feedback, route, to, path, flags, ect })
     }
 
     fn packet(&self, ticket: Ticket, bytes: u32) -> Packet {
@@ -129,7 +187,7 @@ impl PlainSegment {
     }
 
     fn segment(&self) -> Segment {
-        let Self { seq, ack, tag, len, window, timestamps, flags, ect, .. } = *self;
+        let Self { seq, ack, tag, len, window, timestamps, feedback, flags, ect, .. } = *self;
         Segment {
             seq,
             ack,
@@ -141,6 +199,7 @@ impl PlainSegment {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps,
+            feedback,
             mptcp: None,
         }
     }
@@ -176,6 +235,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: Some(Timestamps { value: 1, echo: 2 }),
+            feedback: Some(Code::new(12_005)),
             mptcp: None,
         }
     }

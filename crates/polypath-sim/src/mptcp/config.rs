@@ -74,7 +74,7 @@ impl MptcpConfig {
             segment_reports: true,
             window_scale: true,
             nagle: self.subflow_buffers && self.tcp.nagle,
-            ..self.tcp
+            ..self.tcp.serving(&self.congestion)
         }
     }
 }

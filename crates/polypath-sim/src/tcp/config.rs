@@ -1,6 +1,7 @@
 //! Every assumption about a TCP, with the defaults of Linux 6.
 
 use super::log::LogDetail;
+use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::estimator::RtoBounds;
 use polypath_units::Bandwidth;
 use std::time::Duration;
@@ -52,8 +53,8 @@ pub enum Reading {
 
 /// The parameters of one end of a TCP connection.
 ///
-/// Times of timers are exact, where Linux rounds to ticks. Options (SACK, timestamps, ECN,
-/// window scaling) are used if both ends have them.
+/// Times of timers are exact, where Linux rounds to ticks. Options (SACK, timestamps, ECN, window
+/// scaling, routing feedback) are used if both ends have them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpConfig {
     /// Largest payload of a segment without options: MTU less 40. Options that every data segment
@@ -72,6 +73,9 @@ pub struct TcpConfig {
     pub window_scale: bool,
     /// ECN (RFC 3168): asked for, or granted when asked. Linux: granted only.
     pub ecn: bool,
+    /// Routing feedback (BRF): every segment has room for the rate that switches tell. A connection
+    /// whose congestion control is `brf` asks for it by itself.
+    pub feedback: bool,
     /// How losses are told.
     pub loss_detection: LossDetection,
     /// Duplicate ACKs, or segments SACKed, that tell a loss. RACK uses it until it sees
@@ -148,6 +152,7 @@ impl TcpConfig {
         timestamp_tick: Duration::from_millis(1),
         window_scale: true,
         ecn: false,
+        feedback: false,
         loss_detection: LossDetection::Rack,
         dup_thresh: 3,
         prr: true,
@@ -193,6 +198,15 @@ impl TcpConfig {
         undo: false,
         ..Self::LINUX
     };
+}
+
+impl TcpConfig {
+    /// The same with the options that a congestion control cannot do without.
+    #[must_use]
+    pub fn serving(self, congestion: &CongestionConfig) -> Self {
+        let obeys = congestion.avoidance == CongestionKind::Brf;
+        Self { feedback: self.feedback || obeys, ..self }
+    }
 }
 
 impl Default for TcpConfig {

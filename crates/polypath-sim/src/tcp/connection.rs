@@ -20,7 +20,7 @@ impl TcpConnection {
     /// An end that connects at once.
     pub fn connect(config: TcpConfig, congestion: CongestionConfig) -> Self {
         Self {
-            endpoint: Endpoint::connect(config, PathId::default()),
+            endpoint: Endpoint::connect(config.serving(&congestion), PathId::default()),
             congestion: Congestion::new(congestion),
         }
     }
@@ -28,7 +28,7 @@ impl TcpConnection {
     /// An end that waits for the other to connect.
     pub fn listen(config: TcpConfig, congestion: CongestionConfig) -> Self {
         Self {
-            endpoint: Endpoint::listen(config, PathId::default()),
+            endpoint: Endpoint::listen(config.serving(&congestion), PathId::default()),
             congestion: Congestion::new(congestion),
         }
     }

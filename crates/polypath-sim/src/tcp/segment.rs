@@ -2,11 +2,14 @@
 
 use super::mptcp_option::MptcpOption;
 use super::sack_blocks::SackBlocks;
+use polypath_core::feedback::Code;
 
 /// Bytes of an IPv4 header without options.
 const IPV4_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;
+/// Bytes of both.
+pub(super) const HEADERS: u32 = IPV4_HEADER + TCP_HEADER;
 /// Bytes that TCP options may take.
 const OPTION_SPACE: u32 = 40;
 /// Bytes of the timestamps option, padded (RFC 7323 appendix A).
@@ -14,6 +17,8 @@ const TIMESTAMPS: u32 = 12;
 /// Bytes of a SACK option beside its blocks, padded (RFC 2018 section 3).
 const SACK_HEADER: u32 = 4;
 const SACK_BLOCK: u32 = 8;
+/// Bytes of the routing feedback option: kind, length and the two of the code.
+pub(super) const FEEDBACK: u32 = 4;
 
 /// TCP header flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +117,9 @@ pub struct Segment {
     pub sack: SackBlocks,
     /// The timestamps option.
     pub timestamps: Option<Timestamps>,
+    /// The routing feedback option (BRF): the rate that switches on the way write for the receiver
+    /// of the segment. A segment that has it is of the class that obeys.
+    pub feedback: Option<Code>,
     /// A multipath option; set it with [`Segment::set_mptcp`].
     pub mptcp: Option<MptcpOption>,
 }
@@ -147,6 +155,7 @@ impl Segment {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: None,
+            feedback: None,
             mptcp: None,
         }
     }
@@ -183,12 +192,13 @@ impl Segment {
             Some(option) => option.bytes(),
             None => 0,
         };
-        timestamps + syn + sack + mptcp
+        let feedback = if self.feedback.is_some() { FEEDBACK } else { 0 };
+        timestamps + syn + sack + feedback + mptcp
     }
 
     /// Size of the IPv4 packet: what a link is charged.
     pub const fn wire_bytes(&self) -> u32 {
-        IPV4_HEADER + TCP_HEADER + self.option_bytes() + self.len
+        HEADERS + self.option_bytes() + self.len
     }
 
     /// Sets the multipath option; SACK blocks that no longer fit are left out, the oldest first.
@@ -241,6 +251,17 @@ mod tests {
         ack.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping: None, data_fin: false }));
         let two = [(50, 60), (30, 40)];
         assert_eq!(ack.sack_blocks().collect::<Vec<_>>(), two, "12 + 8 + 4 + 16 of 40");
+    }
+
+    #[test]
+    fn routing_feedback_takes_four_bytes_beside_all_that_a_segment_of_multipath_has() {
+        let mapping = Some(Mapping { dsn: 1, ssn: 1, len: NonZeroU16::MIN });
+        let timestamps = Some(Timestamps { value: 1, echo: 0 });
+        let feedback = Some(Code::UNASSIGNED);
+        let mut full = Segment { timestamps, feedback, ..data(1_420) };
+        assert_eq!(full.wire_bytes(), 40 + 12 + 4 + 1_420);
+        full.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping, data_fin: false }));
+        assert_eq!((full.option_bytes(), full.wire_bytes()), (OPTION_SPACE, 1_500));
     }
 
     #[test]

@@ -155,6 +155,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: None,
+            feedback: None,
             mptcp: None,
         };
         let conversation = Conversation::new([EndpointId(0), EndpointId(1)]);

@@ -14,6 +14,9 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// For experiments (RFC 4727), without the identifier of RFC 6994: beside the options of Multipath TCP
+/// there is no room for it.
+const FEEDBACK: u8 = 253;
 
 /// Writes a segment as an IPv4 packet, without its payload, which is zeros. Returns its size with
 /// them.
@@ -82,6 +85,10 @@ fn options(segment: &Segment, way: &Way<'_>) -> Vec<u8> {
         bytes.extend([NOP, WINDOW_SCALE, 3, WINDOW_SHIFT]);
     }
     sack(segment, way, &mut bytes);
+    if let Some(code) = segment.feedback {
+        bytes.extend([FEEDBACK, 4]);
+        bytes.extend(code.to_be_bytes());
+    }
     if let Some(option) = segment.mptcp {
         mptcp::encode(option, segment, way, &mut bytes);
     }
@@ -122,6 +129,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 }),
+            feedback: None,
             mptcp: None,
         }
     }
@@ -147,6 +155,7 @@ mod tests {
     fn headers_stay_as_they_are() {
         let syn = Segment {
             syn: Some(SYN),
+            feedback: None,
             mptcp: Some(MptcpOption::MpCapable { connection: 0 }),
             ..segment(Flags::SYN)
         };

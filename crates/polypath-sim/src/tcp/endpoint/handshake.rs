@@ -4,10 +4,11 @@ use super::{Endpoint, Report, State};
 use crate::tcp::clock::TimestampClock;
 use crate::tcp::config::Pacing;
 use crate::tcp::receiver::Receiver;
-use crate::tcp::segment::{Flags, Segment, SynOptions, Timestamps};
+use crate::tcp::segment::{FEEDBACK, Flags, HEADERS, Segment, SynOptions, Timestamps};
 use crate::tcp::sender::{Negotiated, Sender};
 use polypath_core::congestion::Congestion;
-use polypath_units::Timestamp;
+use polypath_core::feedback::Code;
+use polypath_units::{Bandwidth, Timestamp};
 
 /// Bytes of the timestamps option in every segment.
 const TIMESTAMP_BYTES: u32 = 12;
@@ -66,6 +67,7 @@ impl Endpoint {
                 self.state = State::SynReceived;
             } else if self.state == State::SynSent && answers {
                 self.establish(now, segment, segment.window, congestion);
+                self.obey(now, segment, congestion);
                 self.receiver.ack_at_once();
             }
         }
@@ -143,10 +145,14 @@ impl Endpoint {
         let config = &self.config;
         let timestamps = config.timestamps && peer.timestamps.is_some();
         let peer_mss = peer.syn.map_or(u32::MAX, |options| u32::from(options.mss));
-        let options = config.option_reserve + if timestamps { TIMESTAMP_BYTES } else { 0 };
+        let feedback = config.feedback && peer.feedback.is_some();
+        let options = config.option_reserve
+            + if timestamps { TIMESTAMP_BYTES } else { 0 }
+            + if feedback { FEEDBACK } else { 0 };
         let sack = config.sack && peer.syn.is_some_and(|options| options.sack);
         let mss = config.mss.min(peer_mss).saturating_sub(options).max(1);
-        Negotiated { mss, sack, timestamps, ecn: config.ecn && peer.flags.contains(Flags::ECE) }
+        let ecn = config.ecn && peer.flags.contains(Flags::ECE);
+        Negotiated { mss, sack, timestamps, ecn, feedback }
     }
 
     pub(super) fn poll_handshake(&mut self, now: Timestamp) -> Option<Segment> {
@@ -178,6 +184,8 @@ impl Endpoint {
             sack: self.config.sack && offers(|options| options.sack),
             window_scale: self.config.window_scale && offers(|options| options.window_scale),
         };
+        let feedback =
+            self.config.feedback && peer.is_none_or(|segment| segment.feedback.is_some());
         let echo = peer.map(|syn| syn.timestamps.map(|timestamps| timestamps.value));
         let timestamps = match echo {
             None => Some(0),
@@ -191,8 +199,23 @@ impl Endpoint {
                 value: TimestampClock::new(&self.config).value_at(now),
                 echo,
             }),
+            feedback: feedback.then_some(Code::UNASSIGNED),
             ..Segment::empty(0, flags)
         }
+    }
+
+    /// Tells the congestion control the rate that switches wrote into a segment, if any. Switches
+    /// count bytes on the wire and the sender paces payload: full segments of it carry this share.
+    pub(super) fn obey(&self, now: Timestamp, segment: &Segment, congestion: &mut Congestion) {
+        let Some(rate) = segment.feedback.and_then(Code::bytes_per_sec) else { return };
+        if !self.config.feedback {
+            return;
+        }
+        let payload = f64::from(self.mss());
+        let timestamps = if segment.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
+        let headers = HEADERS + timestamps + FEEDBACK + self.config.option_reserve;
+        let share = payload / (payload + f64::from(headers));
+        congestion.on_feedback(self.path, now, Bandwidth::from_bytes_per_sec(rate * share));
     }
 
     pub(super) fn on_handshake_timeout(&mut self, now: Timestamp) {

@@ -93,7 +93,13 @@ impl Endpoint {
     }
 
     fn in_state(config: TcpConfig, path: PathId, state: State) -> Self {
-        let nothing = Negotiated { mss: config.mss, sack: false, timestamps: false, ecn: false };
+        let nothing = Negotiated {
+            mss: config.mss,
+            sack: false,
+            timestamps: false,
+            ecn: false,
+            feedback: false,
+        };
         Self {
             config,
             path,
@@ -143,6 +149,7 @@ impl Endpoint {
             // A SYN-ACK again: our ACK of it was lost.
             return self.receiver.ack_at_once();
         }
+        self.obey(now, segment, congestion);
         if !self.sender.on_ack(now, segment, congestion) {
             return self.receiver.ack_at_once();
         }

@@ -12,6 +12,7 @@ use super::segment::{Flags, Outgoing, Segment, Timestamps};
 use super::sender::Negotiated;
 use super::stats::TcpStats;
 use acks::AckPolicy;
+use polypath_core::feedback::Code;
 use polypath_units::Timestamp;
 use reassembly::{Arrival, Reassembly};
 use std::collections::VecDeque;
@@ -236,6 +237,7 @@ impl Receiver {
                 value: self.clock.value_at(now),
                 echo: self.recent_timestamp,
             }),
+            feedback: self.negotiated.feedback.then_some(Code::UNASSIGNED),
             mptcp: None,
         }
     }
@@ -247,7 +249,11 @@ impl Receiver {
             return SackBlocks::NONE;
         }
         let mut sack = SackBlocks::new(ack, dsack, self.data.sack_blocks());
-        sack.truncate(if self.negotiated.timestamps { 3 } else { 4 });
+        sack.truncate(match (self.negotiated.timestamps, self.negotiated.feedback) {
+            (true, true) => 2,
+            (true, false) => 3,
+            (false, _) => 4,
+        });
         sack
     }
 }

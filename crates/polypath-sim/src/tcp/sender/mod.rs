@@ -35,6 +35,8 @@ pub(super) struct Negotiated {
     pub(super) sack: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
+    /// Every segment has the routing feedback option.
+    pub(super) feedback: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +150,7 @@ impl Sender {
         negotiated: Negotiated,
         window: u32,
     ) -> Self {
-        let Negotiated { mss, sack, timestamps, ecn } = negotiated;
+        let Negotiated { mss, sack, timestamps, ecn, .. } = negotiated;
         Self {
             path,
             config: *config,
