@@ -6,7 +6,7 @@ use polypath_link::{LinkConfig, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
 use polypath_sim::endpoint::{TcpEnd, TcpSettings};
 use polypath_sim::fabric::{EndpointId, RoutingFeedback};
-use polypath_sim::topology::{Graph, Topology, dumbbell};
+use polypath_sim::topology::{Graph, Topology, dumbbell, parking_lot};
 use polypath_sim::{PathLinks, Simulator};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -96,4 +96,123 @@ fn senders_behind_one_switch_get_equal_shares_of_what_it_gives_away() {
             assert_about(rate, 100.0 * SHARE / f64::from(senders));
         }
     }
+}
+
+/// The first link of the parking lot is narrower than the second: the long flow and one of the
+/// first link share that, the flow of the second link gets what the long one leaves there.
+#[test]
+fn over_two_switches_the_smallest_allocation_counts() {
+    let mut graph = parking_lot(2, &link(1_000.0, 1.0), &link(100.0, 5.0));
+    narrow(&mut graph, "bottleneck1", 40.0);
+    let mut net = Net::new(&graph, &["r0", "r1"]);
+    (0..3).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
+    let rates = net.rates(3_000, 8_000);
+    let half = 40.0 * SHARE / 2.0;
+    assert_about(rates[0], half);
+    assert_about(rates[1], half);
+    // Limited elsewhere, the long flow is given 1.05 times what it sends.
+    assert_about(rates[2], 100.0 * SHARE - 1.05 * half);
+}
+
+/// The same two links the other way round: the second switch lowers what the first one finds.
+#[test]
+fn the_narrower_switch_counts_wherever_it_stands() {
+    let mut graph = parking_lot(2, &link(1_000.0, 1.0), &link(100.0, 5.0));
+    narrow(&mut graph, "bottleneck2", 40.0);
+    let mut net = Net::new(&graph, &["r0", "r1"]);
+    (0..3).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
+    let rates = net.rates(3_000, 8_000);
+    let half = 40.0 * SHARE / 2.0;
+    assert_about(rates[0], half);
+    assert_about(rates[1], 100.0 * SHARE - 1.05 * half);
+    assert_about(rates[2], half);
+}
+
+fn narrow(graph: &mut Graph, name: &str, mbit_s: f64) {
+    let narrow = link(mbit_s, 5.0);
+    let link = graph.links.iter_mut().find(|link| link.name == name).unwrap();
+    link.links = narrow;
+}
+
+fn west_of(senders: u32) -> Net {
+    let access = link(1_000.0, 1.0);
+    Net::new(&dumbbell(senders, &access, &access, &link(100.0, 10.0)), &["west"])
+}
+
+/// Four flows until two of them have sent what they had, which takes them 4.3 s at a quarter each:
+/// from 6 s on, more than 60 periods later, the others have a half each.
+#[test]
+fn what_a_flow_leaves_is_given_to_those_that_stay() {
+    let mut net = west_of(4);
+    let bytes = Some((4.3 * 25.0 * SHARE * PAYLOAD / 8.0 * 1e6) as u64);
+    (0..4).for_each(|pair| {
+        let bytes = bytes.filter(|_| pair >= 2);
+        net.bulk(pair, CongestionKind::Brf, 0, bytes);
+    });
+    for rate in net.rates(1_000, 4_000) {
+        assert_about(rate, 100.0 * SHARE / 4.0);
+    }
+    let rates = net.rates(6_000, 9_000);
+    assert_about(rates[0], 100.0 * SHARE / 2.0);
+    assert_about(rates[1], 100.0 * SHARE / 2.0);
+    assert_eq!(rates[2..], [0.0; 2], "they had no more");
+}
+
+/// S4 hopes for one or two round trips: the first rate is in the SYN-ACK, and a period ends at the
+/// longest RTT, 24 ms here. 20 of them are far below what it takes to probe.
+#[test]
+fn a_newcomer_has_its_share_at_once() {
+    let mut net = west_of(2);
+    net.bulk(0, CongestionKind::Brf, 0, None);
+    net.bulk(1, CongestionKind::Brf, 2_000, None);
+    for rate in net.rates(2_500, 3_000) {
+        assert_about(rate, 50.0 * SHARE);
+    }
+}
+
+/// (8): as many flows, as large a share. CUBIC fills its queue, of a rate of its own.
+#[test]
+fn brf_and_cubic_share_by_their_numbers_of_flows() {
+    let mut net = west_of(4);
+    (0..3).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
+    net.bulk(3, CongestionKind::Cubic, 0, None);
+    let rates = net.rates(5_000, 15_000);
+    for &rate in &rates[..3] {
+        assert_about(rate, 100.0 * SHARE / 4.0);
+    }
+    // Its segments have 4 bytes of payload more; it loses some, and what it repeats counts not.
+    assert!((0.9..=1.01).contains(&(rates[3] / (100.0 * SHARE / 4.0))), "{rates:?}");
+}
+
+/// Nothing is lost, and next to nothing waits: in 5 s, a queue of 1,000 packets takes 120 ms.
+#[test]
+fn queues_stay_empty() {
+    let mut net = west_of(5);
+    (0..5).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
+    net.simulator.run_until(at(2_000));
+    let bottleneck = net.topology.link("bottleneck").unwrap();
+    let before = net.simulator.fabric().link(bottleneck).counters();
+    net.simulator.run_until(at(7_000));
+    let after = net.simulator.fabric().link(bottleneck).counters();
+    assert_eq!(after.dropped.total().packets, 0);
+    let wait = after.served.mean_since(before.served).unwrap();
+    // Five bursts of two packets of 0.12 ms each may meet, D(BRF) <= 2 ms is what S4 reports.
+    assert!(wait < Duration::from_millis(2), "{wait:?}");
+}
+
+/// Where no sender asks for feedback and no node is a switch, not a byte is another one.
+#[test]
+fn segments_of_others_are_as_they_were() {
+    let run = |kind| {
+        let access = link(1_000.0, 1.0);
+        let mut net = Net::new(&dumbbell(1, &access, &access, &link(100.0, 10.0)), &[]);
+        net.bulk(0, kind, 0, Some(1_000_000));
+        net.simulator.run_until(at(5_000));
+        let counters = net.simulator.fabric().link(net.topology.link("bottleneck").unwrap());
+        let entered = counters.counters().entered;
+        entered.bytes - 1_000_000 - 52 * entered.packets
+    };
+    // A SYN has 8 bytes of options more than other segments: MSS and window scale; with SACK
+    // permitted in the padding of timestamps.
+    assert_eq!(run(CongestionKind::Cubic), 8);
 }

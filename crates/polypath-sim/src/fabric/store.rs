@@ -1,7 +1,7 @@
 //! Where packets are kept while links pass their tickets on.
 
 use super::{Body, EndpointId, Packet, RouteId, Ticket};
-use crate::tcp::{Flags, SackBlocks, Segment, Timestamps};
+use crate::tcp::{Feedback, Flags, SackBlocks, Segment, Timestamps};
 use polypath_core::feedback::Code;
 
 /// Marks the handle of a plain segment.
@@ -54,7 +54,9 @@ impl Store {
                 Some(Header { flags, len, feedback })
             }
             // An acknowledgement of nothing, with options.
-            Body::Message(_) => Some(Header { flags: Flags::NONE, len: 0, feedback: None }),
+            Body::Message(_) => {
+                Some(Header { flags: Flags::NONE, len: 0, feedback: Feedback::NONE })
+            }
             Body::Tunnelled { .. } | Body::Numbered { .. } | Body::Datagram(_) | Body::Light(_) => {
                 None
             }
@@ -74,8 +76,8 @@ impl Store {
                 _ => None,
             })
         };
-        if let Some(Some(feedback)) = field {
-            *feedback = code;
+        if let Some(feedback) = field.filter(|field| field.is_some()) {
+            *feedback = Feedback::of(code);
         }
     }
 
@@ -107,7 +109,7 @@ pub(super) struct Look {
 pub(super) struct Header {
     pub(super) flags: Flags,
     pub(super) len: u32,
-    pub(super) feedback: Option<Code>,
+    pub(super) feedback: Feedback,
 }
 
 impl Ticket {
@@ -159,7 +161,7 @@ struct PlainSegment {
     len: u32,
     window: u32,
     timestamps: Option<Timestamps>,
-    feedback: Option<Code>,
+    feedback: Feedback,
     route: RouteId,
     to: EndpointId,
     path: u8,
@@ -235,7 +237,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: Some(Timestamps { value: 1, echo: 2 }),
-            feedback: Some(Code::new(12_005)),
+            feedback: Feedback::of(Code::new(12_005)),
             mptcp: None,
         }
     }

@@ -1,8 +1,8 @@
 //! The TCP segment as simulated: a header without checksum, ports and payload.
 
+use super::feedback::Feedback;
 use super::mptcp_option::MptcpOption;
 use super::sack_blocks::SackBlocks;
-use polypath_core::feedback::Code;
 
 /// Bytes of an IPv4 header without options.
 const IPV4_HEADER: u32 = 20;
@@ -119,7 +119,7 @@ pub struct Segment {
     pub timestamps: Option<Timestamps>,
     /// The routing feedback option (BRF): the rate that switches on the way write for the receiver
     /// of the segment. A segment that has it is of the class that obeys.
-    pub feedback: Option<Code>,
+    pub feedback: Feedback,
     /// A multipath option; set it with [`Segment::set_mptcp`].
     pub mptcp: Option<MptcpOption>,
 }
@@ -155,7 +155,7 @@ impl Segment {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: None,
-            feedback: None,
+            feedback: Feedback::NONE,
             mptcp: None,
         }
     }
@@ -257,7 +257,7 @@ mod tests {
     fn routing_feedback_takes_four_bytes_beside_all_that_a_segment_of_multipath_has() {
         let mapping = Some(Mapping { dsn: 1, ssn: 1, len: NonZeroU16::MIN });
         let timestamps = Some(Timestamps { value: 1, echo: 0 });
-        let feedback = Some(Code::UNASSIGNED);
+        let feedback = Feedback::UNASSIGNED;
         let mut full = Segment { timestamps, feedback, ..data(1_420) };
         assert_eq!(full.wire_bytes(), 40 + 12 + 4 + 1_420);
         full.set_mptcp(MptcpOption::Dss(Dss { data_ack: Some(7), mapping, data_fin: false }));

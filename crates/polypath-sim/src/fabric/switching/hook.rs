@@ -67,7 +67,7 @@ impl Fabric {
     ) -> Option<Ticket> {
         match verdict {
             Verdict::Forward { queue, code } => {
-                let carried = look.header.as_ref().and_then(|header| header.feedback);
+                let carried = look.header.as_ref().and_then(|header| header.feedback.code());
                 if carried.is_some_and(|carried| carried != code) {
                     self.packets.write_feedback(ticket, code);
                 }

@@ -41,7 +41,7 @@ pub(super) fn describe(
         bytes,
         payload: header.map_or(0, |header| header.len),
         flags: header.map_or_else(TcpFlags::default, |header| flags(header.flags)),
-        code: header.and_then(|header| header.feedback).unwrap_or(Code::UNASSIGNED),
+        code: header.and_then(|header| header.feedback.code()).unwrap_or(Code::UNASSIGNED),
         connection: Some(client.into()),
     }
 }
@@ -82,15 +82,16 @@ fn address(node: NodeId, path: u8, rest: u16) -> IpAddr {
 mod tests {
     use super::*;
     use crate::fabric::{EndpointId, RouteId};
+    use crate::tcp::Feedback;
 
-    fn look(to: u32, path: u8, feedback: Option<Code>) -> Look {
+    fn look(to: u32, path: u8, feedback: Feedback) -> Look {
         let header = Some(Header { flags: Flags::ACK, len: 7, feedback });
         Look { route: RouteId(1), to: EndpointId(to), path, header }
     }
 
     fn seen(to: u32, path: u8, flow: u32, ends: (u32, u32)) -> Packet {
         let (from, end) = (NodeId(ends.0), NodeId(ends.1));
-        describe(&look(to, path, None), flow, 52, LinkId(3), (from, end))
+        describe(&look(to, path, Feedback::NONE), flow, 52, LinkId(3), (from, end))
     }
 
     #[test]
@@ -121,8 +122,8 @@ mod tests {
     #[test]
     fn the_option_makes_the_class() {
         let class = |look: Look| describe(&look, 4, 52, LinkId(0), (NodeId(0), NodeId(1))).class;
-        assert_eq!(class(look(5, 0, None)), Class::Cubic);
-        assert_eq!(class(look(5, 0, Some(Code::UNASSIGNED))), Class::Brf);
-        assert_eq!(class(Look { header: None, ..look(5, 0, None) }), Class::Udp);
+        assert_eq!(class(look(5, 0, Feedback::NONE)), Class::Cubic);
+        assert_eq!(class(look(5, 0, Feedback::UNASSIGNED)), Class::Brf);
+        assert_eq!(class(Look { header: None, ..look(5, 0, Feedback::NONE) }), Class::Udp);
     }
 }

@@ -32,6 +32,16 @@ pub struct RoutingFeedback {
     pub control_delay: Duration,
 }
 
+impl RoutingFeedback {
+    /// Whether these nodes can be switches.
+    ///
+    /// # Errors
+    /// The first node, or link that leaves it, that is not fit for it.
+    pub fn check(&self, topology: &Topology) -> Result<(), SwitchError> {
+        Switching::new(self, topology, SourceId(0)).map(drop)
+    }
+}
+
 /// Why a node cannot be a switch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchError {

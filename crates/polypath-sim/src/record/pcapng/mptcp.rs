@@ -139,7 +139,7 @@ mod tests {
     use super::super::conversation::{Conversation, Network};
     use super::*;
     use crate::fabric::EndpointId;
-    use crate::tcp::{Flags, SackBlocks};
+    use crate::tcp::{Feedback, Flags, SackBlocks};
     use polypath_units::Timestamp;
 
     /// What an option is on the wire when end 0 sends it on path 2.
@@ -155,7 +155,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: None,
-            feedback: None,
+            feedback: Feedback::NONE,
             mptcp: None,
         };
         let conversation = Conversation::new([EndpointId(0), EndpointId(1)]);

@@ -85,7 +85,7 @@ fn options(segment: &Segment, way: &Way<'_>) -> Vec<u8> {
         bytes.extend([NOP, WINDOW_SCALE, 3, WINDOW_SHIFT]);
     }
     sack(segment, way, &mut bytes);
-    if let Some(code) = segment.feedback {
+    if let Some(code) = segment.feedback.code() {
         bytes.extend([FEEDBACK, 4]);
         bytes.extend(code.to_be_bytes());
     }
@@ -112,8 +112,9 @@ mod tests {
     use super::super::conversation::{Conversation, Network};
     use super::*;
     use crate::fabric::EndpointId;
-    use crate::tcp::{Dss, Mapping, MptcpOption, SackBlocks, SynOptions, Timestamps};
+    use crate::tcp::{Dss, Feedback, Mapping, MptcpOption, SackBlocks, SynOptions, Timestamps};
     use core::num::NonZeroU16;
+    use polypath_core::feedback::Code;
     use polypath_units::Timestamp;
     use proptest::prelude::*;
 
@@ -129,7 +130,7 @@ mod tests {
             syn: None,
             sack: SackBlocks::NONE,
             timestamps: Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 }),
-            feedback: None,
+            feedback: Feedback::NONE,
             mptcp: None,
         }
     }
@@ -155,7 +156,7 @@ mod tests {
     fn headers_stay_as_they_are() {
         let syn = Segment {
             syn: Some(SYN),
-            feedback: None,
+            feedback: Feedback::NONE,
             mptcp: Some(MptcpOption::MpCapable { connection: 0 }),
             ..segment(Flags::SYN)
         };
@@ -253,13 +254,16 @@ mod tests {
             window in any::<u32>(),
             stamps in any::<Option<(u32, u32)>>(),
             blocks in prop::collection::vec(1..900_000_u64, 0..3),
+            code in any::<Option<u16>>(),
             option in prop::option::of(multipath_option()),
         ) {
             let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
             let blocks = blocks.into_iter().map(|offset| (ack + offset, ack + offset + 10));
             let sack = SackBlocks::new(ack, None, blocks);
             let flags = Flags::ACK;
-            let mut data = Segment { seq, ack, len, window, timestamps, sack, ..segment(flags) };
+            let feedback = code.map_or(Feedback::NONE, |code| Feedback::of(Code::new(code)));
+            let mut data =
+                Segment { seq, ack, len, window, timestamps, sack, feedback, ..segment(flags) };
             option.into_iter().for_each(|option| data.set_mptcp(option));
             let (mut bytes, conversation) = (Vec::new(), conversation());
             let way = conversation.way(0, Network::Path(0), Timestamp::ZERO);

@@ -3,6 +3,7 @@
 use super::{Endpoint, Report, State};
 use crate::tcp::clock::TimestampClock;
 use crate::tcp::config::Pacing;
+use crate::tcp::feedback::Feedback;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{FEEDBACK, Flags, HEADERS, Segment, SynOptions, Timestamps};
 use crate::tcp::sender::{Negotiated, Sender};
@@ -199,7 +200,7 @@ impl Endpoint {
                 value: TimestampClock::new(&self.config).value_at(now),
                 echo,
             }),
-            feedback: feedback.then_some(Code::UNASSIGNED),
+            feedback: Feedback::if_wanted(feedback),
             ..Segment::empty(0, flags)
         }
     }
@@ -207,7 +208,7 @@ impl Endpoint {
     /// Tells the congestion control the rate that switches wrote into a segment, if any. Switches
     /// count bytes on the wire and the sender paces payload: full segments of it carry this share.
     pub(super) fn obey(&self, now: Timestamp, segment: &Segment, congestion: &mut Congestion) {
-        let Some(rate) = segment.feedback.and_then(Code::bytes_per_sec) else { return };
+        let Some(rate) = segment.feedback.code().and_then(Code::bytes_per_sec) else { return };
         if !self.config.feedback {
             return;
         }

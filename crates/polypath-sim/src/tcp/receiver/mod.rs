@@ -6,13 +6,13 @@ mod window;
 
 use super::clock::TimestampClock;
 use super::config::TcpConfig;
+use super::feedback::Feedback;
 use super::report::Report;
 use super::sack_blocks::SackBlocks;
 use super::segment::{Flags, Outgoing, Segment, Timestamps};
 use super::sender::Negotiated;
 use super::stats::TcpStats;
 use acks::AckPolicy;
-use polypath_core::feedback::Code;
 use polypath_units::Timestamp;
 use reassembly::{Arrival, Reassembly};
 use std::collections::VecDeque;
@@ -237,7 +237,7 @@ impl Receiver {
                 value: self.clock.value_at(now),
                 echo: self.recent_timestamp,
             }),
-            feedback: self.negotiated.feedback.then_some(Code::UNASSIGNED),
+            feedback: Feedback::if_wanted(self.negotiated.feedback),
             mptcp: None,
         }
     }
