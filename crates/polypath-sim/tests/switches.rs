@@ -4,8 +4,10 @@ use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::feedback::{DetectionParameters, SwitchParameters};
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
-use polypath_sim::endpoint::{TcpEnd, TcpSettings};
+use polypath_sim::endpoint::{TcpEnd, TcpSettings, UdpArrivals, UdpSource, UdpTraffic};
 use polypath_sim::fabric::{EndpointId, RoutingFeedback};
+use polypath_sim::run::{Keep, Plan};
+use polypath_sim::scenario::Scenario;
 use polypath_sim::topology::{Graph, Topology, dumbbell, parking_lot};
 use polypath_sim::{PathLinks, Simulator};
 use polypath_units::{Bandwidth, Timestamp};
@@ -215,4 +217,119 @@ fn segments_of_others_are_as_they_were() {
     // A SYN has 8 bytes of options more than other segments: MSS and window scale; with SACK
     // permitted in the padding of timestamps.
     assert_eq!(run(CongestionKind::Cubic), 8);
+}
+
+/// A network of two routers in parallel between `client` and `server`, of 60 and 20 Mbit/s.
+const PARALLEL: &str = r#"
+    duration = "6 s"
+    warm_up = "2 s"
+    node = [{ name = "wide", brf = {} }, { name = "narrow", brf = {} }]
+
+    [brf]
+    control_delay = "3 ms"
+
+    [[link]]
+    name = "in1"
+    between = ["client", "wide"]
+    rate = "1 Gbit/s"
+    delay = "1 ms"
+    [[link]]
+    name = "out1"
+    between = ["wide", "server"]
+    rate = "60 Mbit/s"
+    delay = "10 ms"
+    [[link]]
+    name = "in2"
+    between = ["client", "narrow"]
+    rate = "1 Gbit/s"
+    delay = "1 ms"
+    [[link]]
+    name = "out2"
+    between = ["narrow", "server"]
+    rate = "20 Mbit/s"
+    delay = "11 ms"
+
+    [[connection]]
+    name = "both"
+    transport = "mptcp"
+    congestion = "brf"
+    [[connection]]
+    name = "one"
+    transport = "tcp"
+    congestion = "brf"
+    paths = ["in1"]
+
+    [[flow]]
+    kind = "bulk"
+    connection = "both"
+    [[flow]]
+    kind = "bulk"
+    connection = "one"
+"#;
+
+fn plan(text: &str) -> Result<Plan, String> {
+    let open = &mut |file: &std::path::Path| panic!("{file:?} is not named");
+    let scenario = Scenario::parse(text, "test.toml".as_ref(), open).map_err(|e| e.to_string())?;
+    Plan::new(scenario).map_err(|error| error.to_string())
+}
+
+/// Each subflow is a flow of its own: the one of the wide path shares that with TCP, the other one
+/// has the narrow path alone. 24 bytes more of each segment are for the data sequence signal.
+#[test]
+fn subflows_of_a_scenario_obey_their_switches() {
+    let outcome = plan(PARALLEL).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
+    let goodput: Vec<_> = outcome.report.connections.iter().map(|c| c.goodput_mbit_s).collect();
+    assert_about(goodput[0] * 1_500.0 / 1_420.0, (30.0 + 20.0) * SHARE);
+    assert_about(goodput[1] / PAYLOAD, 30.0 * SHARE);
+}
+
+#[test]
+fn what_cannot_be_a_switch_is_refused_with_its_reason() {
+    let queue = PARALLEL.replace(
+        "delay = \"10 ms\"",
+        "delay = \"10 ms\"\nqueue = { kind = \"token_bucket\", rate = \"1 Mbit/s\", burst = \"9 kB\" }",
+    );
+    let none = PARALLEL.replace(", brf = {}", "");
+    let share = PARALLEL.replacen("brf = {}", "brf = { udp_share = 2 }", 1);
+    for (text, problem) in [
+        (queue, "switch \"wide\": the queue of its link \"out1\" has classes or a shaper"),
+        (none, "no [[node]] has `brf`"),
+        (share, "a probability from 0 to 1"),
+    ] {
+        let error = plan(&text).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+/// 20 Mbit/s of datagrams at a port of 100 Mbit/s: 5 % of it pass, and a burst of 10 ms at the start,
+/// which is 1 % of a second; the rest is dropped before it takes anything from TCP.
+#[test]
+fn udp_has_its_share_and_no_more() {
+    let mut net = west_of(2);
+    net.bulk(0, CongestionKind::Brf, 0, None);
+    let (from, to) = net.topology.pairs()[1];
+    let route = net.topology.route(from, to).unwrap();
+    let traffic = UdpTraffic {
+        rate: Bandwidth::from_mbit_per_sec(20.0),
+        payload: 1_000,
+        headers: 0,
+        arrivals: UdpArrivals::Constant,
+        start: Timestamp::ZERO,
+        stop: Timestamp::MAX,
+    };
+    let (_, sink) = UdpSource::connect(&mut net.simulator, &net.topology, &route, traffic, 1);
+    assert_about(net.rates(2_000, 4_000)[0], 100.0 * SHARE);
+    let passed = net.simulator.report(sink).segments_delivered as f64;
+    let share = passed * 1_000.0 * 8.0 / 4.0 / 5e6;
+    assert!((0.99..1.01).contains(&share), "{share}");
+}
+
+/// Where nobody tells a rate for a second, the sender of BRF is CUBIC, which keeps a link with a queue
+/// of its own BDP and more busy. The 4 bytes of the option stay in its segments.
+#[test]
+fn without_switches_senders_behave_as_cubic() {
+    let access = link(1_000.0, 1.0);
+    let mut net = Net::new(&dumbbell(1, &access, &access, &link(20.0, 10.0)), &[]);
+    net.bulk(0, CongestionKind::Brf, 0, None);
+    assert_about(net.rates(5_000, 25_000)[0], 20.0);
 }

@@ -101,6 +101,9 @@ impl<'a> Run<'a> {
     pub fn new(plan: &'a Plan, seed: u64, keep: Keep<'a>) -> Result<Self, RunError> {
         let run_seed = RunSeed::new(seed, 0);
         let mut simulator = Simulator::new(plan.topology(), run_seed)?;
+        if let Some(feedback) = &plan.scenario().feedback {
+            simulator.add_switches(plan.topology(), &feedback.on(plan.topology()))?;
+        }
         let attached = plan.attach_all(&mut simulator, run_seed)?;
         let names = plan.connections().iter().map(|planned| planned.name.clone());
         let subject = |(name, attached): (String, &Attached)| Subject { name, ends: attached.ends };

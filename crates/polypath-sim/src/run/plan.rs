@@ -4,6 +4,7 @@ use super::KeepError;
 use super::network::routes_of;
 use super::settings::{Streams, settings_of};
 use crate::Direction;
+use crate::fabric::SwitchError;
 use crate::scenario::{ConnectionSpec, Flow, FlowKind, NoRate, Scenario, ScenarioError, Transport};
 use crate::topology::{Route, RouteError, Topology};
 use polypath_bond::NodeError;
@@ -21,6 +22,9 @@ pub enum RunError {
     /// A link's settings cannot be used.
     #[error(transparent)]
     Link(#[from] ConfigError),
+    /// A node cannot be a switch.
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
     /// A connection has no way to go.
     #[error("connection {connection:?}: {source}")]
     Route {
@@ -119,6 +123,9 @@ impl Plan {
         }
         check_flows(&scenario)?;
         let topology = Topology::from(&scenario.network.graph());
+        if let Some(feedback) = &scenario.feedback {
+            feedback.on(&topology).check(&topology)?;
+        }
         let mut connections = Vec::new();
         for (number, spec) in scenario.connections.iter().enumerate() {
             let transporter = transporter(&scenario, spec)?;

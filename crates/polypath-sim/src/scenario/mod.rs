@@ -26,6 +26,7 @@ mod connection;
 mod declare;
 mod error;
 mod event;
+mod feedback;
 mod flow;
 mod generate;
 mod link_keys;
@@ -50,6 +51,7 @@ pub use connection::{
 pub use declare::Located;
 pub use error::{Place, ScenarioError, TraceFileError};
 pub use event::{Change, Event};
+pub use feedback::FeedbackSpec;
 pub use flow::{
     Bulk, Cdf, CdfPoint, ConstantRate, ExponentialSizes, Flow, FlowKind, LARGEST_SIZE, LogNormal,
     NextRequest, NoRate, OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread,
@@ -76,6 +78,8 @@ pub struct Scenario {
     pub warm_up: Duration,
     /// The network.
     pub network: NetworkSpec,
+    /// The nodes of it that tell senders their rate, if any do. Only the simulator has such.
+    pub feedback: Option<FeedbackSpec>,
     /// The connections; if the file has none, one of defaults between the network's hosts.
     pub connections: Vec<ConnectionSpec>,
     /// What they carry.

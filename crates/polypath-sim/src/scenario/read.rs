@@ -3,6 +3,7 @@
 use super::connection::{ConnectionKeys, OneOrMany, read_connections};
 use super::declare::{Keys, Located, keys};
 use super::event::{EventKeys, read_event};
+use super::feedback::{ControllerKeys, read_feedback};
 use super::flow::{FlowKeys, read_flows};
 use super::network::{LinkItem, NodeKeys, PathKeys, PresetKeys, read_network};
 use super::overrides::{self, Overrides};
@@ -36,6 +37,8 @@ keys! {
         link: Option<Located<Vec<Located<LinkItem>>>>;
         /// The network as one of those that experiments share.
         network: Option<Located<PresetKeys>>;
+        /// The controller of the nodes with `brf`.
+        brf: Option<Located<ControllerKeys>>;
         /// Connections; without any, there is one of defaults.
         connection: Option<OneOrMany<Located<ConnectionKeys>>>;
         /// What the connections carry.
@@ -110,6 +113,7 @@ pub(super) fn scenario(
 fn build(file: Located<File>, reader: &mut Reader<'_>) -> Result<Scenario, ScenarioError> {
     let network = read_network(&file, reader)?;
     let graph = network.graph();
+    let feedback = read_feedback(file.value.node.as_ref(), file.value.brf.as_ref())?;
     let File { name, duration, warm_up, connection, flow, record, event, .. } = file.value;
     if duration.is_some_and(|duration| warm_up.value >= duration) {
         return Err(warm_up.wrong("must be shorter than `duration`"));
@@ -125,7 +129,7 @@ fn build(file: Located<File>, reader: &mut Reader<'_>) -> Result<Scenario, Scena
     };
     let events = event.iter().map(|event| read_event(event, &graph));
     let (warm_up, events) = (warm_up.value, events.collect::<Result<_, _>>()?);
-    Ok(Scenario { name, duration, warm_up, network, connections, flows, record, events })
+    Ok(Scenario { name, duration, warm_up, network, feedback, connections, flows, record, events })
 }
 
 /// Where hosts are known, a file without connections has one of defaults.

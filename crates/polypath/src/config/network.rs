@@ -16,6 +16,11 @@ pub fn emulated_paths(scenario: &Scenario) -> Result<Vec<ScenarioPath>, UsageErr
              --netns`); `blackout`, `rate_schedule` and `blockage` of a [[path]] also here",
         ));
     }
+    if scenario.feedback.is_some() {
+        return Err(UsageError::new(
+            "a [[node]] has `brf`: switches that tell rates can only be simulated",
+        ));
+    }
     scenario.network.paths().ok_or_else(|| {
         UsageError::new(
             "the network has routers; only [[path]]s between two hosts are emulated here, any \

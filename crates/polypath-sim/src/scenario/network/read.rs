@@ -3,6 +3,7 @@
 use super::{CLIENT, Graph, GraphLink, NetworkSpec, SERVER, ScenarioPath};
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, keys};
+use crate::scenario::feedback::SwitchKeys;
 use crate::scenario::link_keys::PairKeys;
 use crate::scenario::read::{File, Reader, quoted};
 use crate::topology::Ends;
@@ -23,6 +24,8 @@ keys! {
     pub(in crate::scenario) struct NodeKeys {
         /// The name, unique.
         name: Located<String>;
+        /// Makes it a switch that tells `brf` senders their rate; `{}` for the defaults.
+        brf: Option<SwitchKeys>;
     }
 }
 

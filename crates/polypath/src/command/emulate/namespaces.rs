@@ -23,10 +23,14 @@ use crate::output;
 const LOOK: Duration = Duration::from_secs(1);
 /// A shell's exit code of a command that a signal ended: this and the signal's number.
 const SIGNALLED: i32 = 128;
+const SWITCHES: &str = "a [[node]] has `brf`: switches that tell rates can only be simulated";
 
 pub(super) fn run(options: &EmulateOptions, prefix: &Prefix) -> anyhow::Result<ExitCode> {
     service::start_log(LogFormat::Text, QUIET_LOG)?;
     let scenario = options.scenario()?;
+    if scenario.feedback.is_some() {
+        return Err(UsageError::new(SWITCHES).into());
+    }
     let topology = Topology::from(&scenario.network.graph());
     if let Some(node) = &options.node
         && topology.node(node).is_none()
