@@ -89,8 +89,10 @@ impl Simulator {
         topology: &Topology,
         feedback: &RoutingFeedback,
     ) -> Result<(), SwitchError> {
+        feedback.check(topology)?;
+        self.fabric.add_switches(feedback, topology)?;
         self.roles.push(Role::Switches);
-        self.fabric.add_switches(feedback, topology)
+        Ok(())
     }
 
     /// The number that the next endpoint gets: two ends need each other's.

@@ -1,14 +1,14 @@
 //! Switches that tell senders their rate ("brf"): who gets what, over one switch and over two.
 
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::feedback::{DetectionParameters, SwitchParameters};
+use polypath_core::feedback::{DetectionParameters, Phase, PortId, Switch, SwitchParameters};
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
 use polypath_sim::endpoint::{TcpEnd, TcpSettings, UdpArrivals, UdpSource, UdpTraffic};
 use polypath_sim::fabric::{EndpointId, RoutingFeedback};
 use polypath_sim::run::{Keep, Plan};
 use polypath_sim::scenario::Scenario;
-use polypath_sim::topology::{Graph, Topology, dumbbell, parking_lot};
+use polypath_sim::topology::{Graph, LinkId, Topology, dumbbell, parking_lot};
 use polypath_sim::{PathLinks, Simulator};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -59,12 +59,29 @@ impl Net {
 
     /// A bulk flow between the `pair`th pair of hosts; without end, or of so many bytes.
     fn bulk(&mut self, pair: usize, kind: CongestionKind, start: u64, bytes: Option<u64>) {
+        self.bulk_with(pair, &settings(kind), at(start), bytes);
+    }
+
+    fn bulk_with(
+        &mut self,
+        pair: usize,
+        settings: &TcpSettings,
+        start: Timestamp,
+        bytes: Option<u64>,
+    ) {
         let (from, to) = self.topology.pairs()[pair];
         let route = self.topology.route(from, to).unwrap();
-        let (start, settings) = (at(start), settings(kind));
-        let ends = TcpEnd::connect(&mut self.simulator, &self.topology, &route, &settings, start);
+        let ends = TcpEnd::connect(&mut self.simulator, &self.topology, &route, settings, start);
         self.simulator.add_application(Box::new(Bulk::new(ends.0, ends.1, bytes, start)));
         self.ends.push(ends);
+    }
+
+    fn west(&self) -> &Switch {
+        self.simulator.fabric().switch(self.topology.node("west").unwrap()).unwrap()
+    }
+
+    fn bottleneck(&self) -> LinkId {
+        self.topology.link("bottleneck").unwrap()
     }
 
     fn delivered(&self) -> Vec<f64> {
@@ -141,8 +158,9 @@ fn west_of(senders: u32) -> Net {
     Net::new(&dumbbell(senders, &access, &access, &link(100.0, 10.0)), &["west"])
 }
 
-/// Four flows until two of them have sent what they had, which takes them 4.3 s at a quarter each:
-/// from 6 s on, more than 60 periods later, the others have a half each.
+/// Four flows until two of them have sent what they had, which takes them 4.3 s at a quarter each. Their
+/// servers do not close, so that they are dormant 1 s later: from 6 s on, 28 periods after that, the
+/// others have a half each.
 #[test]
 fn what_a_flow_leaves_is_given_to_those_that_stay() {
     let mut net = west_of(4);
@@ -192,7 +210,7 @@ fn queues_stay_empty() {
     let mut net = west_of(5);
     (0..5).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
     net.simulator.run_until(at(2_000));
-    let bottleneck = net.topology.link("bottleneck").unwrap();
+    let bottleneck = net.bottleneck();
     let before = net.simulator.fabric().link(bottleneck).counters();
     net.simulator.run_until(at(7_000));
     let after = net.simulator.fabric().link(bottleneck).counters();
@@ -332,4 +350,48 @@ fn without_switches_senders_behave_as_cubic() {
     let mut net = Net::new(&dumbbell(1, &access, &access, &link(20.0, 10.0)), &[]);
     net.bulk(0, CongestionKind::Brf, 0, None);
     assert_about(net.rates(5_000, 25_000)[0], 20.0);
+}
+
+/// A sender that has the option and grows its window all the same fills the queue of BRF. The
+/// controller reads that and the switch reduces all allocations; where it has stopped, and its flow
+/// is dormant, the other has the port.
+#[test]
+fn the_controller_finds_what_a_disobedient_sender_does() {
+    let mut net = west_of(2);
+    net.bulk(0, CongestionKind::Brf, 0, None);
+    let mut disobedient = settings(CongestionKind::Cubic);
+    disobedient.tcp.feedback = true;
+    let bytes = Some(60_000_000);
+    net.bulk_with(1, &disobedient, at(0), bytes);
+    let port = PortId(net.bottleneck().0);
+    let mut reduced = 0;
+    for tenth in 10..40 {
+        net.simulator.run_until(at(100 * tenth));
+        reduced += u32::from(matches!(net.west().phase(port), Some(Phase::Reduce(_))));
+    }
+    assert!(reduced > 0, "the controller never told of it");
+    let end = net.ends[1].1;
+    let mut second = 4;
+    while net.simulator.report(end).delivered < 60_000_000 && second < 30 {
+        second += 1;
+        net.simulator.run_until(at(1_000 * second));
+    }
+    let rates = net.rates(1_000 * (second + 3), 1_000 * (second + 6));
+    assert_about(rates[0], 100.0 * SHARE);
+}
+
+/// The switch shares out what there is from then on.
+#[test]
+fn a_scripted_change_of_rate_reaches_the_senders() {
+    let mut net = west_of(2);
+    (0..2).for_each(|pair| net.bulk(pair, CongestionKind::Brf, 0, None));
+    assert_about(net.rates(1_000, 2_000)[0], 50.0 * SHARE);
+    let (bottleneck, rate) = (net.bottleneck(), Bandwidth::from_mbit_per_sec(40.0));
+    net.simulator
+        .fabric_mut()
+        .change_link(bottleneck, |link, now| link.set_rate(now, rate))
+        .unwrap();
+    for rate in net.rates(4_000, 6_000) {
+        assert_about(rate, 20.0 * SHARE);
+    }
 }

@@ -20,6 +20,9 @@ impl Fabric {
         feedback: &RoutingFeedback,
         topology: &Topology,
     ) -> Result<(), SwitchError> {
+        if self.switching.is_some() {
+            return Err(SwitchError::Again);
+        }
         let source = self.add_source();
         let switching = Switching::new(feedback, topology, source)?;
         self.wake(source, switching.next_due());

@@ -45,6 +45,9 @@ impl RoutingFeedback {
 /// Why a node cannot be a switch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchError {
+    /// There are switches already.
+    #[error("the network has its switches already; all of them are given at once")]
+    Again,
     /// It is one already.
     #[error("node {node:?} is given twice as a switch")]
     Twice {
