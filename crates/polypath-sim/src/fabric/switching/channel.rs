@@ -36,7 +36,8 @@ impl Channel {
 
     /// The next one that has arrived.
     pub(super) fn receive(&mut self, now: Timestamp) -> Option<Order> {
-        self.under_way.pop_front_if(|(at, _)| *at <= now).map(|(_, order)| order)
+        self.next_arrival().filter(|&at| at <= now)?;
+        self.under_way.pop_front().map(|(_, order)| order)
     }
 
     pub(super) fn next_arrival(&self) -> Option<Timestamp> {
