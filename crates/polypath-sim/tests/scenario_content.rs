@@ -484,7 +484,7 @@ fn a_wrong_override_is_named_with_what_there_is() {
         ),
         (
             "recrod.interval=1s",
-            "--set recrod.interval=1s: unknown key `recrod` in a scenario; allowed are name, duration, warm_up, path, node, link, network, connection, flow, record, event",
+            "--set recrod.interval=1s: unknown key `recrod` in a scenario; allowed are name, duration, warm_up, path, node, link, network, brf, connection, flow, record, event",
         ),
         (
             "connection.paths=[\"lte\", \"x\"]",
