@@ -16,8 +16,8 @@
 //!
 //! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
 //! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
-//! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in the target, as Linux does. The cube root is `libm`'s:
-//! the same on every machine.
+//! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in
+//! the target, as Linux does. The cube root is `libm`'s: the same on every machine.
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;

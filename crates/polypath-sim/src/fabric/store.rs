@@ -151,7 +151,8 @@ impl<T> Slab<T> {
     }
 }
 
-/// A segment that carries no option but timestamps and routing feedback, and what the ticket does not tell of its packet.
+/// A segment that carries no option but timestamps and routing feedback, and what the ticket does
+/// not tell of its packet.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct PlainSegment {
