@@ -26,7 +26,8 @@ fn link(mbit_s: f64, ms: f64) -> PathLinks {
 }
 
 fn settings(avoidance: CongestionKind) -> TcpSettings {
-    let congestion = CongestionConfig { avoidance, ..CongestionConfig::default() };
+    let congestion =
+        CongestionConfig { avoidance: avoidance.into(), ..CongestionConfig::default() };
     TcpSettings { congestion, ..TcpSettings::default() }
 }
 

@@ -204,7 +204,7 @@ impl TcpConfig {
     /// The same with the options that a congestion control cannot do without.
     #[must_use]
     pub fn serving(self, congestion: &CongestionConfig) -> Self {
-        let obeys = congestion.avoidance == CongestionKind::Brf;
+        let obeys = congestion.avoidance.kind() == CongestionKind::Brf;
         Self { feedback: self.feedback || obeys, ..self }
     }
 }
