@@ -325,8 +325,8 @@ fn packets_of_a_removed_subflow_do_not_touch_its_successor() {
 }
 
 /// Bytes that the window of path A grows in a round of avoidance beside an equal path B.
-fn growth_beside_a_twin(coupled: bool, usable: bool) -> f64 {
-    let mut bench = Bench::new(CongestionKind::Lia, coupled);
+fn growth_beside_a_twin(kind: CongestionKind, coupled: bool, usable: bool) -> f64 {
+    let mut bench = Bench::new(kind, coupled);
     bench.congestion.add_subflow(B, MSS, bench.now);
     for path in [A, B] {
         bench.round(path);
@@ -347,11 +347,21 @@ fn growth_beside_a_twin(coupled: bool, usable: bool) -> f64 {
 #[test]
 fn coupling_sees_the_usable_subflows_of_the_connection() {
     let near = |growth: f64, segments: f64| (growth / 1_000.0 - segments).abs() < 0.1;
-    let [together, apart, alone] =
-        [(true, true), (false, true), (true, false)].map(|(c, u)| growth_beside_a_twin(c, u));
+    let [together, apart, alone] = [(true, true), (false, true), (true, false)]
+        .map(|(coupled, usable)| growth_beside_a_twin(CongestionKind::Lia, coupled, usable));
     assert!(near(together, 0.25), "{together}");
     assert!(near(apart, 1.0), "{apart}");
     assert!(near(alone, 1.0), "{alone}");
+}
+
+/// Where the windows of others change the growth, worlds must let the controller see them.
+#[test]
+fn who_grows_with_regard_to_others_says_that_it_couples() {
+    for &kind in CongestionKind::ALL {
+        let [together, alone] =
+            [true, false].map(|usable| growth_beside_a_twin(kind, true, usable));
+        assert!(together == alone || kind.is_coupled(), "{kind:?}: {together} and {alone} alone");
+    }
 }
 
 #[test]

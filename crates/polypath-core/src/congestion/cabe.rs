@@ -130,6 +130,10 @@ impl CongestionAvoidance for Cabe {
     fn on_remove(&mut self, subflow: PathId) {
         self.estimators.remove(subflow);
     }
+
+    fn is_coupled(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
