@@ -1,0 +1,59 @@
+//! The queues of wVegas: scenarios/equilibria/disjoint.toml and shared.toml without the TCP.
+//!
+//! All subflows of a connection aim at a backlog of 10 packets together, each at two at least. A
+//! backlog is counted against the smallest RTT ever, and moves by a segment in a round.
+
+use super::runs::{Runs, Setting, run_all};
+use super::table::Table;
+
+/// Packets, by issue.
+const MOST: f64 = 20.0;
+
+/// No drop-tail queue keeps these short.
+const DISJOINT: [&str; 5] = [
+    "connection.congestion=wvegas",
+    "path.a.queue=1000 packets",
+    "path.b.queue=1000 packets",
+    "record.series=[\"queue\"]",
+    "record.interval=10 ms",
+];
+const UNEQUAL: [&str; 3] = ["path.a.rate=20 Mbit/s", "path.b.rate=5 Mbit/s", "path.b.delay=50 ms"];
+const SHARED: [&str; 5] = [
+    "connection.multipath.congestion=wvegas",
+    "flow=[{ connection = \"multipath\", kind = \"bulk\" }]",
+    "network.bottleneck.queue=1000 packets",
+    "record.series=[\"queue\"]",
+    "record.interval=10 ms",
+];
+
+#[test]
+fn wvegas_keeps_queues_short() {
+    let settings = [
+        Setting::new("disjoint", &DISJOINT),
+        Setting::new("disjoint", &[&DISJOINT[..], &UNEQUAL].concat()),
+        Setting::new("shared", &SHARED),
+    ];
+    let runs = run_all(&settings);
+    let mut table = Table::new("network    link        packets: mean      99th percentile");
+    let mut row = |network: &str, runs: &Runs, link: &str| {
+        let mean = runs.spread(|run| mean(&run.queue(link)));
+        let p99 = runs.spread(|run| percentile(&run.queue(link), 0.99));
+        let line = format!("{network:10} {link:11} {mean:.1}  {p99:.0}");
+        table.line(&line, mean.median < MOST && p99.median < MOST);
+    };
+    row("equal", &runs[0], "a");
+    row("equal", &runs[0], "b");
+    row("unequal", &runs[1], "a");
+    row("unequal", &runs[1], "b");
+    row("shared", &runs[2], "bottleneck");
+    table.finish("short_queues");
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The value that this share of the sorted values does not exceed.
+fn percentile(sorted: &[f64], share: f64) -> f64 {
+    sorted[((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len()) - 1]
+}
