@@ -2,8 +2,8 @@
 //! given, as theory has them: disjoint.toml.
 //!
 //! Packets are lost `k` times as often on the congested path, whose round-trip time is `r` times as
-//! long. What theory says of `a`, the rate on the free path over that on the congested one, where on
-//! each the growth makes up for the losses (uncoupled, LIA, BALIA, OLIA):
+//! long. What theory says of `a`, the rate on the free path over that on the congested one, where
+//! on each the growth makes up for the losses (uncoupled, LIA, BALIA, OLIA):
 //!
 //! ```text
 //! uncoupled   w_i = sqrt(2 / p_i)                                              a = r sqrt(k)
@@ -43,8 +43,8 @@ impl Paths {
     }
 }
 
-/// The root of `(1 + a) (4 + a) = 10 k min(a, 1.5)`: of `a^2 + 5 a + 4 - 15 k`, or where that is below
-/// 1.5, of `a^2 + (5 - 10 k) a + 4`.
+/// The root of `(1 + a) (4 + a) = 10 k min(a, 1.5)`: of `a^2 + 5 a + 4 - 15 k`, or where that is
+/// below 1.5, of `a^2 + (5 - 10 k) a + 4`.
 fn balia(k: f64) -> f64 {
     let root = |b: f64, c: f64| (-b + (b * b - 4.0 * c).max(0.0).sqrt()) / 2.0;
     let steep = root(5.0, 4.0 - 15.0 * k);
@@ -61,9 +61,8 @@ fn line(
 ) -> f64 {
     let (theory, balance) = (paths.balance(control), free / congested);
     let [loss, other] = paths.loss.map(|loss| 100.0 * loss);
-    let text = format!(
-        "{control:8} {loss:8.3}% {other:5.3}% {congested:12.2} {free:5.2} {theory:12.2} {balance:9.2}"
-    );
+    let seen = format!("{loss:8.3}% {other:5.3}% {congested:12.2} {free:5.2}");
+    let text = format!("{control:8} {seen} {theory:12.2} {balance:9.2}");
     table.line(&text, holds(balance, theory));
     balance
 }
@@ -78,9 +77,9 @@ fn is_near(balance: f64, theory: f64) -> bool {
     (theory / FACTOR..=theory * FACTOR).contains(&balance)
 }
 
-/// With independent losses of given probability nothing but whole segments is between theory and the
-/// control. OLIA finds the free path by what was carried between losses, in which the congested one is
-/// ahead by chance at times: it must be at least as far from it as BALIA.
+/// With independent losses of given probability nothing but whole segments is between theory and
+/// the control. OLIA finds the free path by what was carried between losses, in which the congested
+/// one is ahead by chance at times: it must be at least as far from it as BALIA.
 ///
 /// In 200 s LIA loses more than 100 packets on each path. Its windows go with 1 / p, so that their
 /// ratio is known to sqrt(2) / 10 = 14 %, and the median of five to 1.25 * 14 % / sqrt(5) = 8 %.
@@ -107,8 +106,8 @@ fn given_losses_are_balanced_as_in_theory() {
 }
 
 /// Behind queues BALIA is further from the congested path than in theory, which is for independent
-/// losses: those of RED are not, and BALIA gives up three quarters of the slower window at each. Both
-/// it and OLIA must be at least as far as theory has BALIA.
+/// losses: those of RED are not, and BALIA gives up three quarters of the slower window at each.
+/// Both it and OLIA must be at least as far as theory has BALIA.
 #[test]
 fn traffic_leaves_a_congested_path() {
     let setting = |control: &str| {

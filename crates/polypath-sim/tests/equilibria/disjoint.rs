@@ -1,8 +1,8 @@
 //! Two paths that nobody else uses: scenarios/equilibria/disjoint.toml.
 //!
 //! Coupling divides the growth of one window among the subflows. On a link with a queue of one BDP
-//! half a window fills the link still, so that slower growth costs nothing, and both links are full.
-//! RFC 6356 asks for less: at least what the best path gives alone.
+//! half a window fills the link still, so that slower growth costs nothing, and both links are
+//! full. RFC 6356 asks for less: at least what the best path gives alone.
 
 use super::runs::{Runs, Setting, run_all};
 use super::table::Table;

@@ -1,8 +1,8 @@
 //! Where congestion controls settle, against theory (docs/algorithms/equilibria.md).
 //!
-//! The networks are those of `scenarios/equilibria`. Each figure is a median over seeds, and golden:
-//! after a change on purpose, `UPDATE_GOLDEN=1 cargo test -p polypath-sim --test equilibria` writes
-//! them anew.
+//! The networks are those of `scenarios/equilibria`. Each figure is a median over seeds, and
+//! golden: after a change on purpose, `UPDATE_GOLDEN=1 cargo test -p polypath-sim --test
+//! equilibria` writes them anew.
 
 #[path = "../common/mod.rs"]
 mod common;

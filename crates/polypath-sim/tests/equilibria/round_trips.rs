@@ -1,14 +1,14 @@
 //! Round trips of 20 and 100 ms at one link: scenarios/equilibria/round_trips.toml, S4's figure 9.
 //!
-//! Controls that a loss halves favour the short round trip, in which they grow more often. BBR keeps
-//! two BDPs in flight of what it takes to be its rate, so that the longer one has more in the queue,
-//! and by that a larger rate. Switches that tell rates tell everybody the same.
+//! Controls that a loss halves favour the short round trip, in which they grow more often. BBR
+//! keeps two BDPs in flight of what it takes to be its rate, so that the longer one has more in the
+//! queue, and by that a larger rate. Switches that tell rates tell everybody the same.
 
 use super::runs::{Setting, run_all};
 use super::table::Table;
 
-/// What a switch gives each of two flows of a link of 20 Mbit/s: half of 97 % of what the 5 % of UDP
-/// leave; IPv4, TCP, timestamps and routing feedback take 56 of 1,500 bytes.
+/// What a switch gives each of two flows of a link of 20 Mbit/s: half of 97 % of what the 5 % of
+/// UDP leave; IPv4, TCP, timestamps and routing feedback take 56 of 1,500 bytes.
 const EQUAL: f64 = 20.0 * 0.95 * 0.97 / 2.0 * 1_444.0 / 1_500.0;
 /// By issue, a rate is what was allotted within 2 %. Two of them are then at most a factor r of
 /// 1.02 / 0.98 apart, and Jain's index is at least (1 + r)^2 / (2 (1 + r^2)).
