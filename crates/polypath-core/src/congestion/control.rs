@@ -57,6 +57,9 @@ pub struct Congestion {
 }
 
 impl Congestion {
+    /// The largest window in bytes (1 TiB): what no path needs, so that arithmetic stays finite.
+    pub const MAX_WINDOW: u64 = 1 << 40;
+
     /// Congestion control without subflows.
     pub fn new(config: CongestionConfig) -> Self {
         Self { config, groups: PathMap::default(), flows: PathMap::default(), incarnations: 0 }

@@ -34,6 +34,8 @@ pub(super) struct Flow {
     acked: Acked,
     lost: Lost,
     last_ack: Option<LastAck>,
+    /// When it was last penalised.
+    penalised: Option<Timestamp>,
 }
 
 /// The ACK event under way.
@@ -107,6 +109,7 @@ impl Flow {
             acked: Acked::default(),
             lost: Lost::default(),
             last_ack: None,
+            penalised: None,
         }
     }
 
@@ -218,6 +221,15 @@ impl Flow {
 
     pub(super) fn hold_growth(&mut self) {
         self.acked.growth_held = true;
+    }
+
+    /// Whether the last penalty, if there was one, was `interval` ago; the next one is now then.
+    pub(super) fn may_be_penalised(&mut self, now: Timestamp, interval: Duration) -> bool {
+        let due = self.penalised.is_none_or(|at| now.since(at) >= interval);
+        if due {
+            self.penalised = Some(now);
+        }
+        due
     }
 
     fn as_counted(&self, sample: RateSample, mss: u64) -> RateSample {

@@ -1,11 +1,11 @@
 //! A set of subflows under one pair of slow start and congestion avoidance.
 
-use super::{Ack, CongestionAvoidance, CongestionConfig, Loss, LostPacket, Subflow, Subflows};
+use super::{
+    Ack, Congestion, CongestionAvoidance, CongestionConfig, Loss, LostPacket, Subflow, Subflows,
+};
 use crate::slow_start::{Growth, SlowStart};
 use polypath_units::{Bandwidth, PathId, Timestamp};
 
-/// The largest window in bytes (1 TiB): what no path needs, so that arithmetic stays finite.
-const MAX_WINDOW: f64 = (1u64 << 40) as f64;
 /// Pacing of a window after slow start without a controller's own rate: gain over window / srtt, as
 /// Linux has it.
 const AVOIDANCE_PACING_GAIN: f64 = 1.25;
@@ -184,12 +184,13 @@ impl Group {
         self.avoidance.on_spurious_loss(id, &mut self.subflows);
     }
 
-    /// Keeps a window between `floor` segments and [`MAX_WINDOW`].
+    /// Keeps a window between `floor` segments and [`Congestion::MAX_WINDOW`].
     fn bound(&mut self, id: PathId, floor: f64) {
         if let Some(subflow) = self.subflows.get_mut(id) {
             debug_assert!(!subflow.cwnd.is_nan(), "a controller set a window that is no number");
             // In this order not-a-number becomes the floor.
-            subflow.cwnd = subflow.cwnd.max(floor * subflow.mss as f64).min(MAX_WINDOW);
+            subflow.cwnd =
+                subflow.cwnd.max(floor * subflow.mss as f64).min(Congestion::MAX_WINDOW as f64);
         }
     }
 }

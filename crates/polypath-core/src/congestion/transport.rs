@@ -3,7 +3,7 @@
 
 use super::Congestion;
 use crate::estimator::{RtoBounds, SentPacket};
-use polypath_units::{Bandwidth, PathId};
+use polypath_units::{Bandwidth, PathId, PathSet, Timestamp};
 use std::time::Duration;
 
 impl Congestion {
@@ -94,10 +94,32 @@ impl Congestion {
         }
     }
 
+    /// The receive window blocks `fast`, which has room, and `holders` carry the oldest data: slows
+    /// the first of them down that has a larger RTT and is not in recovery, but each at most once in
+    /// an RTT of `fast`. Returns which one (Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14,
+    /// step 1).
+    pub fn penalise_slower(
+        &mut self,
+        fast: PathId,
+        holders: PathSet,
+        now: Timestamp,
+    ) -> Option<PathId> {
+        let rtt = self.subflow(fast)?.srtt?;
+        let slower = |id: &PathId| {
+            let holder = self.subflow(*id);
+            holder.is_some_and(|s| s.srtt.is_some_and(|srtt| srtt > rtt) && !s.in_recovery)
+        };
+        let slow = holders.iter().filter(|&id| id != fast).find(slower)?;
+        let due = self.parts(slow)?.0.may_be_penalised(now, rtt);
+        due.then(|| {
+            self.penalise(slow);
+            slow
+        })
+    }
+
     /// Halves the window of a subflow that blocks the receive window of others, and the threshold
-    /// with it if the window had reached it (Raiciu et al., NSDI 2012, section 4.2; algorithms
-    /// 4.14).
-    pub fn penalise(&mut self, id: PathId) {
+    /// with it if the window had reached it (ibid.).
+    fn penalise(&mut self, id: PathId) {
         if let Some(subflow) = self.subflow_mut(id) {
             let mss = subflow.mss as f64;
             if subflow.cwnd >= subflow.ssthresh {
@@ -125,7 +147,7 @@ mod tests {
     use crate::congestion::{Congestion, CongestionConfig, CongestionKind};
     use crate::estimator::SentPacket;
     use crate::slow_start::SlowStartKind;
-    use polypath_units::{PathId, Timestamp};
+    use polypath_units::{PathId, PathSet, Timestamp};
     use std::time::Duration;
 
     const fn ms(millis: u64) -> Timestamp {
@@ -246,8 +268,56 @@ mod tests {
         assert_eq!(congestion.window(path), grown);
     }
 
+    /// Subflows of so many milliseconds, with the window and threshold of the example.
+    fn unequal(rtts_ms: &[u64]) -> (Congestion, Vec<PathId>) {
+        let (mut congestion, _) = reno();
+        let paths: Vec<_> = (0..).map_while(PathId::new).take(rtts_ms.len()).collect();
+        for (&path, &rtt_ms) in paths.iter().zip(rtts_ms) {
+            congestion.add_subflow(path, 1_000, ms(0));
+            congestion.on_rtt_sample(path, Duration::from_millis(rtt_ms));
+            let subflow = congestion.subflow_mut(path).unwrap();
+            (subflow.cwnd, subflow.ssthresh) = (40_000.0, 20_000.0);
+        }
+        (congestion, paths)
+    }
+
+    #[test]
+    fn the_first_slower_holder_is_penalised_once_in_an_rtt_of_the_fast_one() {
+        let (mut congestion, paths) = unequal(&[10, 5, 100, 200]);
+        let holders: PathSet = paths.iter().copied().collect();
+        let mut at = |now| congestion.penalise_slower(paths[0], holders, ms(now));
+        assert_eq!(at(50), Some(paths[2]), "not itself, and not the one that is faster");
+        assert_eq!((at(59), at(60)), (None, Some(paths[2])));
+        assert_eq!(congestion.window(paths[2]), 10_000);
+        assert_eq!(congestion.window(paths[3]), 40_000);
+    }
+
+    #[test]
+    fn nobody_is_penalised_in_recovery_or_by_a_subflow_without_rtt() {
+        let (mut congestion, paths) = unequal(&[10, 100]);
+        let holders = PathSet::only(paths[1]);
+        congestion.subflow_mut(paths[1]).unwrap().in_recovery = true;
+        assert_eq!(congestion.penalise_slower(paths[0], holders, ms(50)), None);
+        congestion.subflow_mut(paths[1]).unwrap().in_recovery = false;
+        let unknown = PathId::new(2).unwrap();
+        congestion.add_subflow(unknown, 1_000, ms(0));
+        assert_eq!(congestion.penalise_slower(unknown, holders, ms(50)), None);
+        assert_eq!(congestion.penalise_slower(paths[0], PathSet::only(unknown), ms(50)), None);
+        assert_eq!(congestion.penalise_slower(paths[0], holders, ms(50)), Some(paths[1]));
+    }
+
+    /// The half about windows; that about sending again is with the scheduler of each world.
     #[test]
     fn t_orp_1() {
+        let (mut congestion, paths) = unequal(&[10, 100]);
+        let slow = congestion.penalise_slower(paths[0], PathSet::only(paths[1]), ms(50));
+        assert_eq!(slow, Some(paths[1]));
+        let subflow = congestion.subflow(paths[1]).unwrap();
+        assert_eq!((subflow.cwnd, subflow.ssthresh), (20_000.0, 10_000.0));
+    }
+
+    #[test]
+    fn a_penalty_leaves_a_segment_at_least() {
         let (mut congestion, path) = reno();
         let set = |congestion: &mut Congestion, cwnd, ssthresh| {
             let subflow = congestion.subflow_mut(path).unwrap();
@@ -257,11 +327,8 @@ mod tests {
             let subflow = congestion.subflow(path).unwrap();
             (subflow.cwnd, subflow.ssthresh)
         };
-        set(&mut congestion, 40_000.0, 20_000.0);
-        congestion.penalise(path);
-        assert_eq!(get(&congestion), (20_000.0, 10_000.0));
         set(&mut congestion, 1_000.0, 2_000.0);
         congestion.penalise(path);
-        assert_eq!(get(&congestion), (1_000.0, 2_000.0), "one segment at least");
+        assert_eq!(get(&congestion), (1_000.0, 2_000.0));
     }
 }

@@ -45,8 +45,6 @@ pub(super) struct Subflow {
     pub(super) failed: bool,
     /// Its next segment without data carries the DATA_FIN.
     pub(super) fin_due: bool,
-    /// When its window was halved for blocking others.
-    pub(super) penalised: Option<Timestamp>,
     pub(super) states: StateLog,
     pub(super) buffer: Buffer,
 }
@@ -126,7 +124,6 @@ impl Connection {
                 established: false,
                 failed: false,
                 fin_due: false,
-                penalised: None,
                 states: StateLog::default(),
                 buffer: Buffer::default(),
             })

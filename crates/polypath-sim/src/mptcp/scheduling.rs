@@ -184,34 +184,17 @@ impl Connection {
         let open = self.views.iter().filter(|view| view.available && view.srtt.is_some());
         let Some(&fast) = open.min_by_key(|view| view.srtt) else { return };
         let Some(oldest) = self.chunks.oldest() else { return };
-        let views = &self.views;
-        let holders: Vec<_> = oldest
-            .sent_on
-            .iter()
-            .filter(|&path| path != fast.id)
-            .filter_map(|path| views.iter().find(|view| view.id == path).copied())
-            .collect();
         self.blocked = true;
-        if self.config.penalisation {
-            self.penalise(&fast, &holders, now);
+        if self.config.penalisation
+            && let Some(slow) = self.congestion.penalise_slower(fast.id, oldest.sent_on, now)
+        {
+            self.log.record(now, slow, PathEvent::Penalised);
         }
+        let holds = |view: &&PathView| oldest.sent_on.contains(view.id);
+        let holders: Vec<_> = self.views.iter().filter(holds).copied().collect();
         let again = !oldest.sent_on.contains(fast.id) && is_worth_sending_again(&fast, &holders);
         if self.config.opportunistic_retransmission && again {
             self.send(fast.id, Some(oldest), now);
-        }
-    }
-
-    /// Halves the window of the first slower holder, once in an RTT of the fast subflow.
-    fn penalise(&mut self, fast: &PathView, holders: &[PathView], now: Timestamp) {
-        let recovers = |path| self.congestion.subflow(path).is_some_and(|state| state.in_recovery);
-        let slower = holders.iter().find(|view| fast.srtt < view.srtt && !recovers(view.id));
-        let Some(slow) = slower.map(|view| view.id) else { return };
-        let penalised = &mut self.subflows[slow.index()].penalised;
-        let rtt = fast.srtt.unwrap_or_default();
-        if penalised.is_none_or(|at| now.since(at) >= rtt) {
-            *penalised = Some(now);
-            self.congestion.penalise(slow);
-            self.log.record(now, slow, PathEvent::Penalised);
         }
     }
 }
@@ -250,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The half about sending again; that about windows is in `Congestion::penalise`.
+    /// The half about sending again; that about windows is with `Congestion::penalise_slower`.
     #[test]
     fn t_orp_1() {
         let fast = holder(10, 10);
