@@ -13,12 +13,13 @@ use std::time::Duration;
 enum Event {
     Sent(PathId),
     Ack(PathId),
+    Arrival(PathId),
     Timeout(PathId),
     Down(PathId),
     Probe(PathId),
     Feedback(u16, PathId, u64),
     Query(PathId),
-    Data(PathId, bool, u64, u64),
+    Data(PathId, bool, u64, u64, u64),
     Timer(Vec<PathHealth>, SendState),
     Add(PathId),
     Remove(PathId),
@@ -28,20 +29,29 @@ fn path() -> impl Strategy<Value = PathId> {
     (0u8..3).prop_map(id)
 }
 
+/// From nothing to a year.
+fn duration(usual_ms: u64) -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        16 => (0..1_000 * usual_ms).prop_map(Duration::from_micros),
+        1 => Just(Duration::ZERO),
+        2 => Just(Duration::from_nanos(1)),
+        1 => Just(Duration::from_secs(31_536_000)),
+    ]
+}
+
 fn paths() -> impl Strategy<Value = Vec<PathHealth>> {
-    let one = (prop::option::of(0u64..300), 0u64..100, 0u64..30, 0u64..1_000, any::<bool>());
+    let times = (prop::option::of(duration(300)), duration(100), duration(30), duration(1_000));
+    let one = (times, any::<bool>());
     prop::collection::vec(one, 0..4).prop_map(|all| {
-        let view =
-            |(number, (srtt, var, delay, rto, busy)): (usize, (Option<u64>, _, _, _, bool))| {
-                PathHealth {
-                    srtt: srtt.map(ms),
-                    max_ack_delay: ms(delay),
-                    rto: ms(rto),
-                    in_flight: u64::from(busy) * 1_000,
-                    ..health(number as u8, 0, var)
-                }
-            };
-        all.into_iter().enumerate().map(view).collect()
+        let view = |(number, ((srtt, rtt_var, max_ack_delay, rto), busy))| PathHealth {
+            srtt,
+            rtt_var,
+            max_ack_delay,
+            rto,
+            in_flight: u64::from(busy) * 1_000,
+            ..health(number, 0, 0)
+        };
+        (0..).zip(all).map(view).collect()
     })
 }
 
@@ -55,13 +65,14 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => path().prop_map(Event::Sent),
         1 => path().prop_map(Event::Ack),
+        1 => path().prop_map(Event::Arrival),
         1 => path().prop_map(Event::Timeout),
         1 => path().prop_map(Event::Down),
         1 => path().prop_map(Event::Probe),
         1 => (0u16..9, path(), 0u64..70_000).prop_map(|(q, p, silent)| Event::Feedback(q, p, silent)),
         1 => path().prop_map(Event::Query),
-        1 => (path(), any::<bool>(), 0u64..10_000, 0u64..2_000_000)
-            .prop_map(|(path, late, nxt, end)| Event::Data(path, late, nxt, end)),
+        1 => (path(), any::<bool>(), 0u64..10_000, 0u64..2_000_000, 1u64..9_001)
+            .prop_map(|(path, late, nxt, end, mss)| Event::Data(path, late, nxt, end, mss)),
         4 => (paths(), send_state()).prop_map(|(paths, state)| Event::Timer(paths, state)),
         1 => path().prop_map(Event::Add),
         1 => path().prop_map(Event::Remove),
@@ -72,6 +83,7 @@ fn apply(detector: &mut dyn FailureDetector, event: &Event, now: Timestamp) {
     match event {
         Event::Sent(path) => detector.on_sent(*path, now),
         Event::Ack(path) => detector.on_ack(*path, now),
+        Event::Arrival(path) => detector.on_arrival(*path, now),
         Event::Timeout(path) => detector.on_timeout(*path, now),
         Event::Down(path) => detector.on_down(*path, now),
         Event::Probe(path) => detector.on_probe_acked(*path, now),
@@ -82,8 +94,9 @@ fn apply(detector: &mut dyn FailureDetector, event: &Event, now: Timestamp) {
         Event::Query(path) => {
             detector.on_query(Query { id: 1, paths: PathSet::only(*path) }, now, &RECEIVED);
         }
-        Event::Data(path, out_of_order, rcv_nxt, max_end) => {
-            let state = ReceiveState { rcv_nxt: *rcv_nxt, max_end: *max_end, ..RECEIVED };
+        Event::Data(path, out_of_order, rcv_nxt, max_end, mss) => {
+            let (rcv_nxt, max_end, mss) = (*rcv_nxt, *max_end, *mss);
+            let state = ReceiveState { rcv_nxt, max_end, mss, ..RECEIVED };
             detector.on_data(*path, *out_of_order, now, &state);
         }
         Event::Timer(paths, state) => {
@@ -96,15 +109,18 @@ fn apply(detector: &mut dyn FailureDetector, event: &Event, now: Timestamp) {
     }
 }
 
-/// Failed and Recovered of a path alternate; removal forgets.
-fn check_alternation(configured: &Configured<FailureKind>, events: &[(Event, u64)]) {
-    let (kind, mut detector) = (configured.kind(), configured.build());
+/// Failed and Recovered of a path alternate; removal forgets. Two of a kind do the same.
+fn check_alternation(configured: &Configured<FailureKind>, events: &[(Event, Duration)]) {
+    let (kind, [mut detector, mut twin]) =
+        (configured.kind(), [configured.build(), configured.build()]);
     let mut failed = BTreeSet::new();
     let mut now = at(0);
     for (event, step) in events {
-        now += Duration::from_micros(*step);
+        now += *step;
         apply(&mut *detector, event, now);
+        apply(&mut *twin, event, now);
         while let Some(action) = detector.poll_action() {
+            assert_eq!(twin.poll_action().as_ref(), Some(&action), "{kind} is not deterministic");
             match action {
                 Action::Failed(path) => assert!(failed.insert(path), "{kind}: {path} failed twice"),
                 Action::Recovered(path) => assert!(failed.remove(&path), "{kind}: {path} was fine"),
@@ -116,6 +132,7 @@ fn check_alternation(configured: &Configured<FailureKind>, events: &[(Event, u64
                 Action::Feedback(_) => {}
             }
         }
+        assert_eq!(twin.poll_action(), None, "{kind} is not deterministic");
         if let Event::Remove(path) = event {
             failed.remove(path);
         }
@@ -269,7 +286,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn failed_and_recovered_alternate(events in prop::collection::vec((event(), 0u64..100_000), 1..60)) {
+    fn failed_and_recovered_alternate(events in prop::collection::vec((event(), duration(100)), 1..60)) {
         for &kind in FailureKind::ALL {
             let limits = Configured::at_limits(kind);
             for configured in limits.into_iter().chain([kind.into()]) {

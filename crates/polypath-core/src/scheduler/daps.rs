@@ -41,11 +41,16 @@ parameters! {
 }
 
 impl DapsParameters {
-    /// One way of delay in ms, at least 1.
+    fn horizon_ms(&self) -> u64 {
+        self.horizon.as_millis() as u64
+    }
+
+    /// One way of delay in ms, at least 1; what is beyond the horizon counts as there, so that a plan
+    /// has an end.
     fn delay_ms(&self, srtt: Duration) -> u64 {
         let step = self.granularity.as_secs_f64().max(1e-3);
         let steps = libm::round(srtt.as_secs_f64() / 2.0 / step);
-        ((steps * step * 1e3) as u64).max(1)
+        ((steps * step * 1e3) as u64).min(self.horizon_ms()).max(1)
     }
 }
 
@@ -114,8 +119,7 @@ impl Daps {
     fn extend(&mut self, candidates: Candidates) -> Duration {
         let mut shares: Vec<_> = candidates.iter().filter_map(|p| self.share(p)).collect();
         shares.sort_by_key(|share| (share.delay_ms, share.path));
-        let horizon_ms = self.parameters.horizon.as_millis() as u64;
-        let (entries, length_ms) = plan(&shares, horizon_ms);
+        let (entries, length_ms) = plan(&shares, self.parameters.horizon_ms());
         self.plan.entries.extend(entries);
         Duration::from_millis(length_ms)
     }
@@ -142,7 +146,8 @@ impl Daps {
 
     /// Sends what the plan says, if a path has room and the segment is there.
     fn follow(&mut self, candidates: Candidates, queue: &QueueView) -> Option<Pick> {
-        if self.next(candidates).is_none() {
+        let can_be_planned = candidates.available().any(|path| path.srtt.is_some());
+        if can_be_planned && self.next(candidates).is_none() {
             self.extend(candidates);
         }
         let (index, before, path) = self.next(candidates)?;
@@ -221,6 +226,30 @@ fn lcm(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::scheduler::fixtures::{MSS, bulk, full, id, loaded, ms, path, queue};
+
+    /// An RTT that came of an outage made plans that took all memory.
+    #[test]
+    fn a_path_beyond_the_horizon_has_a_turn_at_its_end() {
+        let (mut daps, hour) = (Daps::default(), 3_600_000);
+        let paths = [path(0, 20, 2), path(1, hour, 2)];
+        assert_eq!(daps.pick(&paths, &bulk(), Timestamp::ZERO), Pick::Send(id(0)));
+        // Delays of 12 and 10,000 ms.
+        assert_eq!(daps.plan.entries.len(), 833 + 1);
+    }
+
+    /// A path without RTT is in no plan. While it alone had room, each pick made the plan longer.
+    #[test]
+    fn a_plan_does_not_grow_while_no_path_of_it_has_room() {
+        let mut daps = Daps::default();
+        let unknown = PathView { srtt: None, ..path(1, 10, 2) };
+        daps.pick(&[path(0, 20, 2), unknown], &bulk(), Timestamp::ZERO);
+        let planned = daps.plan.entries.len();
+        for at in 1..5 {
+            let paths = [full(path(0, 20, 2)), unknown];
+            daps.pick(&paths, &bulk(), Timestamp::from_millis(at));
+            assert!(daps.plan.entries.len() <= planned, "{:?}", daps.plan);
+        }
+    }
 
     /// T-DAPS-1: delays of 10 and 30 ms, windows of 2 and 3.
     fn paths() -> [PathView; 2] {

@@ -1,36 +1,55 @@
 //! Properties of every registered scheduler.
 
 use super::fixtures::{MSS, id};
-use super::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
+use super::{Delivery, PathView, Pick, QueueView, Scheduler, SchedulerKind};
 use crate::registry::Configured;
 use polypath_units::{PathId, PathSet, Timestamp};
 use proptest::prelude::*;
 use std::time::Duration;
 
+/// From nothing to a year.
+fn duration(usual_micros: u64) -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        16 => (0..usual_micros).prop_map(Duration::from_micros),
+        1 => Just(Duration::ZERO),
+        1 => Just(Duration::from_nanos(1)),
+        1 => Just(Duration::from_secs(31_536_000)),
+    ]
+}
+
+/// The path MTU may change at any time.
+fn mss() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => Just(MSS), 2 => 500u64..9_001, 1 => Just(1)]
+}
+
+fn ssthresh() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(f64::INFINITY), 1.0..3e6f64]
+}
+
 fn view() -> impl Strategy<Value = PathView> {
-    let rtt = prop::option::weighted(0.8, 0u64..2_000_000);
-    let numbers = (rtt, 0u64..200_000, 0u64..3_000_000, 0u64..3_000_000, 0.0..1e8f64);
+    let rtt = prop::option::weighted(0.8, duration(2_000_000));
+    let sizes = (0u64..3_000_000, 0u64..3_000_000, mss(), ssthresh());
+    let numbers = (rtt, duration(200_000), sizes, 0.0..1e8f64);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
     let rest =
         (0u64..3_000_000, 0.0..4.0f64, 0.0..=1.0f64, prop::bool::weighted(0.3), any::<bool>());
     (numbers, flags, rest).prop_map(|(numbers, flags, rest)| {
-        let (rtt, rtt_var, cwnd, in_flight, rate) = numbers;
+        let (srtt, rtt_var, (cwnd, in_flight, mss, ssthresh), rate) = numbers;
         let (idle, slow_start, known_rate, failed) = flags;
         let (paced_until, weight, loss, backup, open) = rest;
         let in_flight = if idle { 0 } else { in_flight };
-        let srtt = rtt.map(Duration::from_micros);
         PathView {
             id: PathId::default(),
             srtt,
-            rtt_var: Duration::from_micros(rtt_var),
+            rtt_var,
             min_rtt: srtt.map(|d| d / 2),
             cwnd,
             in_flight,
-            mss: MSS,
+            mss,
             rate: if known_rate { rate } else { 0.0 },
             in_slow_start: slow_start,
-            ssthresh: f64::INFINITY,
-            available: open && !failed && cwnd.saturating_sub(in_flight) >= MSS,
+            ssthresh,
+            available: open && !failed && cwnd.saturating_sub(in_flight) >= mss,
             paced_until: Timestamp::from_micros(paced_until),
             failed,
             backup,
@@ -56,13 +75,39 @@ fn queue() -> impl Strategy<Value = QueueView> {
     )
 }
 
-/// A few decisions in sequence, so that state is exercised: views, queue, time since the last.
-fn decisions() -> impl Strategy<Value = Vec<(Vec<PathView>, QueueView, u64)>> {
+/// A segment to place, and what happened since the last one.
+#[derive(Clone, Debug)]
+struct Decision {
+    step: Duration,
+    delivered: Option<Delivery>,
+    removed: Option<PathId>,
+    views: Vec<PathView>,
+    queue: QueueView,
+}
+
+fn delivery() -> impl Strategy<Value = Delivery> {
+    (0u8..6, 0u64..10_000_000, 1..=MSS, 0u64..10_000_000).prop_map(
+        |(path, start, len, data_ack)| Delivery {
+            path: id(path),
+            start,
+            end: start + len,
+            data_ack,
+        },
+    )
+}
+
+/// A few decisions in sequence, so that state is exercised.
+fn decisions() -> impl Strategy<Value = Vec<Decision>> {
     let views = prop::collection::vec(view(), 0..6).prop_map(|mut views| {
         views.iter_mut().enumerate().for_each(|(at, view)| view.id = id(at as u8));
         views
     });
-    prop::collection::vec((views, queue(), 0u64..100_000), 1..12)
+    let happened = (duration(100_000), prop::option::of(delivery()), prop::option::of(0u8..6));
+    let decision =
+        (happened, views, queue()).prop_map(|((step, delivered, removed), views, queue)| {
+            Decision { step, delivered, removed: removed.map(id), views, queue }
+        });
+    prop::collection::vec(decision, 1..12)
 }
 
 fn chosen(pick: Pick) -> Option<PathSet> {
@@ -73,7 +118,7 @@ fn chosen(pick: Pick) -> Option<PathSet> {
     }
 }
 
-fn check(configured: &Configured<SchedulerKind>, decisions: &[(Vec<PathView>, QueueView, u64)]) {
+fn check(configured: &Configured<SchedulerKind>, decisions: &[Decision]) {
     for protection in [false, true] {
         let [one, two] = [(); 2].map(|()| configured.build_with(protection));
         check_both(configured.kind(), one, two, decisions);
@@ -84,11 +129,15 @@ fn check_both(
     kind: SchedulerKind,
     mut one: Box<dyn Scheduler>,
     mut two: Box<dyn Scheduler>,
-    decisions: &[(Vec<PathView>, QueueView, u64)],
+    decisions: &[Decision],
 ) {
     let mut now = Timestamp::ZERO;
-    for (views, queue, step) in decisions {
-        now += Duration::from_micros(*step);
+    for Decision { step, delivered, removed, views, queue } in decisions {
+        now += *step;
+        for scheduler in [&mut one, &mut two] {
+            delivered.iter().for_each(|delivery| scheduler.on_delivered(delivery, now));
+            removed.iter().for_each(|&path| scheduler.on_remove(path));
+        }
         let pick = one.pick(views, queue, now);
         assert_eq!(pick, two.pick(views, queue, now), "{kind} is not deterministic");
         check_choice(kind, pick, views, queue);
