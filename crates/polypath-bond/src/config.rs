@@ -26,6 +26,13 @@ pub struct BondConfig {
     pub blocking_protection: bool,
     /// How a dead path is found.
     pub failure: Configured<FailureKind>,
+    /// Whether an idle fast path sends again, while the peer's window blocks new data, what it would
+    /// deliver earlier than the path that carries it (docs/decisions/0005-late-copies.md). The
+    /// copies at the end of the data are made in any case.
+    pub opportunistic_retransmission: bool,
+    /// Whether the slower path that carries the oldest data then has its congestion window halved,
+    /// once in an RTT of the fast one ([`polypath_core::congestion::Congestion::penalise_slower`]).
+    pub penalisation: bool,
     /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
     /// least 64 KiB.
     pub receive_buffer: u64,
@@ -55,6 +62,8 @@ impl Default for BondConfig {
             scheduler: SchedulerKind::Edpf.into(),
             blocking_protection: false,
             failure: FailureKind::Fpf.into(),
+            opportunistic_retransmission: true,
+            penalisation: false,
             receive_buffer: 16 << 20,
             send_buffer: 16 << 20,
             max_streams: 8_192,

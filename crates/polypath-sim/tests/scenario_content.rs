@@ -2,6 +2,7 @@
 
 use polypath_link::{CoDelConfig, Loss, QueueLimit, Rate};
 use polypath_sim::Direction;
+use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
     Bulk, Carrier, CdfPoint, Change, FlowKind, NetworkSpec, NextRequest, Pacing, PathChoice,
     Preset, ReceiveBuffer, Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread,
@@ -200,6 +201,10 @@ to = "a"
 name = "bond"
 from = "a"
 to = "b"
+coupled = false
+blocking_protection = true
+opportunistic_retransmission = false
+penalisation = true
 carrier = "light"
 
 [[connection]]
@@ -320,6 +325,9 @@ fn connections_have_the_options_of_their_transport() {
     assert_eq!(mptcp.tcp, options);
     let Transport::Bond(bond) = &bond.transport else { panic!() };
     assert_eq!((bond.carrier, bond.receive), (Carrier::Light, ReceiveBuffer::Default));
+    let config = bond_config("bond", bond).unwrap();
+    assert!(!config.opportunistic_retransmission && config.penalisation);
+    assert!(!config.congestion.coupled && config.blocking_protection);
     let Transport::Tunnel(tunnel) = &tunnel.transport else { panic!() };
     assert_eq!((tunnel.resequencing, &tunnel.tcp), (ms(20), &TcpOptions::default()));
 }

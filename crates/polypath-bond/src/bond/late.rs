@@ -4,7 +4,9 @@
 //! an idle fast path can overtake a slow one that holds the oldest data (opportunistic
 //! retransmission, Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14). Here the test is the
 //! expected arrival instead of "the oldest segment only": the copy must arrive clearly earlier, or
-//! the original is overdue: it should have arrived, and its acknowledgement too.
+//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits, this
+//! is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so; with
+//! `penalisation` the slower path that blocks the window has its own halved.
 //!
 //! At the end of the data two more reasons hold, because a loss there is found out late and all
 //! that is left to do is to wait for its repair:
@@ -17,7 +19,7 @@
 use super::{Bond, Transmit};
 use crate::send::Flying;
 use polypath_core::scheduler::PathView;
-use polypath_units::Timestamp;
+use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
 /// Chunks looked at, from the oldest, while data waits for the window: only the oldest hold it up.
@@ -49,6 +51,10 @@ impl Bond {
             self.wake_when_paced(now);
             return None;
         };
+        self.penalise_if_blocked(fast.id, now);
+        if !self.is_tail() && !self.config.opportunistic_retransmission {
+            return None;
+        }
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
         match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
             Ok(dsn) => {
@@ -59,6 +65,17 @@ impl Bond {
                 self.wake_at(later);
                 None
             }
+        }
+    }
+
+    /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for data
+    /// that `fast` could carry. A full send buffer alone is no reason.
+    fn penalise_if_blocked(&mut self, fast: PathId, now: Timestamp) {
+        if self.config.penalisation
+            && self.send.unsent() > 0
+            && let Some(oldest) = self.chunks.oldest()
+        {
+            self.congestion.penalise_slower(fast, oldest.sent_on, now);
         }
     }
 

@@ -94,10 +94,11 @@ pub(crate) struct SegmentInfo {
     pub(crate) is_new: bool,
 }
 
-/// The oldest byte that is not acknowledged: when and where it was sent last.
+/// The oldest byte that is not acknowledged: when and where it was sent last, and which paths carry it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Oldest {
     pub(crate) dsn: u64,
+    pub(crate) sent_on: PathSet,
     pub(crate) last_sent: Option<(PathId, Timestamp)>,
     pub(crate) hinted: Option<Timestamp>,
 }
@@ -171,8 +172,8 @@ impl Chunks {
     }
 
     pub(crate) fn oldest(&self) -> Option<Oldest> {
-        let chunk = self.chunks.front()?;
-        Some(Oldest { dsn: chunk.dsn, last_sent: chunk.last_sent, hinted: chunk.hinted })
+        let &Chunk { dsn, sent_on, last_sent, hinted, .. } = self.chunks.front()?;
+        Some(Oldest { dsn, sent_on, last_sent, hinted })
     }
 
     /// Gives the next DSNs to a piece of a stream.

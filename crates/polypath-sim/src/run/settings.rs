@@ -61,16 +61,22 @@ pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig
         scheduler,
         blocking_protection,
         failure,
+        opportunistic_retransmission,
+        penalisation,
         carrier: _,
         control,
         receive,
     } = options;
     let mut bond = BondConfig::default();
     set_control(&mut bond.congestion, control)?;
-    bond.congestion.coupled = coupled.unwrap_or(bond.congestion.coupled);
     set(&mut bond.scheduler, NameKind::Scheduler, scheduler.as_ref())?;
-    bond.blocking_protection = blocking_protection.unwrap_or(bond.blocking_protection);
     set(&mut bond.failure, NameKind::Failure, failure.as_ref())?;
+    switch([
+        (&mut bond.congestion.coupled, *coupled),
+        (&mut bond.blocking_protection, *blocking_protection),
+        (&mut bond.opportunistic_retransmission, *opportunistic_retransmission),
+        (&mut bond.penalisation, *penalisation),
+    ]);
     match receive {
         ReceiveBuffer::Default => {}
         ReceiveBuffer::Fixed(bytes) => bond.receive_buffer = bytes.get(),
@@ -89,16 +95,20 @@ fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
     let mut config = MptcpConfig { tcp, congestion, ..MptcpConfig::default() };
     set(&mut config.scheduler, NameKind::Scheduler, options.scheduler.as_ref())?;
     set(&mut config.failure, NameKind::Failure, options.failure.as_ref())?;
-    let switches = [
+    switch([
         (&mut config.opportunistic_retransmission, options.opportunistic_retransmission),
         (&mut config.penalisation, options.penalisation),
         (&mut config.subflow_buffers, options.subflow_buffers),
         (&mut config.blocking_protection, options.blocking_protection),
-    ];
+    ]);
+    Ok(config)
+}
+
+/// Sets the switches that are given.
+fn switch(switches: [(&mut bool, Option<bool>); 4]) {
     for (switch, option) in switches {
         *switch = option.unwrap_or(*switch);
     }
-    Ok(config)
 }
 
 fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunError> {

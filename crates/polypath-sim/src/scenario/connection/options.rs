@@ -49,6 +49,11 @@ keys! {
         blocking_protection: Option<bool>;
         /// What decides that a path is dead.
         failure: Option<AlgorithmName> as registered(Kind::Failure);
+        /// Whether an idle fast path sends again what blocks the shared receive window, if it would
+        /// deliver it earlier (Raiciu et al., NSDI 2012, section 4.2).
+        opportunistic_retransmission: Option<bool>;
+        /// Whether the slower path that blocks the receive window has its window halved (ibid.).
+        penalisation: Option<bool>;
         /// What carries the frames of the bond on a path.
         carrier: Carrier = "quic";
         ..control: WindowControl;
