@@ -3,13 +3,28 @@
 
 mod script;
 
-use script::{Outcome, play};
+use polypath_core::registry;
+use script::{Composition, Outcome, play, play_with};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{available_parallelism, scope};
 
 /// Another number may be asked for, and one seed alone: `RUNS=1 FIRST=17`.
 const RUNS: u64 = 1_000;
+/// The same for the runs of every algorithm.
+const COMPOSED_RUNS: u64 = 364;
+
+fn seeds(runs: u64) -> std::ops::Range<u64> {
+    let from_env = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let first = from_env("FIRST").unwrap_or(0);
+    first..first + from_env("RUNS").unwrap_or(runs)
+}
+
+/// What the two ends of a run are composed of: never the same.
+fn composed(seed: u64) -> [Composition; 2] {
+    [Composition::number(seed), Composition::number(seed + COMPOSED_RUNS / 2 + 1)]
+}
 
 /// Plays seeds on all processors and names those that fail.
 fn failing(seeds: std::ops::Range<u64>, check: impl Fn(u64) + Sync) -> Vec<u64> {
@@ -36,9 +51,7 @@ fn failing(seeds: std::ops::Range<u64>, check: impl Fn(u64) + Sync) -> Vec<u64> 
 
 #[test]
 fn whatever_happens_streams_are_whole_or_end_with_an_error() {
-    let from_env = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
-    let first = from_env("FIRST").unwrap_or(0);
-    let seeds = first..first + from_env("RUNS").unwrap_or(RUNS);
+    let seeds = seeds(RUNS);
     let enough = seeds.end - seeds.start == RUNS;
     let kinds = [const { AtomicU64::new(0) }; 4];
     let failed = failing(seeds, |seed| {
@@ -51,11 +64,56 @@ fn whatever_happens_streams_are_whole_or_end_with_an_error() {
     assert!(all || !enough, "{kinds:?}");
 }
 
+/// The same with every congestion control, slow start, scheduler and failure detector that there is.
+#[test]
+fn whatever_a_bond_is_composed_of_streams_are_whole_or_end_with_an_error() {
+    let failed = failing(seeds(COMPOSED_RUNS), |seed| {
+        let [edge, hub] = composed(seed);
+        play_with(seed, [&edge, &hub]);
+    });
+    let failed: Vec<_> = failed
+        .into_iter()
+        .map(|seed| {
+            let [edge, hub] = composed(seed);
+            format!("{seed}: edge {edge}, hub {hub}")
+        })
+        .collect();
+    assert!(failed.is_empty(), "failing seeds:\n{}", failed.join("\n"));
+}
+
+/// Each name is in so many of the runs above at either end.
+#[test]
+fn the_runs_have_every_algorithm() {
+    let mut runs: [BTreeMap<&str, u32>; 2] = Default::default();
+    for seed in 0..COMPOSED_RUNS {
+        for (runs, end) in runs.iter_mut().zip(composed(seed)) {
+            end.names().into_iter().for_each(|name| *runs.entry(name).or_default() += 1);
+        }
+    }
+    for row in registry::all() {
+        for (runs, end) in runs.iter().zip(["edge", "hub"]) {
+            let count = runs.get(row.name).copied().unwrap_or(0);
+            assert!(count >= 20, "{} is in {count} runs at the {end}", row.name);
+        }
+    }
+}
+
 #[test]
 fn equal_seeds_give_equal_runs() {
     let failed = failing(0..40, |seed| {
         let (Outcome { trace, log, .. }, again) = (play(seed), play(seed));
         assert_eq!((trace, log), (again.trace, again.log));
+    });
+    assert!(failed.is_empty(), "failing seeds: {failed:?}");
+}
+
+#[test]
+fn equal_seeds_and_compositions_give_equal_runs() {
+    let failed = failing(0..28, |seed| {
+        let [edge, hub] = composed(seed);
+        let runs = [(); 2].map(|()| play_with(seed, [&edge, &hub]));
+        let [one, again] = runs.map(|Outcome { trace, log, .. }| (trace, log));
+        assert_eq!(one, again, "edge {edge}, hub {hub}");
     });
     assert!(failed.is_empty(), "failing seeds: {failed:?}");
 }

@@ -1,8 +1,10 @@
 //! One random run: a network, what befalls it, and two applications that use the bond.
 
 mod app;
+mod composition;
 
 use app::App;
+pub(crate) use composition::Composition;
 use polypath_bond::{BondConfig, BreakReason, Side};
 use polypath_link::{LinkConfig, Loss, RunSeed};
 use polypath_sim::world::{World, WorldConfig};
@@ -91,12 +93,14 @@ fn config(dice: &mut Dice) -> BondConfig {
     }
 }
 
-fn build(dice: &mut Dice, seed: u64) -> WorldConfig {
+fn build(dice: &mut Dice, seed: u64, [edge, hub]: [&Composition; 2]) -> WorldConfig {
     let paths = (0..1 + dice.below(3))
         .map(|_| PathLinks { up: random_link(dice), down: random_link(dice) })
         .collect();
     let mut config = WorldConfig::new(paths, config(dice), RunSeed::new(seed, 0));
     config.hub = BondConfig { receive_buffer: self::config(dice).receive_buffer, ..config.hub };
+    edge.apply(&mut config.edge);
+    hub.apply(&mut config.hub);
     config
 }
 
@@ -153,8 +157,7 @@ fn end(world: &mut World, kind: Kind, edge: &mut App, hub: &mut App) {
     }
 }
 
-fn judge(seed: u64, kind: Kind, world: &mut World, edge: &App, hub: &App) {
-    let case = format!("seed {seed}, {kind:?}");
+fn judge(case: &str, kind: Kind, world: &mut World, edge: &App, hub: &App) {
     let over = edge.is_over() && hub.is_over();
     if !over {
         let bonds = [Some(world.edge_bond().status()), world.hub_bond().map(|bond| bond.status())];
@@ -162,20 +165,28 @@ fn judge(seed: u64, kind: Kind, world: &mut World, edge: &App, hub: &App) {
         panic!("{case}: hangs\n{apps}\n{bonds:#?}\n{:#?}", world.events);
     }
     let whole = kind == Kind::Open;
-    edge.compare(hub, whole || kind == Kind::HubCloses && hub.closed, &case);
-    hub.compare(edge, whole || kind == Kind::EdgeCloses, &case);
+    edge.compare(hub, whole || kind == Kind::HubCloses && hub.closed, case);
+    hub.compare(edge, whole || kind == Kind::EdgeCloses, case);
     if whole {
         assert!(!edge.ended && !hub.ended, "{case}: the bond ended: {:?} {:?}", edge.log, hub.log);
     }
 }
 
-/// Plays a run and checks it.
+/// Plays a run of bonds that are as they ship, and checks it.
 ///
 /// # Panics
 /// When something is wrong; the message begins with the seed.
 pub(crate) fn play(seed: u64) -> Outcome {
+    play_with(seed, [&Composition::default(), &Composition::default()])
+}
+
+/// The same with ends that are composed so: that of the edge and that of the hub.
+///
+/// # Panics
+/// When something is wrong; the message begins with the seed and the compositions.
+pub(crate) fn play_with(seed: u64, ends: [&Composition; 2]) -> Outcome {
     let mut dice = Dice(seed);
-    let config = build(&mut dice, seed);
+    let config = build(&mut dice, seed, ends);
     let mut edge = App::new(Side::Edge, config.edge.receive_buffer, Dice(dice.next()));
     let mut hub = App::new(Side::Hub, config.hub.receive_buffer, Dice(dice.next()));
     let mut world = World::new(config).unwrap();
@@ -214,7 +225,8 @@ pub(crate) fn play(seed: u64) -> Outcome {
             }
         }
     }
-    judge(seed, kind, &mut world, &edge, &hub);
+    let case = format!("seed {seed}, edge {}, hub {}, {kind:?}", ends[0], ends[1]);
+    judge(&case, kind, &mut world, &edge, &hub);
     let log = [edge.log, hub.log].concat();
     Outcome { kind, trace: world.trace(), log }
 }
