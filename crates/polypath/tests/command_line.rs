@@ -191,6 +191,25 @@ fn an_override_and_an_unknown_algorithm_are_checked() {
 }
 
 #[test]
+fn hub_and_edge_refuse_what_a_bond_cannot_be_composed_of() {
+    let home = home();
+    let file = home.path().join("node.toml");
+    let bad = "scheduler = \"blest\"\ncongestion = { name = \"cubic\", beta = 2 }\n";
+    fs::write(&file, bad).unwrap();
+    for command in ["hub", "edge"] {
+        let output = polypath(home.path(), &[command, "--config", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let expected =
+            "node.toml:2: congestion: beta of cubic cannot be 2; allowed: numbers from 0 to 1";
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+        let output = polypath(home.path(), &[command, "--scheduler", "best"]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let expected = "unknown scheduler \"best\"; allowed: round_robin, weighted, ";
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn the_schema_is_the_shipped_one() {
     let home = home();
     let output = polypath(home.path(), &["scenario", "schema"]);

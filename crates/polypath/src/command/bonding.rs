@@ -34,12 +34,7 @@ impl BondOptions {
 
     fn bond_config(&self) -> BondConfig {
         let mut config = BondConfig::default();
-        config.congestion.avoidance =
-            self.congestion.map_or(config.congestion.avoidance, Into::into);
-        config.congestion.slow_start =
-            self.slow_start.map_or(config.congestion.slow_start, Into::into);
-        config.scheduler = self.scheduler.map_or(config.scheduler, Into::into);
-        config.failure = self.failure.map_or(config.failure, Into::into);
+        self.composition.apply(&mut config);
         config.receive_buffer =
             self.receive_buffer.map_or(config.receive_buffer, |bytes| bytes.get());
         config

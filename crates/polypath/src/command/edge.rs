@@ -6,91 +6,71 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use clap::builder::TypedValueParser;
 use polypath_bond::identity::JoinString;
-use polypath_core::congestion::CongestionKind;
-use polypath_core::failure::FailureKind;
-use polypath_core::registry::Kind;
-use polypath_core::scheduler::SchedulerKind;
-use polypath_core::slow_start::SlowStartKind;
 use polypath_net::edge::Edge;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
+use super::composition::with_composition;
 use super::service::{self, Stop};
 use super::surfaces::{Serving, Surfaces};
-use super::{LogFormat, given};
+use super::{Composition, LogFormat, given};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, names_of,
-    text,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, text,
 };
 use crate::control::{ControlSocket, Role};
 use crate::output;
 
-/// Join a hub over several paths and offer the bond to applications
-///
-/// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
-/// given here wins.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EdgeArgs {
-    /// File with options (TOML)
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    pub(super) config: Option<PathBuf>,
-    /// What the hub printed: polypath:1/ADDRESS:PORT/ppp1...
-    #[arg(long, value_name = "STRING")]
-    #[serde(deserialize_with = "text::optional")]
-    join: Option<JoinString>,
-    /// File with this node's secret key [default: ~/.config/polypath/key]
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
-    /// one marked `backup` carries data only while no other works
-    #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
-    #[serde(deserialize_with = "text::list")]
-    path: Vec<PathSpec>,
-    /// One path for each usable uplink, as they come and go
-    #[arg(long, conflicts_with = "path")]
-    auto: bool,
-    /// Congestion control
-    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Congestion).try_map(|name| name.parse::<CongestionKind>()))]
-    #[serde(deserialize_with = "text::optional")]
-    congestion: Option<CongestionKind>,
-    /// Slow start
-    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::SlowStart).try_map(|name| name.parse::<SlowStartKind>()))]
-    #[serde(deserialize_with = "text::optional")]
-    slow_start: Option<SlowStartKind>,
-    /// Scheduler
-    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Scheduler).try_map(|name| name.parse::<SchedulerKind>()))]
-    #[serde(deserialize_with = "text::optional")]
-    scheduler: Option<SchedulerKind>,
-    /// Path-failure detection
-    #[arg(long, value_name = "NAME", value_parser = names_of(Kind::Failure).try_map(|name| name.parse::<FailureKind>()))]
-    #[serde(deserialize_with = "text::optional")]
-    failure: Option<FailureKind>,
-    /// Receive buffer that all paths share, such as "16 MB"
-    #[arg(long, value_name = "SIZE")]
-    #[serde(deserialize_with = "text::optional")]
-    receive_buffer: Option<ByteCount>,
-    /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
-    #[arg(long, value_name = "ADDR")]
-    #[serde(deserialize_with = "text::optional")]
-    pub(super) socks: Option<ListenAddress>,
-    /// Offer an HTTP CONNECT proxy, such as 127.0.0.1:8080
-    #[arg(long, value_name = "ADDR")]
-    #[serde(deserialize_with = "text::optional")]
-    pub(super) http: Option<ListenAddress>,
-    /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
-    #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
-    #[serde(deserialize_with = "text::list")]
-    pub(super) forward: Vec<Forward>,
-    /// Socket that `polypath status` asks
-    #[arg(long, value_name = "SOCKET")]
-    pub(super) control: Option<PathBuf>,
-    /// Form of the log
-    #[arg(long, value_name = "FORMAT")]
-    pub(super) log: Option<LogFormat>,
+with_composition! {
+    /// Join a hub over several paths and offer the bond to applications
+    ///
+    /// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
+    /// given here wins.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct EdgeArgs {
+        /// File with options (TOML)
+        #[arg(long, value_name = "FILE")]
+        #[serde(skip)]
+        pub(super) config: Option<PathBuf>,
+        /// What the hub printed: polypath:1/ADDRESS:PORT/ppp1...
+        #[arg(long, value_name = "STRING")]
+        #[serde(deserialize_with = "text::optional")]
+        join: Option<JoinString>,
+        /// File with this node's secret key [default: ~/.config/polypath/key]
+        #[arg(long, value_name = "FILE")]
+        key: Option<PathBuf>,
+        /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
+        /// one marked `backup` carries data only while no other works
+        #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
+        #[serde(deserialize_with = "text::list")]
+        path: Vec<PathSpec>,
+        /// One path for each usable uplink, as they come and go
+        #[arg(long, conflicts_with = "path")]
+        auto: bool,
+        /// Receive buffer that all paths share, such as "16 MB"
+        #[arg(long, value_name = "SIZE")]
+        #[serde(deserialize_with = "text::optional")]
+        receive_buffer: Option<ByteCount>,
+        /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
+        #[arg(long, value_name = "ADDR")]
+        #[serde(deserialize_with = "text::optional")]
+        pub(super) socks: Option<ListenAddress>,
+        /// Offer an HTTP CONNECT proxy, such as 127.0.0.1:8080
+        #[arg(long, value_name = "ADDR")]
+        #[serde(deserialize_with = "text::optional")]
+        pub(super) http: Option<ListenAddress>,
+        /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
+        #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
+        #[serde(deserialize_with = "text::list")]
+        pub(super) forward: Vec<Forward>,
+        /// Socket that `polypath status` asks
+        #[arg(long, value_name = "SOCKET")]
+        pub(super) control: Option<PathBuf>,
+        /// Form of the log
+        #[arg(long, value_name = "FORMAT")]
+        pub(super) log: Option<LogFormat>,
+    }
 }
 
 /// How to join a hub: shared by every command that makes a bond.
@@ -102,14 +82,8 @@ pub struct BondOptions {
     pub key: PathBuf,
     /// The paths.
     pub paths: Paths,
-    /// The congestion control; `None` for the bond's default, here and below.
-    pub congestion: Option<CongestionKind>,
-    /// The slow start.
-    pub slow_start: Option<SlowStartKind>,
-    /// The scheduler.
-    pub scheduler: Option<SchedulerKind>,
-    /// The path-failure detection.
-    pub failure: Option<FailureKind>,
+    /// What it is composed of.
+    pub composition: Composition,
     /// The receive buffer that all paths share.
     pub receive_buffer: Option<ByteCount>,
 }
@@ -155,8 +129,14 @@ impl FileBacked for EdgeArgs {
             auto: if paths_given { self.auto } else { file.auto },
             congestion: self.congestion.or(file.congestion),
             slow_start: self.slow_start.or(file.slow_start),
+            coupled: self.coupled.or(file.coupled),
             scheduler: self.scheduler.or(file.scheduler),
+            blocking_protection: self.blocking_protection.or(file.blocking_protection),
             failure: self.failure.or(file.failure),
+            opportunistic_retransmission: self
+                .opportunistic_retransmission
+                .or(file.opportunistic_retransmission),
+            penalisation: self.penalisation.or(file.penalisation),
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
             socks: self.socks.or(file.socks),
             http: self.http.or(file.http),
@@ -203,10 +183,7 @@ impl EdgeArgs {
             join,
             key: self.key.clone().map_or_else(|| config_file("key"), Ok)?,
             paths: self.paths()?,
-            congestion: self.congestion,
-            slow_start: self.slow_start,
-            scheduler: self.scheduler,
-            failure: self.failure,
+            composition: self.composition(),
             receive_buffer: self.receive_buffer,
         })
     }
@@ -298,6 +275,10 @@ pub(super) mod tests {
     use super::*;
     use clap::{CommandFactory, Parser};
     use polypath_bond::identity::SecretKey;
+    use polypath_core::congestion::CongestionKind;
+    use polypath_core::failure::FailureKind;
+    use polypath_core::registry::Configured;
+    use polypath_core::scheduler::SchedulerKind;
 
     #[derive(Debug, Parser)]
     struct Line {
@@ -346,8 +327,8 @@ pub(super) mod tests {
         .unwrap();
         let paths = ["wifi=wlan0", "lte=10.0.0.2"].map(|path| path.parse().unwrap());
         assert_eq!(options.bond.paths, Paths::Listed(paths.to_vec()));
-        assert_eq!(options.bond.scheduler, Some(scheduler));
-        assert_eq!(options.bond.congestion, None);
+        let scheduler = Some(scheduler.into());
+        assert_eq!(options.bond.composition, Composition { scheduler, ..Composition::default() });
         assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
         assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
         assert_eq!(options.forwards, ["udp:53=dns.example.org:53".parse().unwrap()]);
@@ -374,6 +355,33 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn algorithms_take_parameters_in_flags_and_in_the_file() {
+        let file = file(
+            "auto = true\ncongestion = { name = \"cubic\", beta = 0.8 }\npenalisation = true\n\
+             coupled = false\nscheduler = \"round_robin,num_segments=2\"\n\n\
+             [failure]\nname = \"fpf\"\ntimer_margin = 5\n",
+        );
+        let join = join();
+        let config = ["--join", &join, "--config", file.path().to_str().unwrap()];
+        let from_file = Composition {
+            congestion: Configured::with(CongestionKind::Cubic, &[("beta", 0.8)]).ok(),
+            coupled: Some(false),
+            scheduler: Configured::with(SchedulerKind::RoundRobin, &[("num_segments", 2.0)]).ok(),
+            failure: Configured::with(FailureKind::Fpf, &[("timer_margin", 5.0)]).ok(),
+            penalisation: Some(true),
+            ..Composition::default()
+        };
+        assert_eq!(options(&config).unwrap().bond.composition, from_file);
+
+        let flags = ["--congestion", "cubic,beta=0.6,c=0.2", "--penalisation", "false"];
+        let options = options(&[config.as_slice(), &flags].concat()).unwrap();
+        let settings = [("beta", 0.6), ("c", 0.2)];
+        let congestion = Configured::with(CongestionKind::Cubic, &settings).ok();
+        let expected = Composition { congestion, penalisation: Some(false), ..from_file };
+        assert_eq!(options.bond.composition, expected);
+    }
+
+    #[test]
     fn every_flag_is_a_key_of_the_file() {
         let file = file("no_such_key = 1\n");
         let allowed = options(&["--config", file.path().to_str().unwrap()]).unwrap_err();
@@ -383,7 +391,7 @@ pub(super) mod tests {
             .map(|flag| flag.get_id().as_str())
             .filter(|&flag| flag != "config")
             .collect();
-        assert!(flags.len() >= 14, "{flags:?}");
+        assert!(flags.len() >= 18, "{flags:?}");
         for flag in flags {
             assert!(allowed.contains(&format!("`{flag}`")), "{flag}: {allowed}");
         }
@@ -394,6 +402,13 @@ pub(super) mod tests {
         let join = join();
         for (text, line, expected) in [
             ("\nscheduler = \"best\"\n", 2, "scheduler: unknown scheduler \"best\"; allowed: "),
+            (
+                "\ncongestion = { name = \"cubic\", beta = 2 }\n",
+                2,
+                "congestion: beta of cubic cannot be 2; allowed: numbers from 0 to 1",
+            ),
+            ("auto = true\n[failure]\nname = \"rto\"\nx = 1", 2, "failure: rto has no parameter"),
+            ("coupled = 1\n", 1, "coupled: invalid type: integer `1`, expected a boolean"),
             ("receive_buffer = \"4\"\n", 1, "receive_buffer: \"4\" is not a size such as \"4 MB\""),
             ("auto = true\npath = [\"wlan0\"]\n", 2, "path: \"wlan0\" is not a path"),
             ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),
@@ -419,6 +434,10 @@ pub(super) mod tests {
         assert!(error.starts_with("--path: two paths"), "{error}");
         let error = options(&["--congestion", "best"]).unwrap_err();
         assert!(error.contains(CongestionKind::ALL[0].name()), "{error}");
+        let error = options(&["--congestion", "cubic,beta=2"]).unwrap_err();
+        assert!(error.contains("beta of cubic cannot be 2; allowed: numbers from 0"), "{error}");
+        let error = options(&["--coupled", "maybe"]).unwrap_err();
+        assert!(error.contains("'maybe'") && error.contains("true, false"), "{error}");
         let error = options(&["--receive-buffer", "4"]).unwrap_err();
         assert!(error.contains("--receive-buffer") && error.contains("4 MB"), "{error}");
     }

@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod bench;
 mod bonding;
+mod composition;
 pub mod demo;
 pub mod edge;
 pub mod emulate;
@@ -16,6 +17,8 @@ pub mod status;
 mod surfaces;
 pub mod trace;
 pub mod validate;
+
+pub use composition::Composition;
 
 use std::process::ExitCode;
 

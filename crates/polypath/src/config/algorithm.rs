@@ -1,9 +1,253 @@
-//! The names of algorithms as values of a flag.
+//! Algorithms as the user chooses them: a name, and those parameters that are not to have their
+//! defaults.
+//!
+//! A flag, or a text in a file, is `NAME[,PARAMETER=VALUE]...`; a table in a file is
+//! `{ name = NAME, PARAMETER = VALUE, ... }`, as in scenarios.
 
-use clap::builder::PossibleValuesParser;
-use polypath_core::registry::{self, Kind};
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
+use std::ffi::OsStr;
 
-/// The names of every algorithm of `kind`, from the registry, as the allowed values of a flag.
-pub fn names_of(kind: Kind) -> PossibleValuesParser {
-    registry::all().into_iter().filter(|row| row.kind == kind).map(|row| row.name).into()
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use polypath_core::registry::{
+    self, Algorithm, Configured, Kind, ParameterError, UnknownAlgorithm,
+};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+/// The enum of an algorithm's kind.
+pub trait Registered: Algorithm + FromStr<Err = UnknownAlgorithm> + Send + Sync + 'static {}
+
+impl<K: Algorithm + FromStr<Err = UnknownAlgorithm> + Send + Sync + 'static> Registered for K {}
+
+/// Why an algorithm cannot be had as it was written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParseAlgorithmError {
+    /// There is none of this name.
+    #[error(transparent)]
+    Name(#[from] UnknownAlgorithm),
+    /// It has no such parameter, or the parameter cannot have this value.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// What follows the name is not of the form of a parameter.
+    #[error("{0:?} is no parameter; allowed: PARAMETER=VALUE, such as beta=0.8")]
+    Form(String),
+    /// The value of a parameter is not a number.
+    #[error("{parameter} cannot be {value}; allowed: a number")]
+    NoNumber {
+        /// The parameter.
+        parameter: String,
+        /// Its value as written.
+        value: String,
+    },
+    /// A parameter has two values.
+    #[error("{0} is there twice; allowed: once")]
+    Twice(String),
+}
+
+/// The algorithm that `text` names, with the parameters that follow the name.
+///
+/// # Errors
+/// When there is no such algorithm or parameter, or a value is not allowed.
+pub fn parse_algorithm<K: Registered>(text: &str) -> Result<Configured<K>, ParseAlgorithmError> {
+    let mut parts = text.split(',');
+    let name = parts.next().unwrap_or_default();
+    let settings = parts.map(parse_setting).collect::<Result<Vec<_>, _>>()?;
+    configure(name, &settings)
+}
+
+fn parse_setting(text: &str) -> Result<(String, f64), ParseAlgorithmError> {
+    let Some((parameter, value)) = text.split_once('=') else {
+        return Err(ParseAlgorithmError::Form(text.to_owned()));
+    };
+    let (parameter, value) = (parameter.trim().to_owned(), value.trim());
+    match value.parse() {
+        Ok(number) => Ok((parameter, number)),
+        Err(_) => Err(ParseAlgorithmError::NoNumber { parameter, value: format!("{value:?}") }),
+    }
+}
+
+fn configure<K: Registered>(
+    name: &str,
+    settings: &[(String, f64)],
+) -> Result<Configured<K>, ParseAlgorithmError> {
+    let mut configured: Configured<K> = name.trim().parse()?;
+    for (index, (parameter, value)) in settings.iter().enumerate() {
+        if settings[..index].iter().any(|(earlier, _)| earlier == parameter) {
+            return Err(ParseAlgorithmError::Twice(parameter.clone()));
+        }
+        configured.set(parameter, *value)?;
+    }
+    Ok(configured)
+}
+
+/// Reads the value of a flag; help shows the names.
+#[derive(Clone, Debug)]
+pub struct AlgorithmParser<K> {
+    kind: Kind,
+    parsed: PhantomData<fn() -> K>,
+}
+
+impl<K> AlgorithmParser<K> {
+    /// Of algorithms of `kind`, which is that of `K`.
+    pub const fn new(kind: Kind) -> Self {
+        Self { kind, parsed: PhantomData }
+    }
+}
+
+impl<K: Registered> TypedValueParser for AlgorithmParser<K> {
+    type Value = Configured<K>;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        flag: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let parse = |text: String| parse_algorithm::<K>(&text);
+        StringValueParser::new().try_map(parse).parse_ref(command, flag, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let rows = registry::all().into_iter().filter(|row| row.kind == self.kind);
+        Some(Box::new(rows.map(|row| PossibleValue::new(row.name))))
+    }
+}
+
+/// Reads an algorithm from a file.
+pub(crate) fn algorithm<'de, D, K>(deserializer: D) -> Result<Option<Configured<K>>, D::Error>
+where
+    D: Deserializer<'de>,
+    K: Registered,
+{
+    deserializer.deserialize_any(AlgorithmVisitor(PhantomData)).map(Some)
+}
+
+struct AlgorithmVisitor<K>(PhantomData<K>);
+
+impl<'de, K: Registered> Visitor<'de> for AlgorithmVisitor<K> {
+    type Value = Configured<K>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name in quotes, or a table of a `name` and parameters")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        parse_algorithm(text).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Self::Value, A::Error> {
+        let mut name: Option<String> = None;
+        let mut settings = Vec::new();
+        while let Some(key) = table.next_key::<String>()? {
+            if key == "name" {
+                name = Some(table.next_value()?);
+            } else {
+                let value = number(&key, &table.next_value()?).map_err(A::Error::custom)?;
+                settings.push((key, value));
+            }
+        }
+        let name = name.ok_or_else(|| A::Error::missing_field("name"))?;
+        configure(&name, &settings).map_err(A::Error::custom)
+    }
+}
+
+fn number(parameter: &str, value: &toml::Value) -> Result<f64, ParseAlgorithmError> {
+    let integer = value.as_integer().map(|integer| integer as f64);
+    value.as_float().or(integer).ok_or_else(|| ParseAlgorithmError::NoNumber {
+        parameter: parameter.to_owned(),
+        value: value.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_core::congestion::CongestionKind;
+    use polypath_core::failure::FailureKind;
+    use polypath_core::scheduler::SchedulerKind;
+    use polypath_core::slow_start::SlowStartKind;
+
+    /// Every algorithm by its name, and with each parameter at each end of its range, as text and
+    /// as table.
+    fn every_one_can_be_had<K: Registered>(all: &[K]) {
+        for &kind in all {
+            assert_eq!(parse_algorithm::<K>(kind.description().name), Ok(kind.into()));
+            for configured in Configured::at_limits(kind) {
+                let settings: Vec<_> = configured
+                    .settings()
+                    .map(|(name, value)| format!("{name}={value:?}"))
+                    .collect();
+                let name = kind.description().name;
+                let text = [&[name.to_owned()], settings.as_slice()].concat().join(",");
+                assert_eq!(parse_algorithm::<K>(&text), Ok(configured), "{text}");
+                let table =
+                    [&[format!("name = {name:?}")], settings.as_slice()].concat().join(", ");
+                let table = format!("x = {{ {table} }}");
+                assert_eq!(of_file::<K>(&table), Ok(configured), "{table}");
+            }
+        }
+    }
+
+    fn of_file<K: Registered>(text: &str) -> Result<Configured<K>, String> {
+        #[derive(serde::Deserialize)]
+        struct File<K: Registered> {
+            #[serde(deserialize_with = "algorithm")]
+            x: Option<Configured<K>>,
+        }
+        let file: File<K> = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        file.x.ok_or_else(|| "nothing".to_owned())
+    }
+
+    #[test]
+    fn every_algorithm_can_be_chosen_with_every_parameter() {
+        every_one_can_be_had(CongestionKind::ALL);
+        every_one_can_be_had(SlowStartKind::ALL);
+        every_one_can_be_had(SchedulerKind::ALL);
+        every_one_can_be_had(FailureKind::ALL);
+    }
+
+    #[test]
+    fn errors_name_what_was_given_and_what_is_allowed() {
+        let unknown = "unknown congestion control \"best\"; allowed: balia, bbr, ";
+        let parameter = "cubic has no parameter \"gamma\"; allowed: c, beta, ";
+        let range = "beta of cubic cannot be 2; allowed: numbers from 0 to 1";
+        let switch = "fast_convergence of cubic cannot be 0.5; allowed: 0 or 1";
+        for (text, problem) in [
+            ("best", unknown),
+            ("", "unknown congestion control \"\"; allowed: balia, "),
+            ("cubic,gamma=1", parameter),
+            ("cubic,beta=2", range),
+            ("cubic,fast_convergence=0.5", switch),
+            ("cubic,beta=NaN", "beta of cubic cannot be NaN; allowed: "),
+            ("cubic,beta", "\"beta\" is no parameter; allowed: PARAMETER=VALUE, such as "),
+            ("cubic,", "\"\" is no parameter; allowed: PARAMETER=VALUE, such as "),
+            ("cubic,beta=fast", "beta cannot be \"fast\"; allowed: a number"),
+            ("cubic,beta=0.5,beta=0.6", "beta is there twice; allowed: once"),
+        ] {
+            let error = parse_algorithm::<CongestionKind>(text).unwrap_err().to_string();
+            assert!(error.starts_with(problem), "{text}: {error}");
+        }
+        for (text, problem) in [
+            ("x = { name = \"best\" }", unknown),
+            ("x = { name = \"cubic\", gamma = 1 }", parameter),
+            ("x = { beta = 2, name = \"cubic\" }", range),
+            (
+                "x = { name = \"cubic\", beta = \"0.5\" }",
+                "beta cannot be \"0.5\"; allowed: a number",
+            ),
+            ("x = { beta = 0.5 }", "missing field `name`"),
+            ("x = 7", "invalid type: integer `7`, expected a name in quotes, or a table of "),
+        ] {
+            let error = of_file::<CongestionKind>(text).unwrap_err();
+            assert!(error.starts_with(problem), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn spaces_do_not_matter() {
+        let spaced = parse_algorithm::<CongestionKind>("cubic, beta = 0.5");
+        let expected = Configured::with(CongestionKind::Cubic, &[("beta", 0.5)]).unwrap();
+        assert_eq!(spaced, Ok(expected));
+    }
 }

@@ -63,8 +63,10 @@ impl ConfigFile {
     }
 }
 
+/// The key that a line gives a value to, or whose table it begins.
 fn key_of(line: &str) -> Option<&str> {
-    let key = line.split_once('=')?.0.trim();
+    let table = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let key = table.or_else(|| Some(line.split_once('=')?.0))?.trim();
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     (!key.is_empty() && key.chars().all(bare)).then_some(key)
 }
@@ -115,6 +117,12 @@ mod tests {
     fn a_bad_element_of_a_list_is_named() {
         let error = error("listen = [\n  \"127.0.0.1:1\",\n  \"x\",\n]\n");
         assert!(error.starts_with("edge.toml:1: listen: \"x\" is not"), "{error}");
+    }
+
+    #[test]
+    fn a_fault_in_a_table_names_the_table() {
+        let error = error("auto = true\n\n[listen]\nfirst = 1\n");
+        assert!(error.starts_with("edge.toml:3: listen: invalid type: map"), "{error}");
     }
 
     #[test]

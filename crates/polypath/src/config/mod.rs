@@ -13,7 +13,8 @@ mod network;
 mod path_spec;
 pub(crate) mod text;
 
-pub use algorithm::names_of;
+pub(crate) use algorithm::algorithm;
+pub use algorithm::{AlgorithmParser, ParseAlgorithmError, Registered, parse_algorithm};
 pub use allowed_keys::{AllowedKey, AllowedKeys};
 pub use error::{Fault, UsageError};
 pub use file::ConfigFile;

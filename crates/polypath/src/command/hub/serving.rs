@@ -41,7 +41,7 @@ fn start(options: &HubOptions) -> anyhow::Result<Hub> {
         identity: identity(&options.key, options.make_key)?,
         listen: options.listen.clone(),
         policy: policy(&options.allow)?,
-        bond: options.limits.bond_config(),
+        bond: options.bond_config(),
         exit: ExitOptions { policy: options.targets.clone(), ..ExitOptions::default() },
         inbox: options.inbox.as_deref().map(inbox).transpose()?,
     })?;
@@ -78,16 +78,19 @@ fn inbox(folder: &Path) -> anyhow::Result<FileStore> {
     Ok(FileStore::new(folder, u64::MAX))
 }
 
-impl EdgeLimits {
-    fn bond_config(&self) -> BondConfig {
-        let half = self.memory.get() / 2;
-        BondConfig {
+impl HubOptions {
+    pub(super) fn bond_config(&self) -> BondConfig {
+        let EdgeLimits { memory, streams, bandwidth } = self.limits;
+        let half = memory.get() / 2;
+        let mut bond = BondConfig {
             receive_buffer: half,
             send_buffer: half,
-            max_streams: self.streams.get().into(),
-            max_rate: self.bandwidth,
+            max_streams: streams.get().into(),
+            max_rate: bandwidth,
             ..BondConfig::default()
-        }
+        };
+        self.composition.apply(&mut bond);
+        bond
     }
 }
 
