@@ -43,15 +43,16 @@ impl Composition {
     pub(crate) fn number(n: u64) -> Self {
         let turn = |length: usize| (n % length as u64) as usize;
         let rounds = n / SchedulerKind::ALL.len() as u64;
+        let bit = |which: u32| n >> which & 1 == 1;
         Self {
             congestion: CongestionKind::ALL[turn(CongestionKind::ALL.len())],
             slow_start: SlowStartKind::ALL[turn(SlowStartKind::ALL.len())],
             scheduler: SchedulerKind::ALL[turn(SchedulerKind::ALL.len())],
             failure: FailureKind::ALL[(rounds % FailureKind::ALL.len() as u64) as usize],
-            coupled: n / 2 % 2 == 0,
-            blocking_protection: n / 4 % 2 == 1,
-            opportunistic_retransmission: n / 8 % 2 == 0,
-            penalisation: n / 16 % 2 == 1,
+            coupled: !bit(1),
+            blocking_protection: bit(2),
+            opportunistic_retransmission: !bit(3),
+            penalisation: bit(4),
         }
     }
 
