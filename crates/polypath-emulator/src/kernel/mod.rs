@@ -2,13 +2,16 @@
 
 mod plan;
 mod socket;
+mod tcp_info;
 mod timeline;
 mod transfer;
+mod window;
 
 pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
 pub use socket::KernelTransport;
 pub use timeline::Timeline;
+pub use window::WindowSample;
 
 use crate::live::{Network, NetworkReport};
 use crate::netns::enter;
@@ -18,6 +21,7 @@ use polypath_units::Timestamp;
 use socket::Connected;
 use std::io;
 use std::thread;
+use std::time::Duration;
 use transfer::Transfer;
 
 /// Why the kernel did not run a scenario.
@@ -30,47 +34,71 @@ pub struct KernelError {
     pub source: io::Error,
 }
 
+/// How long a scenario goes on, and when it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// When the links are looked at first.
+    pub warm_up: Timestamp,
+    /// The end.
+    pub end: Timestamp,
+    /// How often the windows of senders are looked at, beside their start; `None` if never. Of
+    /// Multipath TCP that is the window of the first subflow.
+    pub windows_every: Option<Duration>,
+}
+
+/// What the kernel did of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowOutcome {
+    /// What the receiver got.
+    pub received: Timeline,
+    /// What the windows of the sender were, if they were looked at.
+    pub windows: Vec<WindowSample>,
+}
+
 /// What the kernel did of a scenario.
 #[derive(Clone, Debug)]
 pub struct KernelOutcome {
-    /// What each flow of each connection received.
-    pub received: Vec<Vec<Timeline>>,
+    /// Of each flow of each connection.
+    pub flows: Vec<Vec<FlowOutcome>>,
     /// The links at the end of the warm-up.
     pub warm: NetworkReport,
     /// The links at the end.
     pub end: NetworkReport,
 }
 
-/// Runs connections until `end`.
+/// Runs connections until the end.
 ///
 /// # Errors
 /// If one of them cannot be opened, or breaks.
 pub fn run(
     network: &Network,
     connections: &[KernelConnection],
-    warm_up: Timestamp,
-    end: Timestamp,
+    schedule: Schedule,
 ) -> Result<KernelOutcome, KernelError> {
     let clock = network.clock();
     thread::scope(|scope| {
-        let spawn = |connection| scope.spawn(move || serve(connection, clock, end));
+        let spawn = |connection| scope.spawn(move || serve(connection, clock, schedule));
         let running: Vec<_> = connections.iter().map(spawn).collect();
-        wait_until(clock, warm_up);
+        wait_until(clock, schedule.warm_up);
         let warm = network.report();
-        wait_until(clock, end);
+        wait_until(clock, schedule.end);
         let end = network.report();
         let join = |(running, connection): (thread::ScopedJoinHandle<'_, _>, &KernelConnection)| {
             let panicked = |_| Err(io::Error::other("its thread panicked"));
-            let outcome: io::Result<Vec<Timeline>> = running.join().unwrap_or_else(panicked);
+            let outcome: io::Result<Vec<FlowOutcome>> = running.join().unwrap_or_else(panicked);
             outcome.map_err(|source| KernelError { connection: connection.name.clone(), source })
         };
-        let received = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
-        Ok(KernelOutcome { received, warm, end })
+        let flows = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
+        Ok(KernelOutcome { flows, warm, end })
     })
 }
 
 /// A connection from its start to its end.
-fn serve(connection: &KernelConnection, clock: Clock, end: Timestamp) -> io::Result<Vec<Timeline>> {
+fn serve(
+    connection: &KernelConnection,
+    clock: Clock,
+    schedule: Schedule,
+) -> io::Result<Vec<FlowOutcome>> {
     wait_until(clock, connection.start);
     let ends = open(connection)?;
     let mut order: Vec<usize> = (0..connection.flows.len()).collect();
@@ -83,19 +111,17 @@ fn serve(connection: &KernelConnection, clock: Clock, end: Timestamp) -> io::Res
             Direction::Up => (&ends.client, &ends.server),
             Direction::Down => (&ends.server, &ends.client),
         };
-        running.push((
-            flow.stop.min(end),
-            number,
-            Transfer::start(sender, receiver, flow.bytes, clock)?,
-        ));
+        let transfer =
+            Transfer::start(sender, receiver, flow.bytes, clock, schedule.windows_every)?;
+        running.push((flow.stop.min(schedule.end), number, transfer));
     }
     running.sort_by_key(|&(stop, ..)| stop);
-    let mut received = vec![Timeline::default(); running.len()];
+    let mut outcomes = vec![FlowOutcome::default(); running.len()];
     for (stop, number, transfer) in running {
         wait_until(clock, stop);
-        received[number] = transfer.stop()?;
+        outcomes[number] = transfer.stop()?;
     }
-    Ok(received)
+    Ok(outcomes)
 }
 
 fn open(connection: &KernelConnection) -> io::Result<Connected> {

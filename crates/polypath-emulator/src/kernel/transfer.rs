@@ -1,10 +1,13 @@
 //! Bulk transfers over sockets of the kernel.
 
+use super::FlowOutcome;
 use super::timeline::Timeline;
+use super::window::Watch;
 use polypath_net::realtime::Clock;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 /// What one call moves at most.
 const BLOCK: usize = 256 << 10;
@@ -16,23 +19,26 @@ pub(super) struct Transfer {
     receiver: TcpStream,
     sending: JoinHandle<io::Result<()>>,
     receiving: JoinHandle<(Timeline, io::Result<()>)>,
+    watch: Option<Watch>,
 }
 
 impl Transfer {
-    /// Begins to send `bytes`, or without end.
+    /// Begins to send `bytes`, or without end, and to look at the sender's window.
     pub(super) fn start(
         sender: &TcpStream,
         receiver: &TcpStream,
         bytes: Option<u64>,
         clock: Clock,
+        windows_every: Option<Duration>,
     ) -> io::Result<Self> {
+        let watch = windows_every.map(|every| Watch::start(sender, every, clock)).transpose()?;
         let (mut to, mut from) = (sender.try_clone()?, receiver.try_clone()?);
         let receiving = Builder::new().name("kernel sink".into());
         let receiving = receiving.spawn(move || receive(&mut from, clock))?;
         let sending = Builder::new().name("kernel source".into());
         let sending = sending.spawn(move || send(&mut to, bytes))?;
         let (sender, receiver) = (sender.try_clone()?, receiver.try_clone()?);
-        Ok(Self { sender, receiver, sending, receiving })
+        Ok(Self { sender, receiver, sending, receiving, watch })
     }
 
     /// Whether all has arrived.
@@ -41,7 +47,8 @@ impl Transfer {
     }
 
     /// Ends it where it is and gives what has arrived.
-    pub(super) fn stop(self) -> io::Result<Timeline> {
+    pub(super) fn stop(mut self) -> io::Result<FlowOutcome> {
+        let windows = self.watch.take().map(Watch::stop).transpose()?.unwrap_or_default();
         let cut = !self.is_over();
         if cut {
             // The receiver first: what it has read until now is the result. Either may be gone.
@@ -50,9 +57,12 @@ impl Transfer {
         }
         let panicked = |_| io::Error::other("a thread of the transfer panicked");
         let sent = self.sending.join().map_err(panicked)?;
-        let (timeline, received) = self.receiving.join().map_err(panicked)?;
-        // A connection that is cut with data on its way is reset.
-        if cut { Ok(timeline) } else { sent.and(received).map(|()| timeline) }
+        let (received, read) = self.receiving.join().map_err(panicked)?;
+        if !cut {
+            // One that is cut with data on its way is reset.
+            sent.and(read)?;
+        }
+        Ok(FlowOutcome { received, windows })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is compared, measured on the kernel and in the simulator.
 
-use crate::kernel::{self, KernelError, KernelOutcome, Unsuited, connections};
+use crate::kernel::{self, KernelError, KernelOutcome, Schedule, Unsuited, connections};
 use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
 use crate::plan::Prefix;
@@ -51,11 +51,11 @@ pub fn with_kernel(
     seed: u64,
 ) -> Result<(Measurement, KernelOutcome), MeasureError> {
     let (network, end) = started(plan, prefix, seed)?;
-    let outcome = run_kernel(plan, &network, end)?;
+    let outcome = run_kernel(plan, &network, end, None)?;
     network.stop()?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-    let flows = outcome.received.iter().flatten();
-    let goodput_mbit_s = flows.map(|flow| flow.mbit_s(warm_up, end)).sum();
+    let flows = outcome.flows.iter().flatten();
+    let goodput_mbit_s = flows.map(|flow| flow.received.mbit_s(warm_up, end)).sum();
     let sojourn_ms = sojourn(busier_live(&outcome.warm, &outcome.end));
     Ok((Measurement { goodput_mbit_s, sojourn_ms }, outcome))
 }
@@ -73,15 +73,16 @@ pub(super) fn started(
     Ok((Network::start(plan.topology(), &scenario.events, &options)?, end))
 }
 
-/// The connections of a plan by the kernel, until the end.
+/// The connections of a plan by the kernel, until the end; windows are looked at as often as said.
 pub(super) fn run_kernel(
     plan: &Plan,
     network: &Network,
     end: Timestamp,
+    windows_every: Option<Duration>,
 ) -> Result<KernelOutcome, MeasureError> {
     let connections = connections(plan, network.namespaces().plan())?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-    Ok(kernel::run(network, &connections, warm_up, end)?)
+    Ok(kernel::run(network, &connections, Schedule { warm_up, end, windows_every })?)
 }
 
 /// A run in the simulator.

@@ -4,6 +4,7 @@ mod cells;
 pub mod death;
 mod measure;
 mod table;
+pub mod windows;
 
 pub use cells::{Cell, CellError, shipped_cells};
 pub use measure::{MeasureError, Measurement, with_kernel, with_simulator};

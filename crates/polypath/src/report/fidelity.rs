@@ -1,29 +1,13 @@
 //! The page of a comparison in cells.
 
-use core::fmt::Write;
-
-use super::html::{self, escape};
+use super::html;
 
 /// A page with a table whose first row are the headings, and notes below it; the first column names
-/// the other rows. Writing to a `String` cannot fail.
+/// the other rows.
 pub fn page<const N: usize>(title: &str, rows: &[[String; N]], notes: &[String]) -> String {
     html::page(title, |page| {
-        page.push_str("<table>\n");
-        for (number, row) in rows.iter().enumerate() {
-            page.push_str("<tr>");
-            for (column, cell) in row.iter().enumerate() {
-                let cell = escape(cell);
-                let _ = match number == 0 || column == 0 {
-                    true => write!(page, "<th>{cell}</th>"),
-                    false => write!(page, "<td class=\"value\">{cell}</td>"),
-                };
-            }
-            page.push_str("</tr>\n");
-        }
-        page.push_str("</table>\n");
-        for note in notes {
-            let _ = writeln!(page, "<p>{}</p>", escape(note));
-        }
+        html::write_table(page, rows);
+        html::write_notes(page, notes);
     })
 }
 

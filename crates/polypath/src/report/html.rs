@@ -41,6 +41,31 @@ pub(super) fn write_results(page: &mut String, rows: &[Row]) {
     page.push_str("</table>\n");
 }
 
+/// Writes a table whose first row are the headings; the first column names the other rows. Writing to
+/// a `String` cannot fail.
+pub(super) fn write_table<const N: usize>(page: &mut String, rows: &[[String; N]]) {
+    page.push_str("<table>\n");
+    for (number, row) in rows.iter().enumerate() {
+        page.push_str("<tr>");
+        for (column, cell) in row.iter().enumerate() {
+            let cell = escape(cell);
+            let _ = match number == 0 || column == 0 {
+                true => write!(page, "<th>{cell}</th>"),
+                false => write!(page, "<td class=\"value\">{cell}</td>"),
+            };
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</table>\n");
+}
+
+/// Writes notes, each as a paragraph. Writing to a `String` cannot fail.
+pub(super) fn write_notes(page: &mut String, notes: &[String]) {
+    for note in notes {
+        let _ = writeln!(page, "<p>{}</p>", escape(note));
+    }
+}
+
 /// `text` as HTML and SVG content or attribute value. Characters that XML has no place for become
 /// the replacement character.
 pub(super) fn escape(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
-//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]) and of comparisons ([`fidelity`]).
+//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]) and of comparisons ([`fidelity`],
+//! [`windows`]).
 
 mod chart;
 mod demo_page;
@@ -9,6 +10,7 @@ pub mod simulation;
 mod table;
 mod thin;
 pub mod trace;
+pub mod windows;
 
 pub use chart::{Line, Mark};
 pub use table::Row;

@@ -46,8 +46,8 @@ pub(super) fn kernel(
     seed: u64,
 ) -> Result<Outcome, DeathError> {
     live(plan, outage, prefix, seed, |network, end| {
-        let outcome = run_kernel(plan, network, end)?;
-        Ok(outcome.received.into_iter().flatten().next().unwrap_or_default())
+        let outcome = run_kernel(plan, network, end, None)?;
+        Ok(outcome.flows.into_iter().flatten().next().unwrap_or_default().received)
     })
 }
 

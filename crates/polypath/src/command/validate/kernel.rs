@@ -8,13 +8,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use polypath_emulator::plan::Prefix;
-use polypath_emulator::validate::{Cell, Row, Summary, compare, shipped_cells};
+use polypath_emulator::validate::{Row, Summary, compare, shipped_cells};
 use serde::Serialize;
 
-use super::{kernel_version, text};
+use super::{chosen, kernel_version, names, text};
 use crate::command::LogFormat;
 use crate::command::service::{self, QUIET_LOG};
-use crate::config::UsageError;
 use crate::output;
 use crate::report::fidelity;
 
@@ -57,10 +56,9 @@ pub(super) struct Fidelity {
 }
 
 pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
-    let cells = options.chosen()?;
+    let cells = chosen(shipped_cells()?, &options.cells)?;
     if options.list {
-        let names: String = cells.iter().map(|cell| format!("{}\n", cell.name)).collect();
-        output::print(&names)?;
+        output::print(&names(&cells))?;
         return Ok(ExitCode::SUCCESS);
     }
     service::start_log(LogFormat::Text, QUIET_LOG)?;
@@ -82,19 +80,4 @@ pub(super) fn run(options: &KernelOptions) -> anyhow::Result<ExitCode> {
         false => text::table(&fidelity),
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-impl KernelOptions {
-    fn chosen(&self) -> anyhow::Result<Vec<Cell>> {
-        let mut cells = shipped_cells()?;
-        if let Some(unknown) =
-            self.cells.iter().find(|part| !cells.iter().any(|cell| cell.name.contains(*part)))
-        {
-            let problem = format!("no cell has {unknown:?} in its name; --list names them");
-            return Err(UsageError::new(problem).into());
-        }
-        let wanted = |cell: &Cell| self.cells.iter().any(|part| cell.name.contains(part));
-        cells.retain(|cell| self.cells.is_empty() || wanted(cell));
-        Ok(cells)
-    }
 }
