@@ -19,7 +19,7 @@ const SEGMENT: f64 = 1448.0;
 /// One run; nothing where namespaces may not be made, which is said.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 fn row(test: &str, name: &str) -> Option<Row> {
-    let prefix: Prefix = format!("windows_{}", std::process::id()).parse().unwrap();
+    let prefix: Prefix = format!("pp_window_{}", std::process::id()).parse().unwrap();
     let nothing = NetworkPlan::new(&prefix, &Topology::new()).unwrap();
     if let Err(error) = Namespaces::build(nothing) {
         eprintln!("skipped: {test}: {error}");
