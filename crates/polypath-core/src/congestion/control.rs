@@ -137,8 +137,12 @@ impl Congestion {
         let Some((flow, group)) = self.parts(id) else { return };
         let event = group.subflows.get_mut(id).and_then(|subflow| flow.end_ack(now, subflow));
         let Some((ack, recovered)) = event else { return };
+        // With the ACK that ends it as well, as in Linux: what leaves until something of that is
+        // acknowledged follows a flight of a few segments.
+        let held_back = group.holds_back(id);
         group.on_ack(id, &ack, recovered);
-        if let Some(subflow) = group.subflows.get(id).filter(|_| group.holds_back(id)) {
+        if let Some(subflow) = group.subflows.get(id).filter(|_| held_back || group.holds_back(id))
+        {
             flow.set_app_limited(subflow);
         }
     }
