@@ -21,7 +21,10 @@ pub struct Difference {
     /// At equal times.
     pub in_time: f64,
     /// At equal times since the last reduction: the first reduction of one window next to the first
-    /// of the other, and so on, each as long as both last until the next. `None` if either has none.
+    /// of the other, and so on, each as long as both last until the next. CUBIC's teeth may come in
+    /// twos, a long one and a short one (fast convergence, RFC 9438 section 4.7), and which is first
+    /// is a phase as well; so it is the first next to the second where that is nearer. `None` if
+    /// either has no reduction.
     pub since_reduction: Option<f64>,
     /// Without time: the smallest window next to the smallest, and so on. Never above `in_time`, for
     /// no other pairing has a smaller sum of differences.
@@ -97,7 +100,11 @@ fn reductions(windows: &[f64]) -> Vec<usize> {
 
 fn since_reduction(kernel: &[f64], simulator: &[f64]) -> Option<f64> {
     let (left, right) = (teeth(kernel), teeth(simulator));
-    apart(left.iter().zip(&right).flat_map(|(left, right)| pairs(left, right)))
+    let without = |skipped: [usize; 2]| {
+        let teeth = left.iter().skip(skipped[0]).zip(right.iter().skip(skipped[1]));
+        apart(teeth.flat_map(|(left, right)| pairs(left, right)))
+    };
+    [[0, 0], [0, 1], [1, 0]].into_iter().filter_map(without).min_by(f64::total_cmp)
 }
 
 /// The windows from each reduction to the next, the last one as far as it goes.
@@ -156,7 +163,8 @@ mod tests {
 
     /// The same heights, in the same shares of time, but the one falls where the other rises. From
     /// their reductions on, 70 to 99 here, there 79 down to 70 and 99 down to 80: 250 in all, of
-    /// 2535. Nine teeth, and 79 next to 70 at the end.
+    /// 2535. The first tooth next to the second is nearest: eight of them, and one that ends after
+    /// ten samples, 50 apart of 745.
     #[test]
     fn another_form_of_the_same_heights_is_apart_since_the_reduction() {
         let rising = sawtooth(0, 301);
@@ -167,7 +175,7 @@ mod tests {
         let falling: Vec<_> = (0..301).map(mirrored).collect();
         let difference = Difference::of(&rising, &falling).unwrap();
         assert_eq!(difference.sorted, 0.0);
-        close(difference.since_reduction.unwrap(), (9.0 * 250.0 + 9.0) / (9.0 * 2535.0 + 70.0));
+        close(difference.since_reduction.unwrap(), (8.0 * 250.0 + 50.0) / (8.0 * 2535.0 + 745.0));
         // In time 2, 4 and so on up to 28, and down again.
         close(difference.in_time, 10.0 * 420.0 / (10.0 * 2535.0 + 70.0));
     }
@@ -181,6 +189,18 @@ mod tests {
         assert!((difference.sorted - 7.5 / 84.5).abs() < 0.005, "{difference:?}");
         // 15 lower all along a tooth of the first.
         close(difference.since_reduction.unwrap(), 15.0 / 84.5);
+    }
+
+    /// Teeth from 70 to 99 and from 70 to 89 in turn, here beginning with the long, there with the
+    /// short one.
+    #[test]
+    fn teeth_in_twos_may_begin_with_either() {
+        let turn = |first: u32, sample: u32| 70.0 + f64::from((sample + first) % 50 % 30);
+        let windows = |first| (0..500).map(|sample| turn(first, sample)).collect::<Vec<_>>();
+        let (long, short) = (windows(0), windows(30));
+        let difference = Difference::of(&long, &short).unwrap();
+        assert_eq!(difference.since_reduction, Some(0.0));
+        assert!(difference.in_time > 0.05, "{difference:?}");
     }
 
     #[test]

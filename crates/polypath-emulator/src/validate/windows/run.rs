@@ -130,6 +130,7 @@ fn samples(recording: &Recording) -> Vec<WindowSample> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::windows::Sawtooth;
 
     fn cell(name: &str) -> Cell {
         let mut cells = cells::shipped_cells().unwrap().into_iter();
@@ -149,6 +150,22 @@ mod tests {
             let refused = compare(&cell(name), 1, &prefix).unwrap_err();
             assert!(matches!(refused, WindowsError::Unsuited { .. }), "{refused}");
         }
+    }
+
+    /// In 25 s BBR looks at the round-trip time twice, 10 s and a little apart. What it then sends
+    /// after a flight of four segments says nothing of the bandwidth, of which it remembers ten
+    /// rounds: no longer than the look takes on a path of 20 ms.
+    #[test]
+    fn bbr_has_its_window_back_after_probe_rtt() {
+        let mut cell = cell("bbr-100m-10ms-1bdp");
+        cell.set.extend(record());
+        let track = with_simulator(&cell.plan().unwrap(), 1).unwrap();
+        let windows = track.windows_from(5 * 50);
+        let period = Sawtooth::of(&windows, INTERVAL.as_secs_f64()).unwrap().period_s.unwrap();
+        assert!((10.0..12.0).contains(&period), "{period}");
+        let looks = windows.iter().filter(|&&window| window < 100.0 * 1_448.0).count();
+        // Each lasts 200 ms, a round to get there, a round at least, and one until the window is back.
+        assert!(looks as f64 * 0.02 <= 2.0 * (0.2 + 4.0 * 0.02), "{looks}");
     }
 
     /// Path and queue hold two BDPs of 20 Mbit/s x 40 ms, 100 kB each, headers of 52 bytes in packets
