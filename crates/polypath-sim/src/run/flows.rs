@@ -2,7 +2,7 @@
 
 use super::{Run, RunningFlow};
 use crate::application::{FlowReport, MessageReport, Observations, RequestReport, VideoReport};
-use crate::scenario::Flow;
+use crate::scenario::{Flow, FlowKind};
 use crate::traffic::Delays;
 use polypath_units::{Bandwidth, Timestamp};
 use serde::Serialize;
@@ -56,6 +56,8 @@ pub enum Observed {
         delivered: u64,
         /// How many did not come although a later one did.
         missing: u64,
+        /// How many came within their deadline, which is met within 1/128, if they have one.
+        in_time: Option<u64>,
         /// From the production of a message to its delivery.
         delay_ms: Option<Spread>,
     },
@@ -126,20 +128,28 @@ impl FlowTotals {
             direction: spec.direction.name(),
             start_s: report.start.as_secs_f64(),
             finished_s: report.finished.map(Timestamp::as_secs_f64),
-            observed: Observed::of(&report.observations),
+            observed: Observed::of(&report.observations, deadline(spec)),
         }
     }
 }
 
+/// How long each message of a flow may take, if that is said.
+fn deadline(spec: &Flow) -> Option<Duration> {
+    match &spec.kind {
+        FlowKind::ConstantRate(flow) => flow.deadline,
+        _ => None,
+    }
+}
+
 impl Observed {
-    fn of(observations: &Observations) -> Self {
+    fn of(observations: &Observations, deadline: Option<Duration>) -> Self {
         match observations {
             Observations::Transfer => Self::Transfer {},
             Observations::Bursts(bursts) => {
                 Self::Bursts { bursts: bursts.bursts, on_s: bursts.on_time.as_secs_f64() }
             }
             Observations::Requests(requests) => Self::requests(requests),
-            Observations::Messages(messages) => Self::messages(messages),
+            Observations::Messages(messages) => Self::messages(messages, deadline),
             Observations::Video(video) => Self::video(video),
         }
     }
@@ -155,9 +165,11 @@ impl Observed {
         }
     }
 
-    fn messages(report: &MessageReport) -> Self {
+    fn messages(report: &MessageReport, deadline: Option<Duration>) -> Self {
         let &MessageReport { produced, delivered, missing, .. } = report;
-        Self::Messages { produced, delivered, missing, delay_ms: Spread::of(&report.delays) }
+        let in_time = deadline.map(|deadline| report.delays.within(deadline));
+        let delay_ms = Spread::of(&report.delays);
+        Self::Messages { produced, delivered, missing, in_time, delay_ms }
     }
 
     fn video(video: &VideoReport) -> Self {

@@ -78,6 +78,29 @@ impl Delays {
         &mut self.buckets[index]
     }
 
+    /// All of another distribution, too.
+    pub fn absorb(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.minimum =
+            if self.count == 0 { other.minimum } else { self.minimum.min(other.minimum) };
+        self.maximum = self.maximum.max(other.maximum);
+        self.count += other.count;
+        self.sum += other.sum;
+        for (bucket, &count) in (other.first..).zip(&other.buckets).filter(|&(_, &count)| count > 0)
+        {
+            *self.bucket_mut(bucket) += count;
+        }
+    }
+
+    /// How many do not exceed `limit`, which is met within 1/128.
+    pub fn within(&self, limit: Duration) -> u64 {
+        let nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        let buckets = (self.first..).zip(&self.buckets);
+        buckets.filter(|&(bucket, _)| middle(bucket) <= nanos).map(|(_, &count)| count).sum()
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -155,6 +178,37 @@ mod tests {
                 let within = nanos.iter().filter(|&&n| u128::from(n) <= delay.as_nanos()).count();
                 prop_assert_eq!(share, within as f64 / nanos.len() as f64);
             }
+        }
+
+        #[test]
+        fn what_is_absorbed_counts_as_if_added(
+            one in prop::collection::vec(0..u64::MAX, 0..50),
+            other in prop::collection::vec(0..u64::MAX, 0..50),
+        ) {
+            let of = |nanos: &[u64]| {
+                let mut delays = Delays::default();
+                nanos.iter().for_each(|&n| delays.add(Duration::from_nanos(n)));
+                delays
+            };
+            let mut merged = of(&one);
+            merged.absorb(&of(&other));
+            let all = of(&[one, other].concat());
+            prop_assert!(merged.distribution().eq(all.distribution()));
+            prop_assert_eq!((merged.count(), merged.mean()), (all.count(), all.mean()));
+            prop_assert_eq!(merged.minimum(), all.minimum());
+        }
+
+        #[test]
+        fn those_within_a_limit_are_counted(
+            nanos in prop::collection::vec(0..1_000_000_u64, 0..100),
+            limit in 0..1_000_000_u64,
+        ) {
+            let mut delays = Delays::default();
+            nanos.iter().for_each(|&n| delays.add(Duration::from_nanos(n)));
+            let exact = |limit: f64| nanos.iter().filter(|&&n| n as f64 <= limit).count() as u64;
+            let given = delays.within(Duration::from_nanos(limit));
+            let (least, most) = (limit as f64 * (1.0 - 1.0 / 64.0), limit as f64 * (1.0 + 1.0 / 64.0));
+            prop_assert!((exact(least)..=exact(most)).contains(&given));
         }
 
         #[test]

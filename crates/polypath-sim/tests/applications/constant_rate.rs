@@ -9,7 +9,11 @@ const PACKET: u64 = 1_200;
 const DISTANCE: Duration = Duration::from_micros(960);
 
 fn flow(mbit_s: f64) -> FlowKind {
-    FlowKind::ConstantRate(ConstantRate { rate: mbit(mbit_s), packet: ByteCount::new(PACKET) })
+    FlowKind::ConstantRate(ConstantRate {
+        rate: mbit(mbit_s),
+        packet: ByteCount::new(PACKET),
+        deadline: None,
+    })
 }
 
 /// 1 Mbit/s: a message every 9.6 ms. Each finds the link idle.

@@ -40,7 +40,7 @@ impl World {
 
 fn constant(mbit_s: f64) -> FlowKind {
     let packet = ByteCount::new(PAYLOAD);
-    FlowKind::ConstantRate(ConstantRate { rate: mbit(mbit_s), packet })
+    FlowKind::ConstantRate(ConstantRate { rate: mbit(mbit_s), packet, deadline: None })
 }
 
 /// The rate is that of the payload: 960 us for each datagram of 10 Mbit/s.

@@ -26,7 +26,11 @@ fn kinds() -> [FlowKind; 5] {
             times: Spread::Exponential,
             requests: None,
         }),
-        FlowKind::ConstantRate(ConstantRate { rate: mbit(1.0), packet: ByteCount::new(400) }),
+        FlowKind::ConstantRate(ConstantRate {
+            rate: mbit(1.0),
+            packet: ByteCount::new(400),
+            deadline: None,
+        }),
         FlowKind::Video(Video {
             chunk: Duration::from_secs(1),
             bit_rates: [0.5, 1.0, 3.0].map(mbit).to_vec(),

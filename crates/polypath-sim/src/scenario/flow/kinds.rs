@@ -164,6 +164,8 @@ keys! {
         rate: Bandwidth where "1 bit/s" to "1000000 Gbit/s";
         /// The size of each packet's payload.
         packet: ByteCount = "1200 B" where "1 B" to "65507 B";
+        /// How long a packet may take to be of use; results then tell how many took no longer.
+        deadline: Option<Duration> where "1 us" to "1 h";
     }
 }
 

@@ -48,9 +48,10 @@ impl Row<'_> {
                 self.value(1, |f| Some(times(f)?.p99)),
             ),
             Observed::Messages { .. } => format!(
-                "{} messages, {} missing, delay {} ms, p99 {} ms",
+                "{} messages, {} missing{}, delay {} ms, p99 {} ms",
                 self.value(0, completed),
                 self.value(0, missing),
+                self.in_time(),
                 self.value(1, |f| Some(times(f)?.p50)),
                 self.value(1, |f| Some(times(f)?.p99)),
             ),
@@ -64,6 +65,14 @@ impl Row<'_> {
         };
         let FlowTotals { kind, direction, .. } = flow;
         Some(format!("{} {kind} {direction}: {seen}", connection.name))
+    }
+
+    /// The messages that came in time, if there is a deadline.
+    fn in_time(self) -> String {
+        match self.value(0, in_time).as_str() {
+            "-" => String::new(),
+            messages => format!(", {messages} in time"),
+        }
     }
 
     /// A value of the flow over the runs.
@@ -93,6 +102,13 @@ fn completed(flow: &FlowTotals) -> Option<f64> {
 fn missing(flow: &FlowTotals) -> Option<f64> {
     match flow.observed {
         Observed::Messages { missing, .. } => Some(missing as f64),
+        _ => None,
+    }
+}
+
+fn in_time(flow: &FlowTotals) -> Option<f64> {
+    match flow.observed {
+        Observed::Messages { in_time, .. } => in_time.map(|messages| messages as f64),
         _ => None,
     }
 }
