@@ -4,6 +4,7 @@
 //!   packets through it, [`endpoint`]s speak [`tcp`], UDP or the bond's protocol, [`application`]s
 //!   use them, all on the [`engine`]'s agenda.
 //! - [`run`]: from a scenario to results.
+//! - [`compare`]: combinations of algorithms against each other over a fixed suite of scenarios.
 //! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
@@ -13,6 +14,7 @@
 
 pub mod application;
 pub mod bench;
+pub mod compare;
 pub mod endpoint;
 pub mod engine;
 pub mod fabric;

@@ -37,11 +37,15 @@ fn the_shipped_scenarios_are_valid_and_name_the_schema() {
         let files = files.filter(|file| file.extension().is_some_and(|end| end == "toml"));
         files.map(move |file| (file, schema)).collect::<Vec<_>>()
     };
-    let inner = ["scenarios/presets", "scenarios/equilibria"];
-    let folders = inner.map(|folder| (folder, "../polypath.schema.json"));
-    let folders = [("scenarios", "polypath.schema.json")].into_iter().chain(folders);
-    let files: Vec<_> = folders.flat_map(of).collect();
-    assert!(files.len() >= 16, "{files:?}");
+    let folders = [
+        ("scenarios", "polypath.schema.json"),
+        ("scenarios/presets", "../polypath.schema.json"),
+        ("scenarios/equilibria", "../polypath.schema.json"),
+        ("scenarios/suite/tuning", "../../polypath.schema.json"),
+        ("scenarios/suite/held_out", "../../polypath.schema.json"),
+    ];
+    let files: Vec<_> = folders.into_iter().flat_map(of).collect();
+    assert!(files.len() >= 40, "{files:?}");
     for (file, schema) in files {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.starts_with(&format!("#:schema {schema}\n")), "{}", file.display());

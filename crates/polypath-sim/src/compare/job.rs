@@ -1,0 +1,127 @@
+//! A run of a grid.
+
+use super::grid::{Stage, plan};
+use super::{BOND, Combination, Control, Measured};
+use crate::run::{Keep, RunError};
+use core::fmt;
+use polypath_units::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// Changes with what a line of results means.
+const FORMAT: &str = "1";
+
+/// Who sends in a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sender {
+    /// The bond over all paths.
+    Bond(Combination),
+    /// The bond over one path alone. It has the shipped scheduler, which has no choice.
+    Alone(Control, String),
+}
+
+/// A run: it depends on nothing else.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// The scenario.
+    pub stage: &'a Stage,
+    /// Who sends.
+    pub sender: Sender,
+    /// The seed.
+    pub seed: u32,
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+#[error("scenario {scenario}, {sender}, seed {seed}: {source}")]
+pub struct JobError {
+    /// The scenario.
+    pub scenario: &'static str,
+    /// Who sends.
+    pub sender: Sender,
+    /// The seed.
+    pub seed: u32,
+    /// Why.
+    pub source: Box<RunError>,
+}
+
+impl Sender {
+    /// What runs on the paths. Over one path the scheduler is the shipped one.
+    fn combination(&self) -> Combination {
+        match self {
+            Self::Bond(combination) => *combination,
+            Self::Alone(control, _) => Combination { control: *control, ..Combination::shipped() },
+        }
+    }
+
+    /// What the connection has otherwise than in the file.
+    fn settings(&self) -> Vec<String> {
+        let Combination { control, scheduler } = self.combination();
+        let set = |key: &str, value: &dyn fmt::Display| format!("connection.{BOND}.{key}={value}");
+        let mut settings =
+            vec![set("congestion", &control.congestion), set("scheduler", &scheduler)];
+        settings.extend(control.slow_start.map(|start| set("slow_start", &start)));
+        if let Self::Alone(_, path) = self {
+            settings.push(set("paths", &format_args!("[\"{path}\"]")));
+        }
+        settings
+    }
+}
+
+/// `bbr+edpf`, `cubic+hystart_pp over lte`
+impl fmt::Display for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bond(combination) => write!(f, "{combination}"),
+            Self::Alone(control, path) => write!(f, "{control} over {path}"),
+        }
+    }
+}
+
+impl Job<'_> {
+    fn settings(&self) -> Vec<String> {
+        [self.stage.settings(self.seed), self.sender.settings()].concat()
+    }
+
+    /// What tells this run from every other one: a digest of the program's version, the scenario's
+    /// text, everything that is set in it, the algorithms' parameters with their defaults, and the
+    /// seed.
+    pub fn key(&self) -> String {
+        let combination = self.sender.combination();
+        let Combination { control, scheduler } = combination;
+        let algorithms = (
+            control.congestion.description(),
+            control.slow_start.map(|start| start.description()),
+            scheduler.description(),
+        );
+        let parts = [
+            FORMAT.to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+            self.stage.scenario.text.to_owned(),
+            self.settings().join("\n"),
+            format!("{algorithms:?} {:?}", combination.config()),
+            self.seed.to_string(),
+        ];
+        let mut digest = Sha256::new();
+        for part in parts {
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Runs it. `watch` is told the time now and then.
+    ///
+    /// # Errors
+    /// When the scenario cannot be run with this sender.
+    pub fn run(&self, watch: &mut dyn FnMut(Timestamp)) -> Result<Measured, JobError> {
+        let keep = Keep { folder: None, delays: true };
+        let plan = plan(&self.stage.scenario, &self.settings());
+        let outcome = plan.and_then(|plan| plan.run(self.seed.into(), keep, watch));
+        outcome.map(|outcome| Measured::of(&outcome)).map_err(|source| JobError {
+            scenario: self.stage.scenario.name,
+            sender: self.sender.clone(),
+            seed: self.seed,
+            source: Box::new(source),
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Results on disk: one line of JSON for each run, written as soon as it is over.
+
+use super::{Job, Measured};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The file in the folder of a comparison.
+const FILE: &str = "results.jsonl";
+
+/// The results of runs, in a file that grows. Lines of runs that nobody asks for, of older programs or
+/// of scenarios that were changed, stay in it.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    known: BTreeMap<String, Measured>,
+}
+
+/// A store, and what was found when it was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The store.
+    pub store: Store,
+    /// The last line was not whole, because the program that wrote it was killed: it is gone, and
+    /// its run is to be done again.
+    pub torn: bool,
+}
+
+/// Why results cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Two comparisons at a time.
+    #[error("{}: another comparison writes to it", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line that no comparison has written.
+    #[error("{}:{line}: not a line of results ({source}); allowed: what `polypath compare` has written", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+/// A line. What stands beside the key and the results is for readers.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    key: String,
+    scenario: String,
+    sender: String,
+    seed: u32,
+    /// As it stands: lines of other versions have other fields.
+    measured: serde_json::Value,
+}
+
+impl Store {
+    /// Opens the results in a folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn open(folder: &Path) -> Result<Opened, StoreError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { path, source }
+        };
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        let path = folder.join(FILE);
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).append(true).create(true).open(&path).map_err(failed(&path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path }),
+            Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, source }),
+        }
+        let torn = drop_torn(&mut file).map_err(failed(&path))?;
+        let mut text = String::new();
+        file.rewind().and_then(|()| file.read_to_string(&mut text)).map_err(failed(&path))?;
+        let known = read(&text).map_err(|(line, source)| StoreError::Line {
+            path: path.clone(),
+            line,
+            source,
+        })?;
+        Ok(Opened { store: Self { path, file, known }, torn })
+    }
+
+    /// What a run has measured, if it is there.
+    pub fn get(&self, key: &str) -> Option<Measured> {
+        self.known.get(key).copied()
+    }
+
+    /// Keeps what a run has measured; it is on its way to the disk when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, job: &Job<'_>, measured: &Measured) -> Result<(), StoreError> {
+        let line = Line {
+            key: job.key(),
+            scenario: job.stage.scenario.name.to_owned(),
+            sender: job.sender.to_string(),
+            seed: job.seed,
+            measured: serde_json::json!(measured),
+        };
+        let text = serde_json::json!(line).to_string() + "\n";
+        // In one piece: a program that is killed leaves a torn line at the end at most.
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        self.known.insert(line.key, *measured);
+        Ok(())
+    }
+}
+
+/// Takes away what stands behind the last whole line. Returns whether there was anything.
+fn drop_torn(file: &mut File) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    if whole < bytes.len() {
+        file.set_len(whole as u64)?;
+    }
+    Ok(whole < bytes.len())
+}
+
+/// The results by key. Of lines whose results have another form only the key is looked at: nobody
+/// asks for it.
+fn read(text: &str) -> Result<BTreeMap<String, Measured>, (usize, serde_json::Error)> {
+    let mut known = BTreeMap::new();
+    for (text, number) in text.lines().zip(1..) {
+        let line: Line = serde_json::from_str(text).map_err(|source| (number, source))?;
+        if let Ok(measured) = serde_json::from_value(line.measured) {
+            known.insert(line.key, measured);
+        }
+    }
+    Ok(known)
+}

@@ -1,0 +1,91 @@
+//! The scenarios that everything is compared in.
+
+use core::fmt;
+use serde::Serialize;
+
+/// The connection that is compared is called so in every scenario of the suite.
+pub const BOND: &str = "bond";
+
+/// What a scenario of the suite may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Half {
+    /// To choose algorithms and parameters by.
+    Tuning,
+    /// For the final table alone.
+    HeldOut,
+}
+
+impl Half {
+    /// `tuning` or `held_out`, as the folder is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tuning => "tuning",
+            Self::HeldOut => "held_out",
+        }
+    }
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A scenario of the suite: the file `scenarios/suite/HALF/NAME.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuiteScenario {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be used for: the folder that it is in.
+    pub half: Half,
+    /// The text of the file.
+    pub text: &'static str,
+}
+
+/// The files, by folder.
+macro_rules! suite {
+    ($($half:ident in $folder:literal: [$($name:literal),+ $(,)?]),+ $(,)?) => {
+        /// The suite, those for tuning first.
+        pub const SUITE: &[SuiteScenario] = &[$($(SuiteScenario {
+            name: $name,
+            half: Half::$half,
+            text: include_str!(concat!(
+                "../../../../scenarios/suite/", $folder, "/", $name, ".toml"
+            )),
+        }),+),+];
+    };
+}
+
+suite! {
+    Tuning in "tuning": [
+        "static_5g_lte",
+        "equal_operators",
+        "walk_5g_lte",
+        "drive_two_operators",
+        "train_two_operators",
+        "handover",
+        "blockage",
+        "deep_buffer",
+        "small_receive_buffer",
+        "lossy",
+        "shared_bottleneck",
+        "short_web",
+        "cbr_video_call",
+    ],
+    HeldOut in "held_out": [
+        "static_three",
+        "far_apart",
+        "walk_mmwave",
+        "drive_5g_lte",
+        "train_three_operators",
+        "handover_with_loss",
+        "silent_death",
+        "deep_buffer_everywhere",
+        "small_receive_buffer_three",
+        "lossy_bursts",
+        "busy_cell",
+        "short_files",
+        "cbr_remote_driving",
+    ],
+}
