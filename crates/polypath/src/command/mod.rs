@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod bench;
 mod bonding;
+pub mod compare;
 mod composition;
 pub mod demo;
 pub mod edge;
@@ -23,6 +24,7 @@ pub use composition::Composition;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use polypath_sim::compare::SelectError;
 use polypath_sim::run::RunError;
 use polypath_sim::scenario::ScenarioError;
 use serde::Deserialize;
@@ -50,6 +52,7 @@ enum Command {
     Demo(demo::DemoOptions),
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
+    Compare(compare::CompareOptions),
     Trace(trace::TraceArgs),
     Validate(validate::ValidateArgs),
     Bench(bench::BenchArgs),
@@ -72,6 +75,7 @@ impl Cli {
             Command::Demo(options) => demo::run(&options),
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
+            Command::Compare(options) => compare::run(&options),
             Command::Trace(args) => trace::run(&args),
             Command::Validate(args) => validate::run(&args),
             Command::Bench(args) => bench::run(&args),
@@ -85,6 +89,7 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
         cause.is::<UsageError>()
             || cause.is::<NoHome>()
             || cause.is::<ScenarioError>()
+            || cause.is::<SelectError>()
             || cause.downcast_ref::<RunError>().is_some_and(RunError::is_of_scenario)
     });
     ExitCode::from(if usage { 2 } else { 1 })

@@ -6,7 +6,7 @@ use super::html;
 /// the other rows.
 pub fn page<const N: usize>(title: &str, rows: &[[String; N]], notes: &[String]) -> String {
     html::page(title, |page| {
-        html::write_table(page, rows);
+        html::write_table(page, rows, 1);
         html::write_notes(page, notes);
     })
 }

@@ -1,8 +1,9 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
-//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]) and of comparisons ([`fidelity`],
-//! [`windows`]).
+//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]), of the simulator beside the
+//! kernel ([`fidelity`], [`windows`]), of algorithms beside each other ([`comparison`]).
 
 mod chart;
+pub mod comparison;
 mod demo_page;
 pub mod fidelity;
 mod html;

@@ -24,7 +24,7 @@ pub fn page<const N: usize>(
     charts: &[WindowChart],
 ) -> String {
     html::page(title, |page| {
-        html::write_table(page, rows);
+        html::write_table(page, rows, 1);
         html::write_notes(page, notes);
         for chart in charts {
             write_chart(page, chart);

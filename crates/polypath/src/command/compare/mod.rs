@@ -1,0 +1,140 @@
+//! `polypath compare`: combinations of algorithms against each other.
+
+mod progress;
+mod runs;
+mod text;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use polypath_core::congestion::CongestionKind;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
+use polypath_sim::compare::{Comparison, Grid, Half, Selection};
+
+use crate::output;
+use crate::report::comparison;
+use runs::Finished;
+
+/// Seeds if nothing is said.
+const SEEDS: u32 = 5;
+const QUICK_SEEDS: u32 = 1;
+/// The exit code of a program that SIGINT ended.
+const INTERRUPTED: u8 = 130;
+
+/// Compare congestion controls, slow starts and schedulers over a suite of 5G scenarios
+///
+/// Runs every combination that makes sense over bonds in the simulator, and each control over each
+/// path alone, and ranks the combinations.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct CompareOptions {
+    /// Only combinations that differ from the shipped one in one part, 6 s of each scenario, one seed
+    #[arg(long)]
+    quick: bool,
+    /// How many seeds, from 1 on [default: 5, with --quick 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    seeds: Option<u32>,
+    /// Only these scenarios
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    scenario: Vec<String>,
+    /// Only the half of the suite that algorithms are tuned by, or the one held out
+    #[arg(long, value_name = "HALF")]
+    half: Option<HalfName>,
+    /// Only these congestion controls
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    congestion: Vec<CongestionKind>,
+    /// Only these slow starts
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    slow_start: Vec<SlowStartKind>,
+    /// Only these schedulers
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    scheduler: Vec<SchedulerKind>,
+    /// How many runs at once [default: one for each core]
+    #[arg(long, value_name = "J")]
+    jobs: Option<NonZeroUsize>,
+    /// Keep the results of runs in this folder, and do not repeat those that are there
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write a page with the ranking and a heat map
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A half of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum HalfName {
+    Tuning,
+    HeldOut,
+}
+
+/// Runs the comparison and prints it.
+///
+/// # Errors
+/// When nothing is to be compared, a run fails, or something cannot be read or written.
+pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
+    let selection = options.selection();
+    let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
+    let grid = Grid::new(&scenarios, combinations, options.seeds(), selection.limit())?;
+    let results = match runs::run(&grid, options.out.as_deref(), options.jobs())? {
+        Finished::All(results) => results,
+        Finished::Interrupted { done, of } => {
+            output::tell(&options.interrupted(done, of));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    };
+    let comparison = Comparison::new(&grid, &results);
+    if let Some(file) = &options.html {
+        let page = comparison::page(&comparison, options.title());
+        fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    output::print(&match options.json {
+        true => serde_json::to_string_pretty(&comparison)? + "\n",
+        false => text::render(&comparison, options.title()),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl CompareOptions {
+    fn selection(&self) -> Selection {
+        Selection {
+            quick: self.quick,
+            scenarios: self.scenario.clone(),
+            half: self.half.map(|half| match half {
+                HalfName::Tuning => Half::Tuning,
+                HalfName::HeldOut => Half::HeldOut,
+            }),
+            congestion: self.congestion.clone(),
+            slow_start: self.slow_start.clone(),
+            scheduler: self.scheduler.clone(),
+        }
+    }
+
+    fn seeds(&self) -> u32 {
+        self.seeds.unwrap_or(if self.quick { QUICK_SEEDS } else { SEEDS })
+    }
+
+    fn jobs(&self) -> NonZeroUsize {
+        self.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    const fn title(&self) -> &'static str {
+        if self.quick { "Quick comparison" } else { "Comparison" }
+    }
+
+    fn interrupted(&self, done: usize, of: usize) -> String {
+        let kept = match &self.out {
+            Some(folder) => format!("they are in {}; the same command goes on", folder.display()),
+            None => "with --out DIR they would have been kept".to_owned(),
+        };
+        format!("interrupted after {done} of {of} runs: {kept}\n")
+    }
+}
