@@ -15,8 +15,10 @@
 //! rate (`rate srtt`). After idling the last rate is as good as none, for a switch gives away what is
 //! not used: the subflow starts again, no faster than that rate.
 //!
-//! A rate is believed. It must come from a network whose switches write it, where the narrowest
-//! of them corrects what a receiver forges: see [`crate::feedback`]. Each subflow on its own.
+//! A rate is believed, between two bounds: two segments per second, which is less than what a switch
+//! allots at least (2 packets in a period of at most 1 s), and a rate that the user sets. It must come
+//! from a network whose switches write it, where the narrowest of them corrects what a receiver
+//! forges: see [`crate::feedback`]. Each subflow on its own.
 
 use super::{Ack, CongestionAvoidance, Cubic, CubicParameters, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -41,6 +43,12 @@ parameters! {
         /// The least such time in seconds.
         pub feedback_secs: f64 = 1.0, "feedback_timeout", "s",
             "least such time";
+        /// A rate below this many segments per second is taken for this.
+        pub min_rate_segments: f64 = 2.0, "min_rate", "segments/s",
+            "a lower rate is taken for this: less than a switch allots";
+        /// A rate above this many Mbit/s is taken for this.
+        pub max_rate_mbit_s: f64 = 1e6, "max_rate", "Mbit/s",
+            "a higher rate is taken for this", 0.001 to 1e9;
     }
 }
 
@@ -52,6 +60,12 @@ impl BrfParameters {
             |srtt| gain * rate * srtt,
         );
         product.max(self.min_cwnd_segments * subflow.mss as f64)
+    }
+
+    /// What is believed of a rate in bytes/s, which anybody on the way may have forged.
+    fn bounded(&self, rate: f64, subflow: &Subflow) -> f64 {
+        let most = Bandwidth::from_mbit_per_sec(self.max_rate_mbit_s).bytes_per_sec();
+        rate.max(self.min_rate_segments * subflow.mss as f64).min(most)
     }
 
     /// Whether a rate of time `since` no longer counts.
@@ -154,7 +168,7 @@ impl CongestionAvoidance for Brf {
         if rate == Bandwidth::ZERO {
             return;
         }
-        let rate = rate.bytes_per_sec();
+        let rate = self.parameters.bounded(rate.bytes_per_sec(), state);
         *self.mode(subflow) = Mode::Told { rate, at: now };
         self.apply(rate, state);
     }
@@ -299,8 +313,8 @@ mod tests {
         flows.get_mut(path(0)).unwrap().srtt = Some(Duration::from_millis(200));
         brf.on_ack(path(0), &at(1), &mut flows);
         assert_eq!(state(&flows).cwnd, 400_000.0);
-        brf.on_feedback(path(0), Timestamp::ZERO, Bandwidth::from_bits_per_sec(8), &mut flows);
-        assert_eq!((state(&flows).cwnd, pacing(&brf)), (4.0 * 1_500.0, Some(1.0)));
+        brf.on_feedback(path(0), Timestamp::ZERO, Bandwidth::from_bits_per_sec(48_000), &mut flows);
+        assert_eq!((state(&flows).cwnd, pacing(&brf)), (4.0 * 1_500.0, Some(6_000.0)));
         assert_eq!(state(&flows).ssthresh, state(&flows).cwnd, "no slow start");
     }
 
@@ -363,6 +377,18 @@ mod tests {
             assert!(state(&flows).cwnd <= state(&flows).initial_window());
             brf.on_delivery(path(0), &at(60_000), &flows);
             assert_eq!(pacing(&brf), Some(expected));
+        }
+    }
+
+    #[test]
+    fn forged_rates_are_bounded() {
+        let parameters = BrfParameters { max_rate_mbit_s: 80.0, ..BrfParameters::DEFAULT };
+        let mut brf = Brf::new(parameters);
+        let mut flows = subflows(MSS, &[(15_000.0, 100)]);
+        for (forged, expected) in [(1.0, 3_000.0), (9.9e6, 9.9e6), (6.552e12, 10e6)] {
+            let rate = Bandwidth::from_bytes_per_sec(forged);
+            brf.on_feedback(path(0), Timestamp::ZERO, rate, &mut flows);
+            assert_eq!(pacing(&brf), Some(expected), "{forged}");
         }
     }
 

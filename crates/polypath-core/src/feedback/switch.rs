@@ -173,7 +173,9 @@ impl Switch {
         if packet.flags.syn {
             return flow.on_syn(now);
         }
-        if let Some(rtt) = flow.on_reply(now)
+        // What was sent before the answer arrived is no reply to it.
+        if packet.flags.ack
+            && let Some(rtt) = flow.on_reply(now)
             && let Some(flow) = self.table.get_mut(&reverse)
         {
             flow.rtt = Some(rtt);

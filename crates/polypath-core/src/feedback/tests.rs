@@ -296,6 +296,22 @@ fn counters_of_hardware_stand_for_packets_and_may_wrap() {
     switch.on_flow_counter(ms(500), &key(77), 1);
 }
 
+/// The path of a bond sends before the answer to its first datagram has come. Periods are as long as
+/// the round trip.
+#[test]
+fn what_acknowledges_nothing_does_not_end_the_timing_of_a_handshake() {
+    let mut switch = switch(SwitchParameters::DEFAULT);
+    switch.on_packet(ms(0), &syn(1, Class::Brf));
+    switch.on_packet(ms(12), &syn_ack(1));
+    let early = Packet { flags: TcpFlags::default(), ..data(1, Class::Brf) };
+    switch.on_packet(ms(13), &early);
+    switch.on_packet(ms(20), &data(1, Class::Brf));
+    run(&mut switch, 21, 300, &[(1, 8)]);
+    let due = switch.next_timer().unwrap();
+    switch.on_timer(due);
+    assert_eq!(switch.next_timer(), Some(due + Duration::from_millis(20)));
+}
+
 #[test]
 fn packets_of_unknown_ports_pass_unchanged() {
     let mut switch = Switch::new(SwitchParameters::DEFAULT);
