@@ -186,18 +186,22 @@ impl Flow {
         self.state = State::Measured;
         self.history.sum += self.measured;
         self.history.periods = self.history.periods.saturating_add(1);
-        self.judge(parameters);
+        self.judge(parameters.packet_bytes / elapsed.as_secs_f64(), parameters);
     }
 
     /// Equation (14): whether the application limits it. What was raised is not judged until a
-    /// sender can have heard of it and data at that rate can have come: one period each.
-    fn judge(&mut self, parameters: &SwitchParameters) {
+    /// sender can have heard of it and data at that rate can have come: one period each. Where a
+    /// period holds few packets, the `packet` that one has more than those before says nothing.
+    fn judge(&mut self, packet: f64, parameters: &SwitchParameters) {
         if self.settling > 0 {
             self.settling -= 1;
             return;
         }
-        let share = if self.limited { parameters.resumed_share } else { parameters.limited_share };
-        self.limited = self.measured < share * self.allocated;
+        self.limited = if self.limited {
+            self.measured < parameters.resumed_share * self.allocated + packet
+        } else {
+            self.measured < parameters.limited_share * self.allocated
+        };
     }
 
     /// How it takes part in allocation, with weight 1. What a limited flow sends is the most of its
@@ -303,6 +307,21 @@ mod tests {
         flow.assign(99_000.0 * 10.0 / 0.95, &PARAMETERS);
         period(&mut flow, 3, 99_001);
         assert_eq!(flow.share().demand, Demand::Unlimited, "at least 0.95 is not limited");
+    }
+
+    /// Of 37 packets in a period one is 2.7 %, and a period cuts between packets where it likes.
+    #[test]
+    fn a_packet_more_does_not_make_a_limited_flow_an_unlimited_one() {
+        let mut flow = flow();
+        flow.allocated = 1e6;
+        for (number, packets) in (0..).zip([37, 37, 38, 37, 39, 38]) {
+            period(&mut flow, number, 1_500 * packets);
+            assert_eq!(flow.share().demand, Demand::Limited, "{number}");
+            let most = flow.share().measured;
+            flow.assign(1.05 * most, &PARAMETERS);
+        }
+        period(&mut flow, 6, 1_500 * 42);
+        assert_eq!(flow.share().demand, Demand::Unlimited);
     }
 
     #[test]
