@@ -17,6 +17,8 @@ pub struct Payload {
     pub(crate) probe: Option<u64>,
     /// It holds an acknowledgement, which must be said again if it is lost.
     pub(crate) ack: bool,
+    /// It holds a datagram of a flow.
+    pub(crate) datagram: bool,
     /// Length of the datagrams in bytes, and their number.
     pub(crate) len: u64,
     pub(crate) datagrams: u64,
@@ -31,9 +33,15 @@ impl Payload {
         self.control.extend(other.control);
         self.probe = self.probe.or(other.probe);
         self.ack |= other.ack;
+        self.datagram |= other.datagram;
         self.len += other.len;
         self.datagrams += other.datagrams;
         self
+    }
+
+    /// Whether it holds data of streams or flows, and not only what the bond says of itself.
+    pub fn is_data(&self) -> bool {
+        self.datagram || self.chunk.is_some()
     }
 
     pub(crate) fn chunks(&self) -> impl Iterator<Item = ChunkRef> {

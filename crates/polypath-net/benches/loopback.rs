@@ -53,11 +53,11 @@ async fn measure(bytes: u64, transfer: impl Future<Output = ()>) -> Cost {
 /// One stream of the library itself, with its default settings.
 async fn library(bytes: u64) -> Cost {
     let (hub, edge) = (SecretKey::from_seed([1; 32]), SecretKey::from_seed([2; 32]));
-    let server = identity::server_config(&hub, ALPN).unwrap();
+    let server = identity::server_config(&hub, &[ALPN]).unwrap();
     let server = noq::ServerConfig::with_crypto(Arc::new(server));
     let server = noq::Endpoint::server(server, LOCAL).unwrap();
     let address = server.local_addr().unwrap();
-    let client = identity::client_config(&edge, hub.public(), ALPN).unwrap();
+    let client = identity::client_config(&edge, hub.public(), &[ALPN]).unwrap();
     let endpoint = noq::Endpoint::client(LOCAL).unwrap();
     let config = noq::ClientConfig::new(Arc::new(client));
     let connecting = endpoint.connect_with(config, address, identity::SERVER_NAME).unwrap();

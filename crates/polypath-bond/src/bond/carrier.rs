@@ -5,8 +5,9 @@ use crate::codec::{Control, Side};
 use crate::path::{InFlight, Path, Payload};
 use bytes::Bytes;
 use polypath_core::estimator::RttEstimator;
+use polypath_core::feedback::Code;
 use polypath_core::scheduler::Delivery;
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{Bandwidth, PathId, Timestamp};
 use std::time::Duration;
 
 /// A datagram to send on a path.
@@ -162,6 +163,16 @@ impl Bond {
             let delivery = Delivery { path: id, start, end, data_ack: self.chunks.una() };
             self.scheduler.on_delivered(&delivery, now);
         }
+    }
+
+    /// Switches told a path its rate: to be called before the acknowledgements that came with it are
+    /// reported. They count bytes on the wire, congestion control the packets of the carrier:
+    /// `headers` is what is added to each of those, in bytes.
+    pub fn on_feedback(&mut self, id: PathId, code: Code, headers: u64, now: Timestamp) {
+        let (Some(rate), Some(path)) = (code.bytes_per_sec(), self.paths.get(&id)) else { return };
+        let packet = path.packet_size();
+        let share = packet as f64 / (packet + headers) as f64;
+        self.congestion.on_feedback(id, now, Bandwidth::from_bytes_per_sec(rate * share));
     }
 
     /// All packets of one acknowledgement have been reported.

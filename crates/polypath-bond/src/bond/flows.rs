@@ -268,6 +268,7 @@ impl Bond {
         let mut buf = BytesMut::with_capacity(data.len() + 32);
         encode_datagram_header(&mut buf, id, seq, None);
         buf.extend_from_slice(data);
-        self.commit(path, buf.freeze(), Payload::default())
+        let payload = Payload { datagram: true, ..Payload::default() };
+        self.commit(path, buf.freeze(), payload)
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use bytes::{Bytes, BytesMut};
 use polypath_core::failure::{Feedback, Query, SuspectReport};
+use polypath_core::feedback::Code;
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -149,6 +150,15 @@ fn encoded(encode: impl FnOnce(&mut BytesMut)) -> String {
     hex(&buf)
 }
 
+fn header_examples() -> [FeedbackHeader; 3] {
+    let nothing = FeedbackHeader::default();
+    [
+        FeedbackHeader { opens: true, data: true, ..nothing },
+        FeedbackHeader { replies: true, code: Code::new(12_005), ..nothing },
+        FeedbackHeader { replies: true, closes: true, ..nothing },
+    ]
+}
+
 #[test]
 fn the_examples_of_the_document_are_what_is_encoded() {
     let frames = frame_examples();
@@ -157,7 +167,15 @@ fn the_examples_of_the_document_are_what_is_encoded() {
     let joins = joins.iter().map(|join| encoded(|buf| join.encode(buf)));
     let replies = reply_examples();
     let replies = replies.iter().map(|reply| encoded(|buf| reply.encode(buf)));
-    assert_eq!(frames.chain(joins).chain(replies).collect::<BTreeSet<_>>(), documented());
+    let headers = header_examples();
+    let headers = headers.iter().map(|header| {
+        let mut buf = Vec::new();
+        header.encode(&mut buf);
+        assert_eq!(FeedbackHeader::decode(&buf), Some(*header));
+        hex(&buf)
+    });
+    let all = frames.chain(joins).chain(replies).chain(headers);
+    assert_eq!(all.collect::<BTreeSet<_>>(), documented());
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod control;
 mod decode;
 mod encode;
 mod error;
+mod feedback;
 mod frame;
 mod id;
 mod join;
@@ -27,6 +28,7 @@ pub use encode::{
     datagram_header_size, encode_datagram_header, encode_stream_header, stream_header_size,
 };
 pub use error::DecodeError;
+pub use feedback::{ALPN_FEEDBACK, FeedbackHeader};
 pub use frame::{
     AckFrame, Arrival, DatagramFrame, Frame, MAX_ACK_RANGES, MAX_SILENCE, StreamFrame,
 };

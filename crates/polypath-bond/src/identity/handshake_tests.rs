@@ -94,12 +94,12 @@ struct Pair {
 impl Pair {
     /// Runs a handshake of the edge, which expects the key `expected`, with the hub to its end.
     fn handshake(edge_key: &SecretKey, hub_key: &SecretKey, expected: PublicKey) -> Self {
-        let crypto = server_config(hub_key, ALPN).unwrap();
+        let crypto = server_config(hub_key, &[ALPN]).unwrap();
         let hub = End::new(4433, Some(ServerConfig::with_crypto(Arc::new(crypto))));
         let mut pair = Self { edge: End::new(50_000, None), hub };
         #[expect(clippy::disallowed_methods, reason = "noq starts its clock at an Instant")]
         let now = Instant::now();
-        let crypto = client_config(edge_key, expected, ALPN).unwrap();
+        let crypto = client_config(edge_key, expected, &[ALPN]).unwrap();
         let config = ClientConfig::new(Arc::new(crypto));
         let connection = pair.edge.endpoint.connect(now, config, pair.hub.address, SERVER_NAME);
         pair.edge.connection = Some(connection.unwrap());
@@ -194,7 +194,7 @@ fn proofs_agree_on_both_ends_and_differ_by_secret_and_connection() {
 fn nothing_is_proved_before_the_handshake() {
     let (edge, hub) = keys();
     let mut end = End::new(50_000, None);
-    let crypto = client_config(&edge, hub.public(), ALPN).unwrap();
+    let crypto = client_config(&edge, hub.public(), &[ALPN]).unwrap();
     #[expect(clippy::disallowed_methods, reason = "noq starts its clock at an Instant")]
     let now = Instant::now();
     let config = ClientConfig::new(Arc::new(crypto));

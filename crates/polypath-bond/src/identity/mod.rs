@@ -15,7 +15,8 @@ pub use join_proof::{JoinProofError, join_proof, verify_join_proof};
 pub use join_string::{JoinString, JoinStringError};
 pub use key::{ParseKeyError, PublicKey, SecretKey};
 pub use tls::{
-    SERVER_NAME, TlsConfigError, WrongHubKey, client_config, peer_public_key, server_config,
+    SERVER_NAME, TlsConfigError, WrongHubKey, application_protocol, client_config, peer_public_key,
+    server_config,
 };
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use noq_proto::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig, QuicServerConfig};
+use noq_proto::crypto::rustls::{
+    HandshakeData, NoInitialCipherSuite, QuicClientConfig, QuicServerConfig,
+};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature_with_raw_key};
@@ -59,13 +61,14 @@ impl WrongHubKey {
 }
 
 /// TLS for an edge: presents the key of `secret` and accepts the server with the key `hub` alone.
+/// Speaks one of the application protocols `alpn`.
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
 pub fn client_config(
     secret: &SecretKey,
     hub: PublicKey,
-    alpn: &[u8],
+    alpn: &[&[u8]],
 ) -> Result<QuicClientConfig, TlsConfigError> {
     let provider = Arc::new(ring::default_provider());
     let mut config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -75,18 +78,22 @@ pub fn client_config(
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
             certified_key(secret)?,
         )));
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
     Ok(QuicClientConfig::try_from(config)?)
 }
 
 /// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
-/// Ed25519 key. What the edge may do is decided afterwards, by its [`peer_public_key`].
+/// Ed25519 key. What the edge may do is decided afterwards, by its [`peer_public_key`]. Speaks the
+/// first of the application protocols `alpn` that the edge speaks.
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
-pub fn server_config(secret: &SecretKey, alpn: &[u8]) -> Result<QuicServerConfig, TlsConfigError> {
+pub fn server_config(
+    secret: &SecretKey,
+    alpn: &[&[u8]],
+) -> Result<QuicServerConfig, TlsConfigError> {
     let provider = Arc::new(ring::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -94,7 +101,7 @@ pub fn server_config(secret: &SecretKey, alpn: &[u8]) -> Result<QuicServerConfig
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified_key(
             secret,
         )?)));
-    config.alpn_protocols = vec![alpn.to_vec()];
+    config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     config.max_early_data_size = 0;
@@ -109,6 +116,11 @@ pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> 
     }
     let identity = session.peer_identity()?.downcast::<Vec<CertificateDer<'static>>>().ok()?;
     PublicKey::from_spki(identity.first()?)
+}
+
+/// The application protocol that the ends of `connection` have agreed on; `None` until then.
+pub fn application_protocol(connection: &noq_proto::Connection) -> Option<Vec<u8>> {
+    connection.crypto_session().handshake_data()?.downcast::<HandshakeData>().ok()?.protocol
 }
 
 fn certified_key(secret: &SecretKey) -> Result<Arc<CertifiedKey>, Error> {

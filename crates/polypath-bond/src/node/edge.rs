@@ -44,6 +44,12 @@ const LEAST: Parameters = Parameters {
     max_ack_delay: Duration::from_millis(25),
 };
 
+impl Wanted {
+    const fn new(spec: PathSpec) -> Self {
+        Self { spec, backoff: FIRST_RETRY, srtt: None, feedback: true }
+    }
+}
+
 impl Node {
     /// Opens a bond without paths. Streams can be opened and written at once.
     ///
@@ -70,13 +76,14 @@ impl Node {
     ) -> Result<(), NodeError> {
         let id = spec.id;
         let entry = self.bonds.get_mut(&key).ok_or(NodeError::UnknownBond(key))?;
+        entry.wanted.entry(id).and_modify(|wanted| wanted.feedback = true);
         if let Some(index) = entry.carriers.remove(&id) {
             entry.bond.remove_path(id);
             self.close_connection(index, CloseCode::PathReplaced, now);
         }
         self.try_connect(key, &spec, now)?;
         if let Some(entry) = self.bonds.get_mut(&key) {
-            entry.wanted.insert(id, Wanted { spec, backoff: FIRST_RETRY, srtt: None });
+            entry.wanted.insert(id, Wanted::new(spec));
         }
         Ok(())
     }
@@ -116,7 +123,9 @@ impl Node {
     ) -> Result<(), NodeError> {
         let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
         let recorder = Recorder::default();
-        let config = self.settings.client(&self.identity, hub, recorder.clone())?;
+        let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&spec.id));
+        let feedback = wanted.is_none_or(|wanted| wanted.feedback);
+        let config = self.settings.client(&self.identity, hub, recorder.clone(), feedback)?;
         let instant = self.epoch + now.since(Timestamp::ZERO);
         let connected = self.endpoint.connect(instant, config, spec.remote, SERVER_NAME);
         let (handle, connection) =

@@ -24,7 +24,8 @@ impl Node {
 
     /// A datagram arrived.
     pub fn handle_datagram(&mut self, incoming: Incoming, now: Timestamp) {
-        let Incoming { socket, remote, local_ip, ecn, data } = incoming;
+        let Incoming { socket, remote, local_ip, ecn, mut data } = incoming;
+        let header = self.settings.take_header(&mut data);
         let tuple = FourTuple::new(remote, local_ip);
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
@@ -34,7 +35,8 @@ impl Node {
                 if let Some(connection) = self.connections.get_mut(&handle.0) {
                     connection.socket = socket;
                     connection.is_answered = true;
-                    connection.path.connection.handle_event(event);
+                    let code = connection.path.handle_event(event, header);
+                    self.tell_rate(handle.0, code, remote, now);
                     self.process(handle.0, now);
                 }
             }
@@ -346,6 +348,9 @@ impl Node {
             self.timers.set(Timer::Join(index), connection.join_by);
             return;
         }
+        if is_answered && !refused {
+            self.doubt_feedback(index);
+        }
         let code = if refused { CloseCode::JoinRefused } else { CloseCode::JoinTimeout };
         self.close_connection(index, code, now);
         if let Some((key, path)) = owner {
@@ -397,6 +402,7 @@ impl Node {
     /// A handshake is complete.
     fn on_connected(&mut self, index: usize, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
+        connection.path.on_connected();
         if !connection.path.takes_datagrams() {
             self.close_connection(index, CloseCode::ProtocolViolation, now);
             return;

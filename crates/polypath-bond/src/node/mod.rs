@@ -4,6 +4,7 @@
 //! the next timer, and events. The same node runs on sockets and in virtual time.
 
 mod edge;
+mod feedback;
 mod hub;
 mod io;
 mod timers;
@@ -70,6 +71,9 @@ struct Wanted {
     backoff: Duration,
     /// What the path's RTT was when it had joined last.
     srtt: Option<Duration>,
+    /// Whether its connections offer routing feedback, if the bond does: not after one that did so
+    /// was answered but could not join.
+    feedback: bool,
 }
 
 /// A bond and what belongs to it.
@@ -119,7 +123,7 @@ impl Node {
     pub fn new(config: NodeConfig, epoch: Instant) -> Result<Self, NodeError> {
         let NodeConfig { identity, role, bond, seed } = config;
         let bond = bond.raised_to_least();
-        let mut settings = QuicSettings::new(seed, bond.idle_timeout);
+        let mut settings = QuicSettings::new(seed, bond.idle_timeout, bond.offers_feedback());
         let endpoint_config = settings.endpoint(&identity);
         let server = match role {
             Role::Edge { .. } => None,

@@ -3,9 +3,13 @@
 use super::recorder::Record;
 use super::{Exchange, Recorder};
 use crate::bond::{Bond, PathSettings};
+use crate::codec::{ALPN_FEEDBACK, FeedbackHeader};
+use crate::feedback::PathFeedback;
+use crate::identity::application_protocol;
 use crate::path::Payload;
 use bytes::Bytes;
-use noq_proto::Connection;
+use noq_proto::{Connection, ConnectionEvent};
+use polypath_core::feedback::Code;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -24,6 +28,7 @@ struct Queued {
 pub(crate) struct QuicPath {
     pub(crate) connection: Connection,
     pub(crate) exchange: Exchange,
+    pub(crate) feedback: PathFeedback,
     recorder: Recorder,
     records: Vec<Record>,
     queued: VecDeque<Queued>,
@@ -39,6 +44,7 @@ impl QuicPath {
         Self {
             connection,
             exchange: Exchange::default(),
+            feedback: PathFeedback::default(),
             recorder,
             records: Vec::new(),
             queued: VecDeque::new(),
@@ -46,6 +52,31 @@ impl QuicPath {
             epoch,
             is_defunct: false,
         }
+    }
+
+    /// The handshake is complete.
+    pub(crate) fn on_connected(&mut self) {
+        if application_protocol(&self.connection).is_some_and(|name| name == ALPN_FEEDBACK) {
+            self.feedback.agree();
+        }
+    }
+
+    /// Hands what came to the connection. Returns what switches have written into its header, if the
+    /// peer has sent what is behind it: a packet that decrypts, for the first time. Who only
+    /// watches the path cannot make that.
+    pub(crate) fn handle_event(
+        &mut self,
+        event: ConnectionEvent,
+        header: Option<FeedbackHeader>,
+    ) -> Option<Code> {
+        let Some(header) = header.filter(|header| self.feedback.is_news(header)) else {
+            self.connection.handle_event(event);
+            return None;
+        };
+        let before = self.connection.stats().frame_rx;
+        self.connection.handle_event(event);
+        let is_peers = self.connection.stats().frame_rx != before;
+        is_peers.then(|| self.feedback.on_header(&header)).flatten()
     }
 
     /// Largest datagram that a packet carries now.
@@ -127,11 +158,32 @@ impl QuicPath {
             // What was queued will not be sent.
             self.queued.clear();
         }
-        let transmit = self.build(instant, max, buf)?;
+        let mut transmit = self.build(instant, max, buf)?;
         let left = self.connection.datagrams().send_buffer_space();
         let taken = self.take_queued(left.saturating_sub(space));
+        self.put_headers(taken.iter().any(|queued| queued.payload.is_data()), &mut transmit, buf);
         self.report_sent(taken, mtu, bond, now);
         Some(transmit)
+    }
+
+    /// Puts a header in front of each datagram of a transmit, once both ends have agreed on that.
+    fn put_headers(&mut self, data: bool, transmit: &mut noq_proto::Transmit, buf: &mut Vec<u8>) {
+        if !self.feedback.is_agreed() {
+            return;
+        }
+        let closes = self.connection.is_closed();
+        let segment = transmit.segment_size.unwrap_or(transmit.size).max(1);
+        let count = transmit.size.div_ceil(segment);
+        let room = transmit.size + count * FeedbackHeader::SIZE;
+        let packets = std::mem::replace(buf, Vec::with_capacity(room));
+        for packet in packets[..transmit.size].chunks(segment) {
+            if let Some(header) = self.feedback.next_header(data) {
+                FeedbackHeader { closes, ..header }.encode(buf);
+            }
+            buf.extend_from_slice(packet);
+        }
+        transmit.size = buf.len();
+        transmit.segment_size = transmit.segment_size.map(|size| size + FeedbackHeader::SIZE);
     }
 
     /// Lets the connection build a transmit.

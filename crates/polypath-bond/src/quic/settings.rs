@@ -1,11 +1,12 @@
 //! How the QUIC connections of a node are set up.
 
 use super::Recorder;
-use crate::codec::ALPN;
+use crate::codec::{ALPN, ALPN_FEEDBACK, FeedbackHeader};
 use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
+use bytes::{Buf, BytesMut};
 use noq_proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
-    ServerConfig, TransportConfig, ValidationTokenConfig, VarInt, crypto,
+    MtuDiscoveryConfig, ServerConfig, TransportConfig, ValidationTokenConfig, VarInt, crypto,
 };
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
@@ -27,6 +28,8 @@ const ACK_DELAY: Duration = Duration::from_millis(2);
 /// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a
 /// lost first packet is repeated after three times this.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
+/// The largest datagram that MTU discovery tries, as by default: 1,500 bytes with IPv6.
+const MAX_DATAGRAM: u16 = 1_452;
 
 /// Generates connection ids from a seed: unpredictable if the seed is, repeatable in simulation.
 #[derive(Debug)]
@@ -62,13 +65,15 @@ impl ConnectionIdGenerator for CidGenerator {
 #[derive(Debug)]
 pub(crate) struct QuicSettings {
     idle_timeout: Duration,
+    /// Whether connections offer routing feedback.
+    feedback: bool,
     rng: StdRng,
     /// Connection ids that clients address their first packet to.
     first_cids: Arc<Mutex<CidGenerator>>,
 }
 
 impl QuicSettings {
-    pub(crate) fn new(seed: [u8; 32], idle_timeout: Duration) -> Self {
+    pub(crate) fn new(seed: [u8; 32], idle_timeout: Duration, feedback: bool) -> Self {
         // A path that is silent for so long is joined again; the bond may live much longer.
         let idle_timeout = match idle_timeout {
             Duration::ZERO => PATH_IDLE,
@@ -76,7 +81,20 @@ impl QuicSettings {
         };
         let mut rng = StdRng::from_seed(seed);
         let first_cids = Arc::new(Mutex::new(CidGenerator::new(draw(&mut rng))));
-        Self { idle_timeout, rng, first_cids }
+        Self { idle_timeout, feedback, rng, first_cids }
+    }
+
+    /// The header in front of a datagram, which is taken away; `None` without one, and for who
+    /// does not offer to have them.
+    pub(crate) fn take_header(&self, datagram: &mut BytesMut) -> Option<FeedbackHeader> {
+        let header = FeedbackHeader::decode(datagram).filter(|_| self.feedback)?;
+        datagram.advance(FeedbackHeader::SIZE);
+        Some(header)
+    }
+
+    /// The application protocols to offer, the best first.
+    fn protocols(&self, feedback: bool) -> &'static [&'static [u8]] {
+        if self.feedback && feedback { &[ALPN_FEEDBACK, ALPN] } else { &[ALPN] }
     }
 
     /// Random bytes for keys and ids.
@@ -92,6 +110,10 @@ impl QuicSettings {
         let seed = self.random();
         config.cid_generator(Arc::new(move || Box::new(CidGenerator::new(seed))));
         config.rng_seed(Some(self.random()));
+        if self.feedback {
+            // The fixed bit tells packets from headers (RFC 9287 lets peers clear it otherwise).
+            config.grease_quic_bit(false);
+        }
         config
     }
 
@@ -111,17 +133,24 @@ impl QuicSettings {
             .keep_alive_interval(Some(KEEP_ALIVE.min(self.idle_timeout / 3)))
             .initial_rtt(INITIAL_RTT)
             .max_idle_timeout(self.idle_timeout.try_into().ok());
+        if self.feedback {
+            let mut discovery = MtuDiscoveryConfig::default();
+            discovery.upper_bound(MAX_DATAGRAM - FeedbackHeader::SIZE as u16);
+            config.mtu_discovery_config(Some(discovery));
+        }
         config
     }
 
-    /// A client connection to the hub with this key.
+    /// A client connection to the hub with this key, which offers routing feedback if that is
+    /// wanted, here too.
     pub(crate) fn client(
         &self,
         identity: &SecretKey,
         hub: PublicKey,
         recorder: Recorder,
+        feedback: bool,
     ) -> Result<ClientConfig, TlsConfigError> {
-        let crypto = identity::client_config(identity, hub, ALPN)?;
+        let crypto = identity::client_config(identity, hub, self.protocols(feedback))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         let first_cids = Arc::clone(&self.first_cids);
         config
@@ -140,7 +169,7 @@ impl QuicSettings {
         recorder: Recorder,
     ) -> Result<ServerConfig, TlsConfigError> {
         let crypto: Arc<dyn crypto::ServerConfig> =
-            Arc::new(identity::server_config(identity, ALPN)?);
+            Arc::new(identity::server_config(identity, self.protocols(true))?);
         let mut config = ServerConfig::with_crypto(crypto);
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
