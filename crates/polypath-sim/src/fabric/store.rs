@@ -2,6 +2,7 @@
 
 use super::{Body, EndpointId, Packet, RouteId, Ticket};
 use crate::tcp::{Feedback, Flags, SackBlocks, Segment, Timestamps};
+use polypath_bond::codec::FeedbackHeader;
 use polypath_core::feedback::Code;
 
 /// Marks the handle of a plain segment.
@@ -46,38 +47,46 @@ impl Store {
         if ticket.handle() & PLAIN != 0 {
             let plain = &self.plain.slots[(ticket.handle() & !PLAIN) as usize];
             let &PlainSegment { route, to, path, flags, len, feedback, .. } = plain;
-            return Some(Look { route, to, path, header: Some(Header { flags, len, feedback }) });
+            let protocol = Protocol::Tcp;
+            let header = Some(Header { protocol, flags, len, feedback });
+            return Some(Look { route, to, path, header });
         }
         let packet = self.others.slots[ticket.handle() as usize].as_ref()?;
+        let protocol = Protocol::Tcp;
         let header = match &packet.body {
             &Body::Segment(Segment { flags, len, feedback, .. }) => {
-                Some(Header { flags, len, feedback })
+                Some(Header { protocol, flags, len, feedback })
             }
             // An acknowledgement of nothing, with options.
             Body::Message(_) => {
-                Some(Header { flags: Flags::NONE, len: 0, feedback: Feedback::NONE })
+                Some(Header { protocol, flags: Flags::NONE, len: 0, feedback: Feedback::NONE })
             }
-            Body::Tunnelled { .. } | Body::Numbered { .. } | Body::Datagram(_) | Body::Light(_) => {
-                None
-            }
+            Body::Datagram(bytes) => FeedbackHeader::decode(bytes).map(Header::of_bond),
+            Body::Light(light) => light.feedback.map(Header::of_bond),
+            Body::Tunnelled { .. } | Body::Numbered { .. } => None,
         };
         let &Packet { route, to, path, .. } = packet;
         Some(Look { route, to, path, header })
     }
 
-    /// Writes the routing feedback option of a segment that has one.
+    /// Writes the routing feedback of a packet that has a field for it.
     pub(super) fn write_feedback(&mut self, ticket: Ticket, code: Code) {
-        let field = if ticket.handle() & PLAIN != 0 {
-            Some(&mut self.plain.slots[(ticket.handle() & !PLAIN) as usize].feedback)
-        } else {
-            let packet = self.others.slots[ticket.handle() as usize].as_mut();
-            packet.and_then(|packet| match &mut packet.body {
-                Body::Segment(segment) => Some(&mut segment.feedback),
-                _ => None,
-            })
-        };
-        if let Some(feedback) = field.filter(|field| field.is_some()) {
-            *feedback = Feedback::of(code);
+        if ticket.handle() & PLAIN != 0 {
+            self.plain.slots[(ticket.handle() & !PLAIN) as usize].feedback.write(code);
+            return;
+        }
+        let Some(packet) = &mut self.others.slots[ticket.handle() as usize] else { return };
+        match &mut packet.body {
+            Body::Segment(segment) => segment.feedback.write(code),
+            Body::Datagram(bytes) => {
+                FeedbackHeader::write_code(bytes, code);
+            }
+            Body::Light(light) => {
+                if let Some(header) = &mut light.feedback {
+                    header.code = code;
+                }
+            }
+            Body::Message(_) | Body::Tunnelled { .. } | Body::Numbered { .. } => {}
         }
     }
 
@@ -100,16 +109,40 @@ pub(super) struct Look {
     pub(super) route: RouteId,
     pub(super) to: EndpointId,
     pub(super) path: u8,
-    /// What TCP has; other protocols are all alike.
+    /// What TCP has, and the paths of bonds that obey switches; others are all alike.
     pub(super) header: Option<Header>,
 }
 
-/// What switches look at of a TCP header.
+/// What a [`Header`] is found in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Tcp,
+    Udp,
+}
+
+/// What switches look at of a TCP header, or of that in front of a bond's datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
+    pub(super) protocol: Protocol,
     pub(super) flags: Flags,
     pub(super) len: u32,
     pub(super) feedback: Feedback,
+}
+
+impl Header {
+    /// That of a bond's path, in the words of TCP.
+    pub(super) fn of_bond(header: FeedbackHeader) -> Self {
+        Self {
+            protocol: Protocol::Udp,
+            flags: Flags::NONE
+                .with_if(Flags::SYN, header.opens)
+                .with_if(Flags::ACK, header.replies)
+                .with_if(Flags::RST, header.closes),
+            // How much data there is, only the ends know.
+            len: header.data.into(),
+            feedback: Feedback::of(header.code),
+        }
+    }
 }
 
 impl Ticket {
@@ -271,6 +304,33 @@ mod tests {
             let expected = Packet { ecn: Ecn::Congested, ..packet(segment) };
             assert_eq!(format!("{taken:?}"), format!("{expected:?}"));
         }
+    }
+
+    /// What a switch sees of a packet after another one has written a code.
+    fn written(body: Body, code: Code) -> Option<Option<Code>> {
+        let mut store = Store::default();
+        let handle = store.put(Packet { body, ..packet(segment()) });
+        let ticket = Ticket::new(handle, 0, (9, 0, Ecn::NotCapable));
+        store.write_feedback(ticket, code);
+        let header = store.look(ticket).expect("it was put there").header;
+        header.map(|header| header.feedback.code())
+    }
+
+    #[test]
+    fn codes_are_written_where_there_is_a_field_for_them() {
+        let code = Code::new(12_005);
+        let sack = SackBlocks::new(7, None, [(10, 20)]);
+        let feedback = Feedback::UNASSIGNED;
+        let plain = Segment { feedback, ..segment() };
+        assert_eq!(written(Body::Segment(plain), code), Some(Some(code)));
+        assert_eq!(written(Body::Segment(Segment { sack, ..plain }), code), Some(Some(code)));
+        let none = Segment { feedback: Feedback::NONE, ..segment() };
+        assert_eq!(written(Body::Segment(none), code), Some(None));
+        let mut datagram = Vec::new();
+        FeedbackHeader::default().encode(&mut datagram);
+        datagram.extend([0x40; 30]);
+        assert_eq!(written(Body::Datagram(datagram.into()), code), Some(Some(code)));
+        assert_eq!(written(Body::Datagram(Box::new([0x40; 36])), code), None);
     }
 
     #[test]

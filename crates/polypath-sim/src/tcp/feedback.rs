@@ -25,6 +25,13 @@ impl Feedback {
         if wanted { Self::UNASSIGNED } else { Self::NONE }
     }
 
+    /// Replaces the code, if there is an option.
+    pub const fn write(&mut self, code: Code) {
+        if self.is_some() {
+            *self = Self::of(code);
+        }
+    }
+
     /// Whether there is an option.
     pub const fn is_some(self) -> bool {
         self.0 != Self::NONE.0

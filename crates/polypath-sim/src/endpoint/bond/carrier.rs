@@ -87,8 +87,8 @@ impl Carrier {
         self.in_flight += 1;
         self.last_sent = now;
         let ack = (self.received.due() <= now).then(|| self.received.take(now));
-        let packet = LightPacket { kind: Kind::Data { number, datagram }, ack };
-        bond.on_packet_sent(self.path, number, packet.udp_bytes().into(), payload, now);
+        let packet = LightPacket::new(Kind::Data { number, datagram }, ack);
+        bond.on_packet_sent(self.path, number, packet.quic_bytes().into(), payload, now);
         packet
     }
 

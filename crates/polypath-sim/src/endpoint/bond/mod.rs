@@ -19,8 +19,8 @@ use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
 use carrier::Carrier;
 use packet::Kind;
-use polypath_bond::codec::Parameters;
-use polypath_bond::{Bond, BondConfig, BondStatus, PathSettings, Payload, Side};
+use polypath_bond::codec::{FeedbackHeader, Parameters};
+use polypath_bond::{Bond, BondConfig, BondStatus, PathFeedback, PathSettings, Payload, Side};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
@@ -48,6 +48,7 @@ struct Attachment {
     path: LightPath,
     carrier: Carrier,
     state: State,
+    feedback: PathFeedback,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ enum State {
 pub struct LightBond {
     side: Side,
     bond: Bond,
+    /// Whether its paths offer routing feedback.
+    feedback: bool,
     peer: EndpointId,
     flow: u32,
     paths: Vec<Attachment>,
@@ -95,10 +98,12 @@ impl LightBond {
         let state = State::Waiting { since: start, again, tries: 0 };
         let attach = |(path, number): (LightPath, u8)| {
             let id = PathId::new(number)?;
-            Some(Attachment { path, carrier: Carrier::new(id), state })
+            let (carrier, feedback) = (Carrier::new(id), PathFeedback::default());
+            Some(Attachment { path, carrier, state, feedback })
         };
         Self {
             side,
+            feedback: config.offers_feedback(),
             bond: Bond::new(side, config, &parameters, start),
             peer,
             flow,
@@ -164,7 +169,8 @@ impl LightBond {
             let again = now + HELLO_TIMEOUT * (1 << tries.min(6));
             let since = if tries == 0 { now } else { since };
             self.paths[index].state = State::Waiting { since, again, tries: tries + 1 };
-            self.send(index, LightPacket { kind: Kind::Hello, ack: None }, fabric);
+            let hello = LightPacket::new(Kind::Hello { feedback: self.feedback }, None);
+            self.send(index, hello, false, fabric);
         }
     }
 
@@ -174,7 +180,7 @@ impl LightBond {
             let carrier = &mut self.paths[index].carrier;
             if carrier.next_timer() <= now && carrier.on_timer(&mut self.bond, now) {
                 let probe = carrier.send(None, Payload::default(), &mut self.bond, now);
-                self.send(index, probe, fabric);
+                self.send(index, probe, false, fabric);
             }
         }
     }
@@ -186,9 +192,9 @@ impl LightBond {
             any = true;
             let index = transmit.path.index();
             let carrier = &mut self.paths[index].carrier;
-            let datagram = Some(transmit.datagram);
+            let (datagram, data) = (Some(transmit.datagram), transmit.payload.is_data());
             let packet = carrier.send(datagram, transmit.payload, &mut self.bond, fabric.now());
-            self.send(index, packet, fabric);
+            self.send(index, packet, data, fabric);
         }
         any
     }
@@ -199,12 +205,18 @@ impl LightBond {
             let received = &mut self.paths[index].carrier.received;
             if received.due() <= now {
                 let ack = Some(received.take(now));
-                self.send(index, LightPacket { kind: Kind::Ack, ack }, fabric);
+                self.send(index, LightPacket::new(Kind::Ack, ack), false, fabric);
             }
         }
     }
 
-    fn send(&mut self, index: usize, packet: LightPacket, fabric: &mut Fabric) {
+    /// Sends a packet, which holds `data` of the bond or not.
+    fn send(&mut self, index: usize, packet: LightPacket, data: bool, fabric: &mut Fabric) {
+        let feedback = match packet.kind {
+            Kind::Hello { .. } | Kind::HelloReply { .. } => None,
+            Kind::Data { .. } | Kind::Ack => self.paths[index].feedback.next_header(data),
+        };
+        let packet = LightPacket { feedback, ..packet };
         fabric.send(Packet {
             route: self.paths[index].path.route,
             to: self.peer,
@@ -232,21 +244,25 @@ impl LightBond {
 
     fn on_light(&mut self, index: usize, packet: LightPacket, fabric: &mut Fabric) {
         let now = fabric.now();
+        self.hear(index, packet.feedback, now);
         match packet.kind {
-            Kind::Hello => {
+            Kind::Hello { feedback } => {
                 if self.side == Side::Hub && self.paths[index].state != State::Attached {
                     self.paths[index].state = State::Answered { at: now };
-                    self.send(index, LightPacket { kind: Kind::HelloReply, ack: None }, fabric);
+                    let feedback = self.agree(index, feedback);
+                    let reply = LightPacket::new(Kind::HelloReply { feedback }, None);
+                    self.send(index, reply, false, fabric);
                 }
             }
-            Kind::HelloReply => {
+            Kind::HelloReply { feedback } => {
                 if let State::Waiting { since, tries, .. } = self.paths[index].state {
+                    self.agree(index, feedback);
                     let rtt = (tries == 1).then(|| now.since(since));
                     self.attach(index, rtt, now);
                     // The join.
                     let carrier = &mut self.paths[index].carrier;
                     let join = carrier.send(None, Payload::default(), &mut self.bond, now);
-                    self.send(index, join, fabric);
+                    self.send(index, join, false, fabric);
                 }
             }
             Kind::Data { number, datagram } => {
@@ -266,6 +282,24 @@ impl LightBond {
         }
     }
 
+    /// The peer offers routing feedback or not. Returns whether both do.
+    fn agree(&mut self, index: usize, offered: bool) -> bool {
+        let agreed = self.feedback && offered;
+        if agreed {
+            self.paths[index].feedback.agree();
+        }
+        agreed
+    }
+
+    /// Obeys what switches have written in front of a packet.
+    fn hear(&mut self, index: usize, header: Option<FeedbackHeader>, now: Timestamp) {
+        let Attachment { carrier, feedback, .. } = &mut self.paths[index];
+        if let Some(code) = header.and_then(|header| feedback.on_header(&header)) {
+            let headers = FeedbackHeader::SIZE as u64 + u64::from(IP_UDP_HEADER);
+            self.bond.on_feedback(carrier.path, code, headers, now);
+        }
+    }
+
     /// The path is connected; `rtt` is that of the handshake.
     fn attach(&mut self, index: usize, rtt: Option<Duration>, now: Timestamp) {
         let attachment = &mut self.paths[index];
@@ -273,11 +307,12 @@ impl LightBond {
             attachment.carrier.on_handshake(rtt);
         }
         attachment.state = State::Attached;
+        let header = if attachment.feedback.is_agreed() { FeedbackHeader::SIZE } else { 0 };
         let settings = PathSettings {
             name: attachment.path.name.clone(),
             backup: attachment.path.backup,
             weight: 0.0,
-            max_datagram: MAX_DATAGRAM,
+            max_datagram: MAX_DATAGRAM - header,
             packet_overhead: PACKET_OVERHEAD,
             rtt,
         };

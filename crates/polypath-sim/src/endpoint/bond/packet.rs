@@ -1,6 +1,7 @@
 //! What the light carrier sends.
 
 use bytes::Bytes;
+use polypath_bond::codec::FeedbackHeader;
 use std::time::Duration;
 
 /// Ranges in one acknowledgement, at most: those of the newest packets.
@@ -11,15 +12,23 @@ pub(super) const MAX_RANGES: usize = 32;
 pub struct LightPacket {
     pub(crate) kind: Kind,
     pub(crate) ack: Option<Box<LightAck>>,
+    /// What switches read and write in front of it.
+    pub(crate) feedback: Option<FeedbackHeader>,
 }
 
 /// What a packet is.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// The client's first: QUIC's Initial.
-    Hello,
+    Hello {
+        /// It offers routing feedback.
+        feedback: bool,
+    },
     /// The server's answer: all of its handshake.
-    HelloReply,
+    HelloReply {
+        /// Both offer routing feedback.
+        feedback: bool,
+    },
     /// A numbered packet that wants to be acknowledged; without a datagram it is a probe.
     Data {
         /// The packet number.
@@ -50,11 +59,22 @@ const ACK: u32 = 11 + 16 + 6;
 const ACK_RANGE: u32 = 3;
 
 impl LightPacket {
+    /// A packet that switches do not look into.
+    pub(super) const fn new(kind: Kind, ack: Option<Box<LightAck>>) -> Self {
+        Self { kind, ack, feedback: None }
+    }
+
     /// UDP payload in bytes.
     pub(super) fn udp_bytes(&self) -> u32 {
+        let header = if self.feedback.is_some() { FeedbackHeader::SIZE as u32 } else { 0 };
+        header + self.quic_bytes()
+    }
+
+    /// What QUIC would count, in bytes.
+    pub(super) fn quic_bytes(&self) -> u32 {
         let ranges = self.ack.as_ref().map_or(0, |ack| ack.ranges.len() as u32);
         match &self.kind {
-            Kind::Hello | Kind::HelloReply => HANDSHAKE,
+            Kind::Hello { .. } | Kind::HelloReply { .. } => HANDSHAKE,
             Kind::Data { datagram, .. } => QUIC + datagram.as_ref().map_or(0, Bytes::len) as u32,
             Kind::Ack => ACK + ACK_RANGE * ranges.saturating_sub(1),
         }

@@ -4,7 +4,7 @@
 //! that connected has its number for a port, the other one waits at one port for all, so that flows
 //! to the same node are flows to the same service, which first rates are remembered of.
 
-use crate::fabric::store::{Header, Look};
+use crate::fabric::store::{Header, Look, Protocol};
 use crate::tcp::Flags;
 use crate::topology::{LinkId, NodeId};
 use polypath_core::feedback::{Class, Code, FlowKey, Packet, PortId, TcpFlags};
@@ -26,7 +26,10 @@ pub(super) fn describe(
 ) -> Packet {
     let client = flow.wrapping_sub(look.path.into());
     let header = look.header.as_ref();
-    let protocol = if header.is_some() { TCP } else { UDP };
+    let protocol = header.map_or(UDP, |header| match header.protocol {
+        Protocol::Tcp => TCP,
+        Protocol::Udp => UDP,
+    });
     let (source, destination) = ends;
     let path = look.path;
     let flow = if look.to.0 == client {
@@ -83,9 +86,11 @@ mod tests {
     use super::*;
     use crate::fabric::{EndpointId, RouteId};
     use crate::tcp::Feedback;
+    use polypath_bond::codec::FeedbackHeader;
 
     fn look(to: u32, path: u8, feedback: Feedback) -> Look {
-        let header = Some(Header { flags: Flags::ACK, len: 7, feedback });
+        let protocol = Protocol::Tcp;
+        let header = Some(Header { protocol, flags: Flags::ACK, len: 7, feedback });
         Look { route: RouteId(1), to: EndpointId(to), path, header }
     }
 
@@ -125,5 +130,21 @@ mod tests {
         assert_eq!(class(look(5, 0, Feedback::NONE)), Class::Cubic);
         assert_eq!(class(look(5, 0, Feedback::UNASSIGNED)), Class::Brf);
         assert_eq!(class(Look { header: None, ..look(5, 0, Feedback::NONE) }), Class::Udp);
+    }
+
+    #[test]
+    fn the_path_of_a_bond_is_udp_that_obeys() {
+        let opens = FeedbackHeader { opens: true, data: true, ..FeedbackHeader::default() };
+        let last = FeedbackHeader { replies: true, closes: true, ..FeedbackHeader::default() };
+        let seen = |header| {
+            let header = Some(Header::of_bond(header));
+            let look = Look { header, ..look(5, 0, Feedback::NONE) };
+            describe(&look, 4, 1_000, LinkId(0), (NodeId(0), NodeId(1)))
+        };
+        let TcpFlags { syn, ack, fin, rst } = seen(opens).flags;
+        assert!(syn && !ack && !fin && !rst && seen(opens).payload > 0);
+        let TcpFlags { syn, ack, fin, rst } = seen(last).flags;
+        assert!(!syn && ack && !fin && rst && seen(last).payload == 0);
+        assert_eq!((seen(last).class, seen(last).flow.protocol), (Class::Brf, UDP));
     }
 }

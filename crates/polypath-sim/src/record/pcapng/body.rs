@@ -74,16 +74,21 @@ fn frame(message: &Message) -> BytesMut {
     bytes
 }
 
-/// The packet's kind, its number, the largest number that it acknowledges, and its datagram.
+/// The header that switches read, if there is one, the packet's kind, its number, the largest number
+/// that it acknowledges, and its datagram.
 fn light_packet(packet: &LightPacket) -> Vec<u8> {
     let (kind, number, datagram) = match &packet.kind {
-        LightKind::Hello => (0, 0, None),
-        LightKind::HelloReply => (1, 0, None),
+        LightKind::Hello { .. } => (0, 0, None),
+        LightKind::HelloReply { .. } => (1, 0, None),
         LightKind::Data { number, datagram } => (2, *number, datagram.as_ref()),
         LightKind::Ack => (3, 0, None),
     };
     let acked = packet.ack.as_ref().and_then(|ack| ack.ranges.first());
-    let mut bytes = LIGHT.to_vec();
+    let mut bytes = Vec::new();
+    if let Some(header) = &packet.feedback {
+        header.encode(&mut bytes);
+    }
+    bytes.extend(LIGHT);
     bytes.push(kind);
     bytes.extend(number.to_be_bytes());
     bytes.extend(acked.map_or(u64::MAX, |&(_, largest)| largest).to_be_bytes());

@@ -205,7 +205,7 @@ impl Content {
 
     const fn of_light(kind: &LightKind) -> Self {
         let (kind, first, end) = match kind {
-            LightKind::Hello | LightKind::HelloReply => (Kind::Handshake, 0, 0),
+            LightKind::Hello { .. } | LightKind::HelloReply { .. } => (Kind::Handshake, 0, 0),
             LightKind::Ack => (Kind::Ack, 0, 0),
             LightKind::Data { number, datagram } => {
                 let len = match datagram {
