@@ -266,8 +266,8 @@ fn codes_of_forged_and_repeated_datagrams_are_not_believed() {
     let mut pair = Pair::new(brf(), brf(), switch(10_003));
     pair.transfer(at(3_000));
     let before = pair.pacing();
-    let down = pair.sent.iter().filter(|(way, bytes)| *way == Way::Down && has_header(bytes));
-    let mut replayed = down.last().unwrap().1.clone();
+    let mut down = pair.sent.iter().filter(|(way, bytes)| *way == Way::Down && has_header(bytes));
+    let mut replayed = down.next_back().unwrap().1.clone();
     let mut forged = replayed.clone();
     assert!(FeedbackHeader::write_code(&mut replayed, Code::new(20_003)));
     assert!(FeedbackHeader::write_code(&mut forged, Code::new(20_003)));
