@@ -10,6 +10,7 @@ pub mod estimator;
 pub mod failure;
 pub mod feedback;
 pub mod metrics;
+pub mod model;
 pub mod path_map;
 mod random;
 pub mod registry;

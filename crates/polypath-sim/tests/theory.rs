@@ -9,11 +9,11 @@
 //! --test theory` writes them anew.
 
 mod common;
-mod models;
 
 use common::{golden, parallel};
 use core::num::NonZeroU64;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
+use polypath_core::model::{Pftk, cubic_window, mathis, reno_window};
 use polypath_core::slow_start::SlowStartKind;
 use polypath_link::{LinkConfig, Loss, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
@@ -175,11 +175,12 @@ fn reno(table: &mut String, wrong: &mut Vec<String>) {
     .expect("a string");
     for (i, (cell, steady)) in random.iter().zip(results).enumerate() {
         let Cell { name, p, rtt, .. } = *cell;
-        let t0 = rtt + MIN_VARIANCE;
-        let mathis = steady.rate / models::mathis(p, rtt, 1.0);
-        let own = of_periodic[i].rate / models::mathis(p, periodic[i].rtt, 1.0);
-        let pftk = steady.rate / models::pftk(p, rtt, 1.0, t0);
-        let with = steady.rate / models::pftk_with_timeouts(p, rtt, 1.0, t0, steady.timeouts);
+        let model = pftk(p, rtt);
+        let [own, mathis] = [(&of_periodic[i], &periodic[i]), (steady, cell)]
+            .map(|(steady, cell)| steady.rate / of_mathis(cell));
+        let pftk = steady.rate / model.rate().expect("within its range");
+        let with = model.rate_with_timeouts(steady.timeouts).expect("within its range");
+        let with = steady.rate / with;
         writeln!(
             table,
             "{name:8} {:7.0} {p:8} {:10.1} {mathis:7.3} {own:9.3} {pftk:6.3} {:8.1}% {with:16.3}",
@@ -193,6 +194,20 @@ fn reno(table: &mut String, wrong: &mut Vec<String>) {
         if !holds {
             wrong.push(format!("{name}, p {p}, RTT {rtt}: {mathis:.3}, {pftk:.3}, {with:.3}"));
         }
+    }
+}
+
+fn of_mathis(cell: &Cell) -> f64 {
+    mathis(cell.p, Duration::from_secs_f64(cell.rtt), 1.0).expect("within its range")
+}
+
+fn pftk(loss: f64, rtt: f64) -> Pftk {
+    Pftk {
+        loss,
+        rtt: Duration::from_secs_f64(rtt),
+        packets_per_ack: 1.0,
+        first_timeout: Duration::from_secs_f64(rtt + MIN_VARIANCE),
+        window_limit: f64::INFINITY,
     }
 }
 
@@ -213,8 +228,9 @@ fn cubic(table: &mut String, wrong: &mut Vec<String>) {
     .expect("a string");
     for ((cell, own), random) in cells.iter().zip(periodic).zip(random) {
         let Cell { p, rtt, .. } = *cell;
-        let theory = models::cubic_window(p, rtt);
-        let region = if theory > models::reno_window(p) { "cubic" } else { "reno" };
+        let reno = reno_window(p).expect("within its range");
+        let theory = cubic_window(p, Duration::from_secs_f64(rtt)).expect("within its range");
+        let region = if theory > reno { "cubic" } else { "reno" };
         let (ratio, random) = (own.rate * rtt / theory, random.rate * rtt / theory);
         let window = own.rate * rtt;
         writeln!(
