@@ -4,6 +4,7 @@
 //! are replaced by what they do for the bond ([`carrier`]), which costs a fraction of them.
 
 mod carrier;
+mod feedback;
 mod packet;
 mod received;
 
@@ -279,24 +280,6 @@ impl LightBond {
         }
         if let Some(ack) = packet.ack {
             self.paths[index].carrier.on_ack(&ack, &mut self.bond, now);
-        }
-    }
-
-    /// The peer offers routing feedback or not. Returns whether both do.
-    fn agree(&mut self, index: usize, offered: bool) -> bool {
-        let agreed = self.feedback && offered;
-        if agreed {
-            self.paths[index].feedback.agree();
-        }
-        agreed
-    }
-
-    /// Obeys what switches have written in front of a packet.
-    fn hear(&mut self, index: usize, header: Option<FeedbackHeader>, now: Timestamp) {
-        let Attachment { carrier, feedback, .. } = &mut self.paths[index];
-        if let Some(code) = header.and_then(|header| feedback.on_header(&header)) {
-            let headers = FeedbackHeader::SIZE as u64 + u64::from(IP_UDP_HEADER);
-            self.bond.on_feedback(carrier.path, code, headers, now);
         }
     }
 
