@@ -7,7 +7,7 @@
 //! ```text
 //! reno   1 / w = p w / 2                                        on each path alone
 //! lia    w = min(k / p, sqrt(2 / p)),  k = 2 max(w / rtt^2) / (sum x)^2     (RFC 6356 section 3)
-//! olia   sum x = best single path; only best paths carry data   (Khalili et al., theorem 1)
+//! olia   sum x = best single path; only best paths carry data   (Khalili et al., CoNEXT 2012)
 //! balia  (1 + a)(4 + a) / 5 min(a, 1.5) = p rtt^2 (sum x)^2,  a = max x / x  (draft-walid, 3)
 //! ```
 //!
@@ -185,6 +185,18 @@ mod tests {
         // cost = 2: a = (sqrt(129) - 5) / 2 = 3.179.
         assert!((share(CongestionKind::Balia) - 1.0 / 3.178_908).abs() < 1e-6);
         assert!((share(CongestionKind::Reno) - 0.5_f64.sqrt()).abs() < 1e-9);
+    }
+
+    /// Of paths of equal RTT, of which one loses `k` times as much.
+    #[test]
+    fn balia_solves_its_equation() {
+        for k in [1.2, 2.0, 4.0, 9.58] {
+            let paths = [path(0.001, 50), path(0.001 * k, 50)];
+            let windows = equilibrium(CongestionKind::Balia, &paths).unwrap();
+            let a = windows[0] / windows[1];
+            let off = (1.0 + a) * (4.0 + a) - 10.0 * k * a.min(1.5);
+            assert!(a >= 1.5 && off.abs() < 1e-9, "{k}: {a}");
+        }
     }
 
     /// In equilibrium an ACK grows the window of LIA by what losses take: RFC 6356's formula.
