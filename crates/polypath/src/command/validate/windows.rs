@@ -1,55 +1,19 @@
 //! `polypath validate windows`: the congestion windows of the kernel's TCP over emulated links, and
 //! of the same in the simulator.
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::Args;
-use polypath_emulator::plan::Prefix;
+use polypath_emulator::validate::Cell;
 use polypath_emulator::validate::windows::{
     BOUND, Compared, Row, Run, Track, compare, shipped_cells,
 };
 use serde::Serialize;
 
-use super::{chosen, kernel_version, names};
-use crate::command::LogFormat;
-use crate::command::service::{self, QUIET_LOG};
-use crate::output::{self, columns};
+use super::cells::CellOptions;
+use super::kernel_version;
+use crate::output::columns;
 use crate::report::Line;
 use crate::report::windows::{self, WindowChart};
-
-/// Compare congestion windows with this machine's kernel
-///
-/// Runs the scenarios of scenarios/validation that have one TCP connection and no random losses, in
-/// network namespaces with the kernel's TCP over emulated links, and in the simulator. Windows are
-/// looked at every 20 ms. Three mean absolute differences are told, as shares of the kernel's mean
-/// window: at equal times, at equal times since the last reduction, and of the windows sorted by
-/// size. The last two are to be at most 15 %; where there are no reductions, the first is. Takes
-/// about half a minute for each run of a cell, and root. The exit code is 1 if a cell is beyond the
-/// bound.
-#[derive(Clone, Debug, PartialEq, Eq, Args)]
-pub(super) struct WindowsOptions {
-    /// Only the cells whose names contain one of these
-    #[arg(value_name = "CELL")]
-    cells: Vec<String>,
-    /// How many runs of each cell; medians are told
-    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
-    runs: u64,
-    /// What the names of the namespaces begin with
-    #[arg(long, value_name = "PREFIX", default_value = "polypath_validate")]
-    netns: Prefix,
-    /// List the cells and do not run them
-    #[arg(long)]
-    list: bool,
-    /// Write a page with the table and charts of the windows
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Print JSON, with all windows
-    #[arg(long)]
-    json: bool,
-}
 
 /// The whole comparison; what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -62,29 +26,16 @@ struct Windows {
     rows: Vec<Row>,
 }
 
-pub(super) fn run(options: &WindowsOptions) -> anyhow::Result<ExitCode> {
-    let cells = chosen(shipped_cells()?, &options.cells)?;
-    if options.list {
-        output::print(&names(&cells))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    service::start_log(LogFormat::Text, QUIET_LOG)?;
-    let mut rows = Vec::new();
-    for (number, cell) in cells.iter().enumerate() {
-        output::tell(&format!("{} of {}: {}\n", number + 1, cells.len(), cell.name));
-        let row = compare(cell, options.runs, &options.netns)?;
-        output::tell(&format!("  {}\n", line(&row.median)));
-        rows.push(row);
-    }
-    let windows = Windows { kernel: kernel_version()?, runs: options.runs, bound: BOUND, rows };
-    if let Some(file) = &options.html {
-        fs::write(file, windows.page())
-            .with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    output::print(&match options.json {
-        true => serde_json::to_string_pretty(&windows)? + "\n",
-        false => windows.text(),
-    })?;
+pub(super) fn run(options: &CellOptions) -> anyhow::Result<ExitCode> {
+    let CellOptions { runs, netns, .. } = options;
+    let compare = |cell: &Cell| {
+        let row = compare(cell, *runs, netns)?;
+        let line = line(&row.median);
+        Ok((row, line))
+    };
+    let Some(rows) = options.rows(shipped_cells()?, compare)? else { return Ok(ExitCode::SUCCESS) };
+    let windows = Windows { kernel: kernel_version()?, runs: *runs, bound: BOUND, rows };
+    options.show(&windows, || windows.page(), || windows.text())?;
     let within = windows.rows.iter().all(Row::is_within_bound);
     Ok(if within { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
