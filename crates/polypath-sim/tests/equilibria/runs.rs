@@ -105,8 +105,7 @@ impl Sample {
         link_of(&self.report, link).sojourn_ms.expect("packets came") * 1e-3
     }
 
-    /// The queue of a link on the way up, with the packet in service, in packets, in ascending
-    /// order of length.
+    /// The queue of a link on the way up, with the packet in service, in packets.
     pub(crate) fn queue(&self, link: &str) -> Vec<f64> {
         let key = LinkKey { link: link.to_owned(), direction: Direction::Up };
         let is_it = |line: &&Line<LinkKey>| line.key == key;
@@ -114,9 +113,7 @@ impl Sample {
         let column = line.column("queue_packets").expect("the queue is recorded");
         let timed = self.recording.times.iter().zip(column.iter());
         let late = timed.filter(|&(&time, _)| time > self.warm_up);
-        let mut queue: Vec<_> = late.filter_map(|(_, packets)| packets).collect();
-        queue.sort_by(f64::total_cmp);
-        queue
+        late.filter_map(|(_, packets)| packets).collect()
     }
 }
 

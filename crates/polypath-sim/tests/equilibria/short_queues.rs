@@ -5,6 +5,7 @@
 
 use super::runs::{Runs, Setting, run_all};
 use super::table::Table;
+use polypath_core::metrics::{mean, quantile};
 
 /// Packets, by issue.
 const MOST: f64 = 20.0;
@@ -36,8 +37,9 @@ fn wvegas_keeps_queues_short() {
     let runs = run_all(&settings);
     let mut table = Table::new("network    link        packets: mean      99th percentile");
     let mut row = |network: &str, runs: &Runs, link: &str| {
-        let mean = runs.spread(|run| mean(&run.queue(link)));
-        let p99 = runs.spread(|run| percentile(&run.queue(link), 0.99));
+        let mean = runs.spread(|run| mean(&run.queue(link)).expect("a recorded queue"));
+        let p99 =
+            runs.spread(|run| quantile(&mut run.queue(link), 0.99).expect("a recorded queue"));
         let line = format!("{network:10} {link:11} {mean:.1}  {p99:.0}");
         table.line(&line, mean.median < MOST && p99.median < MOST);
     };
@@ -47,13 +49,4 @@ fn wvegas_keeps_queues_short() {
     row("unequal", &runs[1], "b");
     row("shared", &runs[2], "bottleneck");
     table.finish("short_queues");
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The value that this share of the sorted values does not exceed.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
-    sorted[((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len()) - 1]
 }
