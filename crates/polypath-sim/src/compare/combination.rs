@@ -1,6 +1,7 @@
 //! What is compared with what.
 
 use core::fmt;
+use core::str::FromStr;
 use polypath_bond::BondConfig;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::scheduler::SchedulerKind;
@@ -112,9 +113,39 @@ impl fmt::Display for Combination {
     }
 }
 
+/// A name that no combination has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown combination {given:?}; allowed: CONGESTION+SCHEDULER with a congestion control that has a \
+     start-up of its own, CONGESTION+SLOW_START+SCHEDULER with another, such as bbr+edpf or \
+     cubic+hystart_pp+edpf"
+)]
+pub struct UnknownCombination {
+    /// The name as given.
+    given: String,
+}
+
+impl FromStr for Combination {
+    type Err = UnknownCombination;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCombination> {
+        let unknown = || UnknownCombination { given: name.to_owned() };
+        Self::all().into_iter().find(|one| one.to_string() == name).ok_or_else(unknown)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_combination_is_parsed_as_it_prints() {
+        for one in Combination::all() {
+            assert_eq!(one.to_string().parse(), Ok(one));
+        }
+        let message = "bbr+css+edpf".parse::<Combination>().unwrap_err().to_string();
+        assert!(message.starts_with("unknown combination \"bbr+css+edpf\"; allowed: "), "{message}");
+    }
 
     /// Every name of the registry is in some combination, but for `brf`, and none is there twice.
     #[test]

@@ -20,7 +20,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-pub use combination::{Combination, Control};
+pub use combination::{Combination, Control, UnknownCombination};
 pub use comparison::{Comparison, Ranked};
 pub use grid::{Grid, GridError, Stage};
 pub use interval::Interval;

@@ -24,6 +24,11 @@ pub struct Selection {
     pub slow_start: Vec<SlowStartKind>,
     /// Schedulers.
     pub scheduler: Vec<SchedulerKind>,
+    /// Whole combinations.
+    pub combinations: Vec<Combination>,
+    /// What runs last at most; if not given, as long as their scenario says, or
+    /// [`QUICK_DURATION`] if quick.
+    pub duration: Option<Duration>,
 }
 
 /// Why there is nothing to compare.
@@ -100,17 +105,19 @@ impl Selection {
         }
     }
 
-    fn has(&self, Combination { control, scheduler }: &Combination) -> bool {
+    fn has(&self, combination: &Combination) -> bool {
+        let Combination { control, scheduler } = combination;
         let slow_start =
             || control.slow_start.is_some_and(|start| self.slow_start.contains(&start));
         (self.congestion.is_empty() || self.congestion.contains(&control.congestion))
             && (self.slow_start.is_empty() || slow_start())
             && (self.scheduler.is_empty() || self.scheduler.contains(scheduler))
+            && (self.combinations.is_empty() || self.combinations.contains(combination))
     }
 
     /// What runs last at most.
     pub fn limit(&self) -> Option<Duration> {
-        self.quick.then_some(QUICK_DURATION)
+        self.duration.or(self.quick.then_some(QUICK_DURATION))
     }
 }
 
@@ -143,6 +150,24 @@ mod tests {
             ["cubic+css+blest"]
         );
         assert_eq!(Selection::default().scenarios().unwrap().len(), SUITE.len());
+    }
+
+    #[test]
+    fn combinations_are_chosen_by_their_whole_name() {
+        let named = ["cubic+css+blest", "bbr+edpf"].map(|name| name.parse().unwrap());
+        let selection = Selection { combinations: named.to_vec(), ..Selection::default() };
+        let names = selection.combinations().unwrap();
+        let names: Vec<_> = names.iter().map(Combination::to_string).collect();
+        assert_eq!(names, ["bbr+edpf", "cubic+css+blest"]);
+    }
+
+    #[test]
+    fn runs_are_cut_off_where_one_says() {
+        let selection = |quick, duration| Selection { quick, duration, ..Selection::default() };
+        let second = Some(Duration::from_secs(1));
+        assert_eq!(selection(false, None).limit(), None);
+        assert_eq!(selection(true, None).limit(), Some(QUICK_DURATION));
+        assert_eq!((selection(true, second).limit(), selection(false, second).limit()), (second, second));
     }
 
     #[test]

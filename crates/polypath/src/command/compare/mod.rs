@@ -9,13 +9,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::compare::{Comparison, Grid, Half, Selection};
+use polypath_sim::compare::{Combination, Comparison, Grid, Half, Selection};
+use polypath_units::parse_duration;
 
 use crate::output;
 use crate::report::comparison;
@@ -54,6 +56,12 @@ pub struct CompareOptions {
     /// Only these schedulers
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     scheduler: Vec<SchedulerKind>,
+    /// Only these combinations, as the ranking names them, such as bbr+edpf or cubic+bess+edpf
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    combination: Vec<Combination>,
+    /// Runs end after this long at most [default: as each scenario says, with --quick 6 s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
     /// How many runs at once [default: one for each core]
     #[arg(long, value_name = "J")]
     jobs: Option<NonZeroUsize>,
@@ -115,6 +123,8 @@ impl CompareOptions {
             congestion: self.congestion.clone(),
             slow_start: self.slow_start.clone(),
             scheduler: self.scheduler.clone(),
+            combinations: self.combination.clone(),
+            duration: self.duration,
         }
     }
 
