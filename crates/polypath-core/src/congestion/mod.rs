@@ -19,6 +19,7 @@ mod group;
 mod lia;
 mod new_reno;
 mod olia;
+mod polypath;
 mod recovery;
 mod reno;
 mod subflow;
@@ -42,6 +43,7 @@ pub use events::{Ack, Loss, LostPacket, RateSample};
 pub use lia::Lia;
 pub use new_reno::NewRenoRecovery;
 pub use olia::Olia;
+pub use polypath::{Polypath, PolypathParameters};
 pub use reno::Reno;
 pub use subflow::{Subflow, Subflows, initial_window};
 pub use tustin::{Tustin, TustinParameters};
@@ -60,6 +62,7 @@ crate::registry::algorithms! {
         Cubic => Cubic,
         Lia => Lia,
         Olia => Olia,
+        Polypath => Polypath,
         Reno => Reno,
         Tustin => Tustin,
         Westwood => Westwood,

@@ -144,7 +144,10 @@ mod tests {
             assert_eq!(one.to_string().parse(), Ok(one));
         }
         let message = "bbr+css+edpf".parse::<Combination>().unwrap_err().to_string();
-        assert!(message.starts_with("unknown combination \"bbr+css+edpf\"; allowed: "), "{message}");
+        assert!(
+            message.starts_with("unknown combination \"bbr+css+edpf\"; allowed: "),
+            "{message}"
+        );
     }
 
     /// Every name of the registry is in some combination, but for `brf`, and none is there twice.

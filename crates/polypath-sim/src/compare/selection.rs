@@ -167,7 +167,10 @@ mod tests {
         let second = Some(Duration::from_secs(1));
         assert_eq!(selection(false, None).limit(), None);
         assert_eq!(selection(true, None).limit(), Some(QUICK_DURATION));
-        assert_eq!((selection(true, second).limit(), selection(false, second).limit()), (second, second));
+        assert_eq!(
+            (selection(true, second).limit(), selection(false, second).limit()),
+            (second, second)
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::aggregation::Aggregation;
 use super::excess::{ExcessLoss, LossLimits, is_queued};
 use super::model::{FullPipe, Model};
 use super::probe_rtt::ProbeRtt;
+use super::steady::{StandingQueue, Steady};
 use crate::congestion::{Ack, Subflow, initial_window};
 use crate::random::SplitMix64;
 use polypath_units::Timestamp;
@@ -15,6 +16,7 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The phases of the cycle with a meaning of their own.
 const PHASE_PROBE: usize = 0;
 const PHASE_DRAIN: usize = 1;
+const PHASE_CRUISE: usize = 2;
 /// A send quantum is this much time at the pacing rate, in seconds.
 const QUANTUM_SECS: f64 = 1.0 / 1024.0;
 const QUANTUM_MAX_BYTES: f64 = 65_536.0;
@@ -43,6 +45,9 @@ pub(super) struct Flow {
     prior_cwnd: f64,
     idle_restart: bool,
     recovering: Option<Recovering>,
+    /// What replaces the gain cycle, for controllers that have none.
+    steady: Option<Steady>,
+    queue: StandingQueue,
 }
 
 /// Recovery from loss, which ends with a round without further loss.
@@ -67,7 +72,8 @@ enum Stage {
 }
 
 impl Flow {
-    pub(super) fn new(parameters: &BbrParameters) -> Self {
+    /// `steady`: instead of the gain cycle.
+    pub(super) fn new(parameters: &BbrParameters, steady: Option<Steady>) -> Self {
         Self {
             mode: Mode::Startup,
             model: Model::new(parameters),
@@ -78,6 +84,8 @@ impl Flow {
             prior_cwnd: 0.0,
             idle_restart: false,
             recovering: None,
+            steady,
+            queue: StandingQueue::default(),
         }
     }
 
@@ -88,6 +96,7 @@ impl Flow {
         parameters: &BbrParameters,
         random: &mut SplitMix64,
     ) {
+        let queued = self.steady.map_or(0, |steady| self.follow_queue(ack, steady));
         self.model.update_bandwidth(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
@@ -99,8 +108,9 @@ impl Flow {
             self.full_pipe.reach();
         }
         self.leave_startup(ack, subflow, random);
-        self.model.update_rtprop(ack, parameters);
-        self.probe_rtt(ack, subflow, parameters, random);
+        self.model.update_rtprop(ack, parameters, self.steady.is_none());
+        let lasting = self.steady.is_some_and(|steady| f64::from(queued) >= steady.patience_rounds);
+        self.probe_rtt(ack, subflow, parameters, random, lasting);
         self.idle_restart = false;
         self.set_pacing(self.pacing_gain(parameters), subflow, parameters);
         self.set_cwnd(ack, subflow, parameters);
@@ -115,8 +125,23 @@ impl Flow {
         self.excess_loss.on_ack(ack, self.recovering.is_some(), queued, &limits)
     }
 
+    /// The bandwidth follows a standing queue; the rounds that it has stood for.
+    fn follow_queue(&mut self, ack: &Ack, steady: Steady) -> u32 {
+        let rounds = self.queue.on_ack(ack, self.model.rtprop(), steady.queue_rtts);
+        if ack.round_start && self.full_pipe.reached() {
+            match rounds {
+                0 => self.model.trust_bandwidth(),
+                _ => self.model.lower_bandwidth(self.queue.drained_at()),
+            }
+        }
+        rounds
+    }
+
     /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
     fn advance_cycle(&mut self, ack: &Ack, departs_ahead: bool) {
+        if self.steady.is_some() {
+            return;
+        }
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let full_length = self.model.rtprop().is_some_and(|rtprop| ack.now - since > rtprop);
         let in_flight = ack.prior_in_flight as f64;
@@ -148,6 +173,10 @@ impl Flow {
 
     /// Starts the cycle anywhere but in the phase that drains.
     fn enter_probe_bw(&mut self, now: Timestamp, random: &mut SplitMix64) {
+        if self.steady.is_some() {
+            self.mode = Mode::ProbeBw { phase: PHASE_CRUISE, since: now };
+            return;
+        }
         let drawn = random.below(CYCLE.len() as u64 - 1) as usize;
         let phase = (PHASE_DRAIN + 1 + drawn) % CYCLE.len();
         self.mode = Mode::ProbeBw { phase, since: now };
@@ -159,22 +188,34 @@ impl Flow {
         subflow: &mut Subflow,
         parameters: &BbrParameters,
         random: &mut SplitMix64,
+        lasting_queue: bool,
     ) {
         let probing = matches!(self.mode, Mode::ProbeRtt(_));
-        if self.model.rtprop_expired() && !self.idle_restart && !probing {
+        let wanted = self.model.rtprop_expired() || lasting_queue;
+        if wanted && !self.idle_restart && !probing {
             self.save_cwnd(subflow);
+            self.queue.restart();
             self.mode = Mode::ProbeRtt(ProbeRtt::Draining);
         }
         let Mode::ProbeRtt(stage) = self.mode else { return };
+        if self.steady.is_some() && matches!(stage, ProbeRtt::Measuring { .. }) {
+            self.model.probe_rtprop(ack);
+        }
         let duration = Duration::from_secs_f64(parameters.probe_rtt_ms / 1e3);
-        match stage.on_ack(ack, min_cwnd(parameters, ack.mss), duration) {
+        match stage.on_ack(ack, self.probe_rtt_cwnd(parameters, ack.mss), duration) {
             Some(stage) => self.mode = Mode::ProbeRtt(stage),
             None => self.leave_probe_rtt(ack.now, subflow, random),
         }
     }
 
+    /// What may be in flight in ProbeRTT.
+    fn probe_rtt_cwnd(&self, parameters: &BbrParameters, mss: u64) -> f64 {
+        let gain = self.steady.map_or(0.0, |steady| steady.probe_rtt_gain);
+        min_cwnd(parameters, mss).max(gain * self.model.bdp().unwrap_or(0.0))
+    }
+
     fn leave_probe_rtt(&mut self, now: Timestamp, subflow: &mut Subflow, random: &mut SplitMix64) {
-        self.model.confirm_rtprop(now);
+        self.model.confirm_rtprop(now, self.steady.map_or(1.0, |steady| steady.queue_rtts));
         subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
         if self.full_pipe.reached() {
             self.enter_probe_bw(now, random);
@@ -193,7 +234,9 @@ impl Flow {
         match self.mode {
             Mode::Startup => parameters.high_gain,
             Mode::Drain => 1.0 / parameters.high_gain,
-            Mode::ProbeBw { phase, .. } => CYCLE[phase],
+            Mode::ProbeBw { phase, .. } => {
+                self.steady.map_or(CYCLE[phase], |steady| steady.pacing_gain)
+            }
             Mode::ProbeRtt(_) => 1.0,
         }
     }
@@ -222,7 +265,7 @@ impl Flow {
             self.grow_cwnd(ack, subflow, parameters);
         }
         if matches!(self.mode, Mode::ProbeRtt(_)) {
-            subflow.cwnd = subflow.cwnd.min(min_cwnd(parameters, ack.mss));
+            subflow.cwnd = subflow.cwnd.min(self.probe_rtt_cwnd(parameters, ack.mss));
         }
     }
 
@@ -392,7 +435,7 @@ mod tests {
     impl Sender {
         fn new() -> Self {
             Self {
-                flow: Flow::new(&PARAMETERS),
+                flow: Flow::new(&PARAMETERS, None),
                 subflow: Subflow::new(path(0), MSS),
                 random: SplitMix64::new(1),
                 now: Timestamp::ZERO,

@@ -35,6 +35,7 @@ pub(super) mod excess;
 mod flow;
 pub(super) mod model;
 pub(super) mod probe_rtt;
+pub(super) mod steady;
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -42,6 +43,7 @@ use crate::random::SplitMix64;
 use crate::registry::{Description, Kind, Values, parameters};
 use flow::{Flow, Mode};
 use polypath_units::{Bandwidth, PathId};
+use steady::Steady;
 
 /// `2 / ln 2` as Linux rounds it.
 const HIGH_GAIN: f64 = 2885.0 / 1000.0 + 1.0 / 256.0;
@@ -101,6 +103,8 @@ impl BbrParameters {
 #[derive(Clone, Debug)]
 pub struct Bbr {
     parameters: BbrParameters,
+    /// What descendants have instead of the gain cycle.
+    steady: Option<Steady>,
     random: SplitMix64,
     flows: PathMap<Box<Flow>>,
 }
@@ -117,7 +121,13 @@ impl Bbr {
 
     /// BBR with other constants. `seed` decides in which phase each cycle starts.
     pub fn new(parameters: BbrParameters, seed: u64) -> Self {
-        Self { parameters, random: SplitMix64::new(seed), flows: PathMap::default() }
+        let random = SplitMix64::new(seed);
+        Self { parameters, steady: None, random, flows: PathMap::default() }
+    }
+
+    /// The same without gain cycle.
+    pub(super) fn steady(parameters: BbrParameters, steady: Steady) -> Self {
+        Self { steady: Some(steady), ..Self::new(parameters, 0) }
     }
 
     /// An instance for the registry.
@@ -131,8 +141,8 @@ impl Bbr {
         id: PathId,
         subflows: &'a mut Subflows,
     ) -> Option<(&'a mut Flow, &'a mut Subflow)> {
-        let parameters = &self.parameters;
-        let flow = self.flows.get_or_insert_with(id, || Box::new(Flow::new(parameters)));
+        let Self { parameters, steady, flows, .. } = self;
+        let flow = flows.get_or_insert_with(id, || Box::new(Flow::new(parameters, *steady)));
         Some((flow, subflows.get_mut(id)?))
     }
 }
@@ -140,9 +150,9 @@ impl Bbr {
 impl CongestionAvoidance for Bbr {
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
         let Some(state) = subflows.get_mut(subflow) else { return };
-        let Self { parameters, random, flows } = self;
+        let Self { parameters, steady, random, flows } = self;
         flows
-            .get_or_insert_with(subflow, || Box::new(Flow::new(parameters)))
+            .get_or_insert_with(subflow, || Box::new(Flow::new(parameters, *steady)))
             .on_ack(ack, state, parameters, random);
     }
 

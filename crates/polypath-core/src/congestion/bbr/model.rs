@@ -14,6 +14,10 @@ pub(super) struct Model {
     rtprop: Option<Duration>,
     rtprop_at: Timestamp,
     rtprop_expired: bool,
+    /// The least RTT of the ProbeRTT under way.
+    probed: Option<Duration>,
+    /// The bandwidth before it was lowered because of a queue.
+    unlowered: Option<f64>,
 }
 
 impl Model {
@@ -24,6 +28,8 @@ impl Model {
             rtprop: None,
             rtprop_at: Timestamp::ZERO,
             rtprop_expired: false,
+            probed: None,
+            unlowered: None,
         }
     }
 
@@ -48,9 +54,44 @@ impl Model {
         self.rtprop_expired
     }
 
-    /// ProbeRTT has measured: the estimate is as new as it can be.
-    pub(super) const fn confirm_rtprop(&mut self, now: Timestamp) {
+    /// A queue stood while no more than `bytes_per_sec` came through: that is the bandwidth.
+    pub(super) fn lower_bandwidth(&mut self, bytes_per_sec: f64) {
+        let present = self.bandwidth();
+        if 0.0 < bytes_per_sec && bytes_per_sec < present {
+            self.unlowered.get_or_insert(present);
+            self.replace_bandwidth(bytes_per_sec);
+        }
+    }
+
+    /// The queue is gone, so that it was one, and the bandwidth rightly lowered.
+    pub(super) const fn trust_bandwidth(&mut self) {
+        self.unlowered = None;
+    }
+
+    fn replace_bandwidth(&mut self, bytes_per_sec: f64) {
+        self.max_bandwidth.reset();
+        self.max_bandwidth.update(self.round, bytes_per_sec);
+    }
+
+    /// Takes the RTT sample of a ProbeRTT whose result shall replace the estimate.
+    pub(super) fn probe_rtprop(&mut self, ack: &Ack) {
+        self.probed = match (self.probed, ack.rtt) {
+            (Some(least), Some(rtt)) => Some(least.min(rtt)),
+            (least, rtt) => least.or(rtt),
+        };
+    }
+
+    /// ProbeRTT has measured: the estimate is as new as it can be. If it rose by more than `factor`,
+    /// what looked like a queue was the path itself, and the bandwidth was lowered without reason.
+    pub(super) fn confirm_rtprop(&mut self, now: Timestamp, factor: f64) {
         self.rtprop_at = now;
+        let unlowered = self.unlowered.take();
+        let Some(probed) = self.probed.take() else { return };
+        let longer = self.rtprop.is_some_and(|rtprop| probed > rtprop.mul_f64(factor));
+        if let Some(bandwidth) = unlowered.filter(|_| longer) {
+            self.replace_bandwidth(bandwidth);
+        }
+        self.rtprop = Some(probed);
     }
 
     /// Takes the rate sample, unless it is only a lower bound below the estimate.
@@ -65,12 +106,13 @@ impl Model {
         !sample.app_limited || sample.bytes_per_sec >= self.bandwidth()
     }
 
-    /// Takes the RTT sample if it is not above the estimate, or the estimate has expired.
-    pub(super) fn update_rtprop(&mut self, ack: &Ack, parameters: &BbrParameters) {
+    /// Takes the RTT sample if it is not above the estimate; or, with `expires`, if the estimate has
+    /// expired.
+    pub(super) fn update_rtprop(&mut self, ack: &Ack, parameters: &BbrParameters, expires: bool) {
         let window = Duration::from_secs_f64(parameters.rtprop_secs);
         self.rtprop_expired = self.rtprop.is_some() && ack.now - self.rtprop_at > window;
         let Some(rtt) = ack.rtt else { return };
-        if self.rtprop_expired || self.rtprop.is_none_or(|rtprop| rtt <= rtprop) {
+        if (self.rtprop_expired && expires) || self.rtprop.is_none_or(|rtprop| rtt <= rtprop) {
             self.rtprop = Some(rtt);
             self.rtprop_at = ack.now;
         }
@@ -160,7 +202,7 @@ mod tests {
         let mut at = |secs: u64, millis| {
             let now = Timestamp::from_millis(secs * 1_000);
             let sample = Ack { now, rtt: Some(Duration::from_millis(millis)), ..ack(1, 1_000) };
-            model.update_rtprop(&sample, &BbrParameters::DEFAULT);
+            model.update_rtprop(&sample, &BbrParameters::DEFAULT, true);
             (model.rtprop().unwrap().as_millis(), model.rtprop_expired())
         };
         assert_eq!(at(0, 20), (20, false));
