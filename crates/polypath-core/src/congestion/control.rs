@@ -31,7 +31,7 @@ pub struct CongestionConfig {
 impl Default for CongestionConfig {
     fn default() -> Self {
         Self {
-            avoidance: CongestionKind::Bbr.into(),
+            avoidance: CongestionKind::Polypath.into(),
             slow_start: SlowStartKind::HystartPp.into(),
             coupled: true,
             seed: 0,

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
-//! rtprop = min RTT, measured anew every 10 s in half a BDP, and when a queue stands for 4 rounds
+//! rtprop = min RTT, measured anew every 10 s in half a BDP, and when a queue stands for 6 rounds
 //! cwnd   -> ceil(1.1 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
 //! ```
 //!
@@ -58,7 +58,7 @@ parameters! {
         pub queue_rtts: f64 = 1.4, "queue_rtts", "",
             "RTT in propagation times above which a queue stands", 1.0 to 1e6;
         /// Rounds of a queue after which the propagation time is measured anew.
-        pub patience_rounds: f64 = 4.0, "patience", "rounds",
+        pub patience_rounds: f64 = 6.0, "patience", "rounds",
             "rounds of a standing queue after which the propagation time is measured anew", 1.0 to 1e6;
     }
 }

@@ -5,7 +5,7 @@ use super::aggregation::Aggregation;
 use super::excess::{ExcessLoss, LossLimits, is_queued};
 use super::model::{FullPipe, Model};
 use super::probe_rtt::ProbeRtt;
-use super::steady::{StandingQueue, Steady};
+use super::steady::{QueueLimits, StandingQueue, Steady};
 use crate::congestion::{Ack, Subflow, initial_window};
 use crate::random::SplitMix64;
 use polypath_units::Timestamp;
@@ -96,7 +96,7 @@ impl Flow {
         parameters: &BbrParameters,
         random: &mut SplitMix64,
     ) {
-        let queued = self.steady.map_or(0, |steady| self.follow_queue(ack, steady));
+        let foreign = self.steady.is_some_and(|steady| self.follow_queue(ack, parameters, steady));
         self.model.update_bandwidth(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
@@ -109,8 +109,7 @@ impl Flow {
         }
         self.leave_startup(ack, subflow, random);
         self.model.update_rtprop(ack, parameters, self.steady.is_none());
-        let lasting = self.steady.is_some_and(|steady| f64::from(queued) >= steady.patience_rounds);
-        self.probe_rtt(ack, subflow, parameters, random, lasting);
+        self.probe_rtt(ack, subflow, parameters, random, foreign);
         self.idle_restart = false;
         self.set_pacing(self.pacing_gain(parameters), subflow, parameters);
         self.set_cwnd(ack, subflow, parameters);
@@ -125,16 +124,32 @@ impl Flow {
         self.excess_loss.on_ack(ack, self.recovering.is_some(), queued, &limits)
     }
 
-    /// The bandwidth follows a standing queue; the rounds that it has stood for.
-    fn follow_queue(&mut self, ack: &Ack, steady: Steady) -> u32 {
-        let rounds = self.queue.on_ack(ack, self.model.rtprop(), steady.queue_rtts);
+    /// The bandwidth follows a standing queue. Whether one stands that is not ours.
+    fn follow_queue(&mut self, ack: &Ack, parameters: &BbrParameters, steady: Steady) -> bool {
+        self.queue.on_ack(ack, self.queue_limits(ack.mss, parameters, steady));
         if ack.round_start && self.full_pipe.reached() {
-            match rounds {
-                0 => self.model.trust_bandwidth(),
-                _ => self.model.lower_bandwidth(self.queue.drained_at()),
+            match self.queue.stands() {
+                true => self.model.lower_bandwidth(self.queue.drained_at()),
+                false => self.model.trust_bandwidth(),
             }
         }
-        rounds
+        f64::from(self.queue.foreign_rounds()) >= steady.patience_rounds
+    }
+
+    fn queue_limits(
+        &self,
+        mss: u64,
+        parameters: &BbrParameters,
+        steady: Steady,
+    ) -> Option<QueueLimits> {
+        let rtprop = self.model.rtprop()?.as_secs_f64();
+        let bandwidth = self.model.bandwidth();
+        // A window takes so long to drain: at a low rate it is mostly send quanta.
+        let target = self.inflight(parameters.cwnd_gain, mss);
+        let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
+        let limit = |secs: f64| Duration::try_from_secs_f64(steady.queue_rtts * secs);
+        let own = limit(rtprop.max(window)).unwrap_or(Duration::MAX);
+        Some(QueueLimits { any: limit(rtprop).unwrap_or(Duration::MAX), own })
     }
 
     /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
@@ -188,10 +203,10 @@ impl Flow {
         subflow: &mut Subflow,
         parameters: &BbrParameters,
         random: &mut SplitMix64,
-        lasting_queue: bool,
+        foreign_queue: bool,
     ) {
         let probing = matches!(self.mode, Mode::ProbeRtt(_));
-        let wanted = self.model.rtprop_expired() || lasting_queue;
+        let wanted = self.model.rtprop_expired() || foreign_queue;
         if wanted && !self.idle_restart && !probing {
             self.save_cwnd(subflow);
             self.queue.restart();

@@ -25,15 +25,24 @@ pub(super) struct StandingQueue {
     fastest: f64,
     /// The fastest sample of each of the last two whole rounds, in bytes/s.
     last: [f64; 2],
-    rounds: u32,
+    stands: bool,
+    foreign_rounds: u32,
+}
+
+/// RTTs above which there is a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct QueueLimits {
+    /// Above this there is one.
+    pub(super) any: Duration,
+    /// Above this there is more than the flow's own window explains.
+    pub(super) own: Duration,
 }
 
 impl StandingQueue {
-    /// For how many whole rounds the queue has stood now, where RTTs above `factor` times `rtprop`
-    /// show one.
-    pub(super) fn on_ack(&mut self, ack: &Ack, rtprop: Option<Duration>, factor: f64) -> u32 {
+    /// Takes the samples of an ACK; at the end of a round, judges it by `limits`.
+    pub(super) fn on_ack(&mut self, ack: &Ack, limits: Option<QueueLimits>) {
         if ack.round_start {
-            self.end_round(rtprop, factor);
+            self.end_round(limits);
         }
         self.least_rtt = match (self.least_rtt, ack.rtt) {
             (Some(least), Some(rtt)) => Some(least.min(rtt)),
@@ -41,14 +50,24 @@ impl StandingQueue {
         };
         self.fastest =
             ack.rate.map_or(self.fastest, |sample| self.fastest.max(sample.bytes_per_sec));
-        self.rounds
     }
 
-    fn end_round(&mut self, rtprop: Option<Duration>, factor: f64) {
-        let stood = |(least, rtprop): (Duration, Duration)| least > rtprop.mul_f64(factor);
-        let stood = self.least_rtt.take().zip(rtprop).is_some_and(stood);
-        self.rounds = if stood { self.rounds + 1 } else { 0 };
+    fn end_round(&mut self, limits: Option<QueueLimits>) {
+        let seen = self.least_rtt.take().zip(limits);
+        let foreign = seen.is_some_and(|(least, limits)| least > limits.own);
+        self.stands = seen.is_some_and(|(least, limits)| least > limits.any);
+        self.foreign_rounds = if foreign { self.foreign_rounds + 1 } else { 0 };
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
+    }
+
+    /// Whether a queue stood during the whole of the last round.
+    pub(super) const fn stands(&self) -> bool {
+        self.stands
+    }
+
+    /// For how many whole rounds there has been more of it than the window explains.
+    pub(super) const fn foreign_rounds(&self) -> u32 {
+        self.foreign_rounds
     }
 
     /// What the link delivered in the last two whole rounds, in bytes/s.
@@ -56,9 +75,9 @@ impl StandingQueue {
         self.last[0].max(self.last[1])
     }
 
-    /// Counts from here.
+    /// Counts rounds from here.
     pub(super) const fn restart(&mut self) {
-        self.rounds = 0;
+        self.foreign_rounds = 0;
     }
 }
 
@@ -67,7 +86,8 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, rate};
 
-    const RTPROP: Option<Duration> = Some(Duration::from_millis(20));
+    const LIMITS: Option<QueueLimits> =
+        Some(QueueLimits { any: Duration::from_millis(28), own: Duration::from_millis(40) });
 
     /// An ACK with an RTT in ms and a rate; of a new round or not.
     fn event(rtt: u64, bytes_per_sec: f64, round_start: bool) -> Ack {
@@ -76,33 +96,46 @@ mod tests {
     }
 
     #[test]
-    fn rounds_count_whose_every_rtt_shows_a_queue() {
+    fn a_queue_stands_if_every_rtt_of_a_whole_round_shows_it() {
         let mut queue = StandingQueue::default();
-        let mut on = |rtt, new| queue.on_ack(&event(rtt, 1.0, new), RTPROP, 1.4);
-        let counts = [on(60, true), on(29, false), on(50, true), on(28, false), on(50, true)];
-        assert_eq!(counts, [0, 0, 1, 1, 0], "28 ms, 1.4 times 20 ms, are no queue");
-        assert_eq!([on(50, true), on(50, true)], [1, 2]);
-        queue.restart();
-        assert_eq!(queue.on_ack(&event(50, 1.0, true), RTPROP, 1.4), 1);
+        let mut on = |rtt, new| {
+            queue.on_ack(&event(rtt, 1.0, new), LIMITS);
+            (queue.stands(), queue.foreign_rounds())
+        };
+        assert_eq!(on(60, true), (false, 0));
+        assert_eq!(on(29, false), (false, 0));
+        assert_eq!(on(50, true), (true, 0), "29 ms was the least");
+        assert_eq!(on(28, false), (true, 0), "the round is not over");
+        assert_eq!(on(50, true), (false, 0));
+        assert_eq!([on(50, true), on(41, true), on(40, true)], [(true, 1), (true, 2), (true, 3)]);
+        assert_eq!(on(50, true), (true, 0), "40 ms is explained");
     }
 
     #[test]
-    fn a_round_without_measurement_shows_nothing() {
+    fn rounds_of_foreign_queues_can_be_counted_anew() {
+        let mut queue = StandingQueue::default();
+        (0..3).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
+        assert_eq!(queue.foreign_rounds(), 2);
+        queue.restart();
+        queue.on_ack(&event(50, 1.0, true), LIMITS);
+        assert_eq!(queue.foreign_rounds(), 1);
+    }
+
+    #[test]
+    fn a_round_without_measurement_or_limits_shows_nothing() {
         let mut queue = StandingQueue::default();
         let silent = Ack { round_start: true, ..ack(1_000, 1_000) };
-        assert_eq!(
-            [queue.on_ack(&silent, RTPROP, 1.4), queue.on_ack(&silent, RTPROP, 1.4)],
-            [0, 0]
-        );
-        queue.on_ack(&event(50, 1.0, true), None, 1.4);
-        assert_eq!(queue.on_ack(&event(50, 1.0, true), None, 1.4), 0, "nothing to compare with");
+        (0..2).for_each(|_| queue.on_ack(&silent, LIMITS));
+        assert!(!queue.stands());
+        (0..2).for_each(|_| queue.on_ack(&event(50, 1.0, true), None));
+        assert!(!queue.stands());
     }
 
     #[test]
     fn the_capacity_is_that_of_two_whole_rounds() {
         let mut queue = StandingQueue::default();
         let mut on = |rate, new| {
-            queue.on_ack(&event(50, rate, new), RTPROP, 1.4);
+            queue.on_ack(&event(50, rate, new), LIMITS);
             queue.drained_at()
         };
         on(100.0, true);
