@@ -398,7 +398,7 @@ fn every_name_in_the_registry_chooses_its_algorithm() {
     let unknown = "vegas".parse::<CongestionKind>().unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "unknown congestion control \"vegas\"; allowed: balia, bbr, bbr3, brf, cabe, cubic, lia, olia, reno, tustin, westwood, westwood_plus, wvegas"
+        "unknown congestion control \"vegas\"; allowed: balia, bbr, bbr3, brf, cabe, cubic, lia, olia, polypath, reno, tustin, westwood, westwood_plus, wvegas"
     );
     let rows = polypath_core::registry::all();
     let names: Vec<_> = rows.iter().map(|row| (row.kind, row.name)).collect();

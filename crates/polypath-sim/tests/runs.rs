@@ -233,7 +233,7 @@ fn what_cannot_run_is_told() {
     assert_eq!(
         error(&tcp("congestion = \"renoo\"")),
         "test.toml:8: congestion: unknown congestion control \"renoo\"; allowed: balia, bbr, bbr3, brf, \
-         cabe, cubic, lia, olia, reno, tustin, westwood, westwood_plus, wvegas"
+         cabe, cubic, lia, olia, polypath, reno, tustin, westwood, westwood_plus, wvegas"
     );
     assert_eq!(
         error(&format!("[connection]\nreceive_buffer_max = \"1 MB\"\n{bulk}")),
