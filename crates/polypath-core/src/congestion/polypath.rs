@@ -90,7 +90,6 @@ impl Polypath {
             rtprop_secs: parameters.rtprop_secs,
             // Rounds are told by acknowledgements: one is enough.
             probe_rtt_ms: 0.0,
-            // The window holds the flow: nothing is gained by pacing below the estimate.
             ..BbrParameters::DEFAULT
         };
         Bbr::steady(bbr, Steady { pacing_gain, probe_rtt_gain, queue_rtts, patience_rounds })
