@@ -1,0 +1,53 @@
+//! Schedulers.
+
+use super::pick::{Pick, seconds};
+use super::views::{Delivery, PathView, QueueView};
+use super::{Instance, Raised};
+use polypath_core::registry::Factory;
+use polypath_core::scheduler::{self as core, Candidates, Scheduler};
+use polypath_units::{PathId, Timestamp};
+use pyo3::prelude::*;
+
+/// Makes schedulers of what `make` returns: an object and the names of what it overrides.
+pub(crate) fn scheduler(make: Py<PyAny>, raised: Raised) -> Factory<dyn Scheduler> {
+    let build = move || -> Box<dyn Scheduler> { Box::new(Own(Instance::new(&make, &raised))) };
+    Factory::new(build)
+}
+
+#[derive(Debug)]
+struct Own(Instance);
+
+impl Scheduler for Own {
+    fn pick(
+        &mut self,
+        paths: &[core::PathView],
+        queue: &core::QueueView,
+        now: Timestamp,
+    ) -> core::Pick {
+        let candidates = Candidates::new(paths, queue, now);
+        let picked = self.0.call(now, |object| {
+            let views = PathView::all(paths, candidates);
+            let queued = QueueView::of(queue, candidates, now);
+            let answer = object.call_method1("pick", (views, queued, seconds(now)))?;
+            answer.cast::<Pick>()?.get().checked(paths, queue, now)
+        });
+        picked.unwrap_or(core::Pick::Wait(Timestamp::MAX))
+    }
+
+    fn on_delivered(&mut self, delivery: &core::Delivery, now: Timestamp) {
+        if self.0.overrides("on_delivered") {
+            let delivery = Delivery::from(delivery);
+            self.0.call(now, |object| {
+                object.call_method1("on_delivered", (delivery, seconds(now))).map(drop)
+            });
+        }
+    }
+
+    fn on_remove(&mut self, path: PathId) {
+        if self.0.overrides("on_remove") {
+            self.0.call(Timestamp::ZERO, |object| {
+                object.call_method1("on_remove", (path.get(),)).map(drop)
+            });
+        }
+    }
+}
