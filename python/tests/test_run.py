@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import subprocess
@@ -98,27 +99,39 @@ def test_a_folder_that_cannot_be_written_is_told(
         polypath.run(two_paths, out=tmp_path / "file")
 
 
-def test_two_runs_go_on_at_once(two_paths: polypath.Scenario) -> None:
-    """The interpreter is released: while a run of a thousand seconds goes on, this thread runs
-    another one to its end."""
-    endless = two_paths.set("duration", "1000 h").set("record.series", [])
-    scenario = two_paths.set("duration", "300 ms")
-    ended = threading.Event()
+class Begun(polypath.CongestionAvoidance):
+    """Tells that its run has begun."""
 
-    def background() -> None:
-        polypath.run(endless)
-        ended.set()
+    event = threading.Event()
 
-    # A daemon: it is still running when the test is over, which is the point.
-    threading.Thread(target=background, daemon=True).start()
-    assert polypath.run(scenario, seed=1) == polypath.run(scenario, seed=1)
-    assert not ended.is_set()
+    def __init__(self) -> None:
+        self.event.set()
+
+    def on_ack(self, subflow: object, ack: object, subflows: object) -> None:
+        raise AssertionError("a connection of one small transfer never leaves slow start")
 
 
-def test_an_interrupt_stops_a_run(two_paths: polypath.Scenario) -> None:
-    import _thread
+def test_two_runs_go_on_at_once_and_an_interrupt_stops_one(two_paths: polypath.Scenario) -> None:
+    """While this thread is in a run of hours, another thread does a whole run of its own, which it
+    begins when the first has begun. If the interpreter were not released it could not; then the
+    first would end by itself, without the interrupt that comes after."""
+    small = '[[connection]]\nname = "small"\ntransport = "tcp"\n'
+    small += '[[flow]]\nconnection = "small"\nkind = "bulk"\nbytes = "1 kB"\n'
+    text = two_paths.text.replace("[connection]", "[[connection]]").replace(
+        "[[flow]]", '[[flow]]\nconnection = "both"'
+    )
+    hours = polypath.Scenario.parse(text + small).set("duration", "4 h").set("record.series", [])
+    Begun.event.clear()
+    results: list[polypath.Result] = []
 
-    endless = two_paths.set("duration", "1000 h").set("record.series", [])
-    threading.Timer(0.2, _thread.interrupt_main).start()
+    def meanwhile() -> None:
+        Begun.event.wait()
+        results.append(polypath.run(two_paths, seed=1))
+        _thread.interrupt_main()
+
+    other = threading.Thread(target=meanwhile)
+    other.start()
     with pytest.raises(KeyboardInterrupt):
-        polypath.run(endless)
+        polypath.run(hours, congestion={"small": Begun})
+    other.join()
+    assert results == [polypath.run(two_paths, seed=1)]
