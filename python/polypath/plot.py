@@ -112,10 +112,11 @@ def aggregation_benefit(
         axes.annotate(
             meaning,
             (1.0, benefit),
-            xytext=(0, 2),
+            xytext=(4, 0),
             xycoords=axes.get_yaxis_transform(),
             textcoords="offset points",
-            ha="right",
+            ha="left",
+            va="center",
             color="0.4",
             fontsize="small",
         )

@@ -10,12 +10,18 @@ use pyo3::prelude::*;
 
 /// Makes schedulers of what `make` returns: an object and the names of what it overrides.
 pub(crate) fn scheduler(make: Py<PyAny>, raised: Raised) -> Factory<dyn Scheduler> {
-    let build = move || -> Box<dyn Scheduler> { Box::new(Own(Instance::new(&make, &raised))) };
+    let build = move || -> Box<dyn Scheduler> {
+        Box::new(Own { instance: Instance::new(&make, &raised), now: Timestamp::ZERO })
+    };
     Factory::new(build)
 }
 
 #[derive(Debug)]
-struct Own(Instance);
+struct Own {
+    instance: Instance,
+    /// When it was last asked.
+    now: Timestamp,
+}
 
 impl Scheduler for Own {
     fn pick(
@@ -24,8 +30,9 @@ impl Scheduler for Own {
         queue: &core::QueueView,
         now: Timestamp,
     ) -> core::Pick {
+        self.now = now;
         let candidates = Candidates::new(paths, queue, now);
-        let picked = self.0.call(now, |object| {
+        let picked = self.instance.call(now, |object| {
             let views = PathView::all(paths, candidates);
             let queued = QueueView::of(queue, candidates, now);
             let answer = object.call_method1("pick", (views, queued, seconds(now)))?;
@@ -35,19 +42,18 @@ impl Scheduler for Own {
     }
 
     fn on_delivered(&mut self, delivery: &core::Delivery, now: Timestamp) {
-        if self.0.overrides("on_delivered") {
+        if self.instance.overrides("on_delivered") {
             let delivery = Delivery::from(delivery);
-            self.0.call(now, |object| {
+            self.instance.call(now, |object| {
                 object.call_method1("on_delivered", (delivery, seconds(now))).map(drop)
             });
         }
     }
 
     fn on_remove(&mut self, path: PathId) {
-        if self.0.overrides("on_remove") {
-            self.0.call(Timestamp::ZERO, |object| {
-                object.call_method1("on_remove", (path.get(),)).map(drop)
-            });
+        if self.instance.overrides("on_remove") {
+            self.instance
+                .call(self.now, |object| object.call_method1("on_remove", (path.get(),)).map(drop));
         }
     }
 }
