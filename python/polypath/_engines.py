@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -79,19 +80,20 @@ def threads(jobs: Sequence[Job], workers: int | None, done: Done) -> Ended:
     count = workers or len(os.sched_getaffinity(0))
     failed: list[tuple[Job, str]] = []
     pool = ThreadPoolExecutor(count, thread_name_prefix="polypath")
-    waiting = iter(jobs)
+    waiting = deque(jobs)
     running: dict[Future[str], Job] = {}
 
     def begin() -> None:
-        for job in waiting:
+        while waiting and len(running) < count:
+            job = waiting.popleft()
             running[pool.submit(report_of, job.scenario, job.seed, job.folder)] = job
-            if len(running) >= count:
-                return
 
     def collect() -> None:
         over, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in sorted(over, key=lambda future: running[future].index):
             job = running.pop(future)
+            # First, so that no core waits for what is done with the result.
+            begin()
             error = future.exception()
             if error is None:
                 done(job, future.result())
@@ -102,8 +104,8 @@ def threads(jobs: Sequence[Job], workers: int | None, done: Done) -> Ended:
         begin()
         while running:
             collect()
-            begin()
     finally:
+        waiting.clear()
         while running:
             collect()
         pool.shutdown()
