@@ -2,8 +2,8 @@
 
 use polypath_core::congestion::CongestionConfig;
 use polypath_core::failure::FailureKind;
-use polypath_core::registry::Configured;
-use polypath_core::scheduler::SchedulerKind;
+use polypath_core::registry::{Configured, Factory};
+use polypath_core::scheduler::{Scheduler, SchedulerKind};
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct BondConfig {
     pub congestion: CongestionConfig,
     /// Which path the next segment takes.
     pub scheduler: Configured<SchedulerKind>,
+    /// A scheduler that is not in the registry, in place of `scheduler`.
+    pub own_scheduler: Option<Factory<dyn Scheduler>>,
     /// Whether the scheduler is shown only the paths that the receive buffer has room for
     /// ([`polypath_core::scheduler::BlockingProtection`]).
     pub blocking_protection: bool,
@@ -60,6 +62,7 @@ impl Default for BondConfig {
         Self {
             congestion: CongestionConfig::default(),
             scheduler: SchedulerKind::Edpf.into(),
+            own_scheduler: None,
             blocking_protection: false,
             failure: FailureKind::Fpf.into(),
             opportunistic_retransmission: true,

@@ -134,8 +134,8 @@ const fn id(path: u8) -> PathId {
 }
 
 impl World {
-    fn new(config: CongestionConfig) -> Self {
-        let mut congestion = Congestion::new(config);
+    fn new(config: &CongestionConfig) -> Self {
+        let mut congestion = Congestion::new(config.clone());
         for path in 0..PATHS {
             congestion.add_subflow(id(path), 1_200, Timestamp::ZERO);
         }
@@ -378,9 +378,12 @@ fn extremes(seed: u64) -> Vec<CongestionConfig> {
     let avoidance = CongestionKind::ALL.iter().flat_map(|&kind| Configured::at_limits(kind));
     let slow_start = SlowStartKind::ALL.iter().flat_map(|&kind| Configured::at_limits(kind));
     let reno = CongestionKind::Reno.into();
-    let avoidance = avoidance.map(|avoidance| CongestionConfig { avoidance, ..base });
-    let slow_start =
-        slow_start.map(|slow_start| CongestionConfig { slow_start, avoidance: reno, ..base });
+    let avoidance = avoidance.map(|avoidance| CongestionConfig { avoidance, ..base.clone() });
+    let slow_start = slow_start.map(|slow_start| CongestionConfig {
+        slow_start,
+        avoidance: reno,
+        ..base.clone()
+    });
     avoidance.chain(slow_start).collect()
 }
 
@@ -396,7 +399,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..80),
     ) {
         for config in extremes(0) {
-            let mut world = World::new(config);
+            let mut world = World::new(&config);
             for event in &events {
                 let checked = world.play(event).and_then(|()| world.check_all());
                 checked.map_err(|error| {
@@ -413,7 +416,7 @@ proptest! {
     #[test]
     fn invariants_hold_after_every_event(events in prop::collection::vec(event(), 1..250), seed: u64) {
         for config in configs(seed) {
-            let mut world = World::new(config);
+            let mut world = World::new(&config);
             for (at, event) in events.iter().enumerate() {
                 let checked = world.play(event).and_then(|()| world.check_all());
                 checked.map_err(|error| {
@@ -426,7 +429,7 @@ proptest! {
     #[test]
     fn the_same_events_give_the_same_windows(events in prop::collection::vec(event(), 1..250), seed: u64) {
         for config in configs(seed) {
-            let [mut one, mut other] = [World::new(config), World::new(config)];
+            let [mut one, mut other] = [World::new(&config), World::new(&config)];
             for event in &events {
                 one.play(event)?;
                 other.play(event)?;
@@ -443,7 +446,7 @@ proptest! {
         seed: u64,
     ) {
         for config in configs(seed) {
-            let mut world = World::new(config);
+            let mut world = World::new(&config);
             let initial = world.windows();
             if world.congestion.models_path(id(0)) {
                 continue;

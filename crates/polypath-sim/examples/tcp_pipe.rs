@@ -47,8 +47,10 @@ fn run(segments: u64, window: u64, lose_every: u64, avoidance: CongestionKind) -
         CongestionConfig { avoidance: avoidance.into(), seed: 1, ..CongestionConfig::default() };
     let receive_buffer = ReceiveBuffer::Auto { initial: 65_536, max: window * 1_448 };
     let config = TcpConfig { receive_buffer, ..TcpConfig::LINUX };
-    let mut ends =
-        [TcpConnection::connect(config, congestion), TcpConnection::listen(config, congestion)];
+    let mut ends = [
+        TcpConnection::connect(config, congestion.clone()),
+        TcpConnection::listen(config, congestion),
+    ];
     let mut pipes = [Pipe { lose_every, ..Pipe::default() }, Pipe::default()];
     let mut now = Timestamp::ZERO;
     ends[0].write(segments * 1_448);

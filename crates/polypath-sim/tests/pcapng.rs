@@ -426,7 +426,7 @@ fn a_tunnel_shows_its_packets_in_udp() {
             TunnelRoute { route, rtt: Duration::from_millis(20), rate: 1e6 }
         });
         let known: Vec<_> = known.collect();
-        Tunnel::new(&known, SchedulerKind::RoundRobin.into(), Duration::from_millis(200))
+        Tunnel::new(&known, SchedulerKind::RoundRobin.build(), Duration::from_millis(200))
     });
     let settings = TcpSettings::default();
     let ends = TcpEnd::connect_through(&mut world.simulator, tunnels, &settings, Timestamp::ZERO);

@@ -43,7 +43,7 @@ impl Hosts {
                 paths.map(|path| Endpoint::connect(config, path)),
                 paths.map(|path| Endpoint::listen(config, path)),
             ],
-            congestion: [congestion; 2].map(Congestion::new),
+            congestion: [congestion.clone(), congestion].map(Congestion::new),
             events: Timeline::new(),
             sent: 0,
             lose_every,

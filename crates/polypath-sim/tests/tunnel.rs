@@ -34,7 +34,7 @@ fn share(delays_ms: [u64; 2], resequencing: Duration) -> f64 {
             TunnelRoute { route, rtt: Duration::from_millis(2 * ms), rate: RATE * 1e6 / 8.0 }
         });
         let known: Vec<_> = known.collect();
-        Tunnel::new(&known, SchedulerKind::RoundRobin.into(), resequencing)
+        Tunnel::new(&known, SchedulerKind::RoundRobin.build(), resequencing)
     });
     let congestion =
         CongestionConfig { avoidance: CongestionKind::Reno.into(), ..CongestionConfig::default() };

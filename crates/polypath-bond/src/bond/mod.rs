@@ -183,8 +183,10 @@ impl Bond {
             broken_by: None,
             peer_closed: false,
             close_deadline: None,
-            congestion: Congestion::new(config.congestion),
-            scheduler: config.scheduler.build_with(config.blocking_protection),
+            congestion: Congestion::new(config.congestion.clone()),
+            scheduler: config
+                .scheduler
+                .build_or(config.own_scheduler.as_ref(), config.blocking_protection),
             detector: config.failure.build(),
             paths: BTreeMap::new(),
             send: SendStreams::default(),

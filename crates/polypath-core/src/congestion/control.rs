@@ -2,18 +2,20 @@
 
 use super::flow::Flow;
 use super::group::Group;
-use super::{CongestionKind, Subflow};
+use super::{CongestionAvoidance, CongestionKind, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket};
 use crate::path_map::PathMap;
-use crate::registry::Configured;
+use crate::registry::{Configured, Factory};
 use crate::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
 
 /// The composition of a connection's congestion control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CongestionConfig {
     /// Congestion avoidance and the response to loss.
     pub avoidance: Configured<CongestionKind>,
+    /// Congestion avoidance that is not in the registry, in place of `avoidance`.
+    pub own_avoidance: Option<Factory<dyn CongestionAvoidance>>,
     /// Slow start; not used by controllers that own their start-up.
     pub slow_start: Configured<SlowStartKind>,
     /// Whether one avoidance object serves all subflows; false: one for each subflow.
@@ -32,12 +34,21 @@ impl Default for CongestionConfig {
     fn default() -> Self {
         Self {
             avoidance: CongestionKind::Polypath.into(),
+            own_avoidance: None,
             slow_start: SlowStartKind::HystartPp.into(),
             coupled: true,
             seed: 0,
             initial_segments: None,
             counted_segment: None,
         }
+    }
+}
+
+impl CongestionConfig {
+    /// A new instance of the congestion avoidance.
+    pub fn build_avoidance(&self, seed: u64) -> Box<dyn CongestionAvoidance> {
+        let registered = || self.avoidance.build(seed);
+        self.own_avoidance.as_ref().map_or_else(registered, Factory::build)
     }
 }
 
@@ -75,9 +86,9 @@ impl Congestion {
     pub fn add_subflow(&mut self, id: PathId, mss: u64, _now: Timestamp) {
         self.incarnations = self.incarnations.wrapping_add(1).max(1);
         self.flows.insert(id, Flow::new(self.incarnations, self.config.counted_segment));
-        let (slot, config) = (self.slot(id), self.config);
+        let (slot, config) = (self.slot(id), &self.config);
         self.groups
-            .get_or_insert_with(slot, || Group::new(&config, config.seed ^ seed_of(slot)))
+            .get_or_insert_with(slot, || Group::new(config, config.seed ^ seed_of(slot)))
             .add(Subflow::with_initial_window(id, mss.max(1), config.initial_segments));
     }
 

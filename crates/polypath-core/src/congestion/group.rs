@@ -22,7 +22,7 @@ impl Group {
     pub(super) fn new(config: &CongestionConfig, seed: u64) -> Self {
         Self {
             subflows: Subflows::default(),
-            avoidance: config.avoidance.build(seed),
+            avoidance: config.build_avoidance(seed),
             slow_start: config.slow_start.build(),
         }
     }

@@ -1,9 +1,11 @@
 //! What every algorithm says of itself, and the one list of them all.
 
 mod configured;
+mod factory;
 mod parameter;
 
 pub use configured::{Algorithm, Configured};
+pub use factory::Factory;
 pub(crate) use parameter::parameters;
 pub use parameter::{Parameter, ParameterError, Values};
 

@@ -11,13 +11,14 @@ use polypath_units::{PathId, PathSet, Timestamp};
 /// - If these rules leave no path that has room and no event that could give one room, every path
 ///   with room is a candidate: a segment must not wait for ever.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidates<'a> {
+pub struct Candidates<'a> {
     paths: &'a [PathView],
     allowed: PathSet,
 }
 
 impl<'a> Candidates<'a> {
-    pub(crate) fn new(paths: &'a [PathView], queue: &QueueView, now: Timestamp) -> Self {
+    /// The candidates for the segment that `queue` shows.
+    pub fn new(paths: &'a [PathView], queue: &QueueView, now: Timestamp) -> Self {
         let candidates = Self { paths, allowed: allowed(paths, queue) };
         if candidates.can_progress(now) {
             return candidates;
@@ -30,12 +31,12 @@ impl<'a> Candidates<'a> {
     }
 
     /// All candidates, by path number.
-    pub(crate) fn iter(self) -> impl Iterator<Item = &'a PathView> {
+    pub fn iter(self) -> impl Iterator<Item = &'a PathView> {
         self.paths.iter().filter(move |p| self.allowed.contains(p.id))
     }
 
     /// The candidates that can take the segment now.
-    pub(crate) fn available(self) -> impl Iterator<Item = &'a PathView> {
+    pub fn available(self) -> impl Iterator<Item = &'a PathView> {
         self.iter().filter(|p| p.available)
     }
 
@@ -52,7 +53,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// The answer when no candidate has room: wait for an event or for the first paced path.
-    pub(crate) fn wait(self, now: Timestamp) -> Pick {
+    pub fn wait(self, now: Timestamp) -> Pick {
         Pick::Wait(self.iter().filter_map(|p| paced(p, now)).min().unwrap_or(Timestamp::MAX))
     }
 

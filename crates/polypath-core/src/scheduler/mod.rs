@@ -26,6 +26,7 @@ mod weighted;
 
 pub use bbp::{BlockingProtection, BlockingProtectionParameters};
 pub use blest::{Blest, BlestParameters};
+pub use candidates::Candidates;
 pub use cp::{CpConservative, CpParameters, CpRadical};
 pub use daps::{Daps, DapsParameters};
 pub use ecf::{Ecf, EcfParameters};
@@ -39,7 +40,7 @@ pub use round_robin::{RoundRobin, RoundRobinParameters};
 pub use stms::{Stms, StmsParameters};
 pub use weighted::{Weighted, WeightedParameters};
 
-use crate::registry::{Configured, algorithms};
+use crate::registry::{Configured, Factory, algorithms};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
@@ -66,7 +67,16 @@ algorithms! {
 impl Configured<SchedulerKind> {
     /// A new instance, with [`BlockingProtection`] around it or without.
     pub fn build_with(&self, blocking_protection: bool) -> Box<dyn Scheduler> {
-        let scheduler = self.build();
+        self.build_or(None, blocking_protection)
+    }
+
+    /// The same, or of a scheduler that the caller brings in its place.
+    pub fn build_or(
+        &self,
+        own: Option<&Factory<dyn Scheduler>>,
+        blocking_protection: bool,
+    ) -> Box<dyn Scheduler> {
+        let scheduler = own.map_or_else(|| self.build(), Factory::build);
         if blocking_protection { BlockingProtection::build(scheduler) } else { scheduler }
     }
 }

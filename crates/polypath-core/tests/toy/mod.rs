@@ -62,6 +62,7 @@ pub(crate) struct Toy {
 
 impl Toy {
     pub(crate) fn new(config: CongestionConfig, bottleneck: Bottleneck) -> Self {
+        let random = Lcg(config.seed);
         let mut congestion = Congestion::new(config);
         congestion.add_subflow(PATH, MSS, Timestamp::ZERO);
         Self {
@@ -72,7 +73,7 @@ impl Toy {
             now: Timestamp::ZERO,
             delivered: 0,
             lost: 0,
-            random: Lcg(config.seed),
+            random,
             busy_until: Timestamp::ZERO,
             next_send: Timestamp::ZERO,
             next_demand: Timestamp::ZERO,

@@ -37,9 +37,9 @@ impl MptcpEnd {
     ) -> (EndpointId, EndpointId) {
         let client = simulator.next_endpoint();
         let server = EndpointId(client.0 + 1);
-        let connecting = (Connection::connect(*config, backup), server, start, start);
+        let connecting = (Connection::connect(config.clone(), backup), server, start, start);
         let listening =
-            (Connection::listen(*config, backup), client, Timestamp::ZERO, Timestamp::MAX);
+            (Connection::listen(config.clone(), backup), client, Timestamp::ZERO, Timestamp::MAX);
         for (connection, peer, start, due) in [connecting, listening] {
             let paths = paths_over(simulator, topology, routes, peer == client);
             let end = Self { connection, peer, flow: client.0, paths, start, due };

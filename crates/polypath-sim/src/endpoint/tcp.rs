@@ -32,7 +32,7 @@ enum Way {
 }
 
 /// The parameters of a TCP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TcpSettings {
     /// Of both ends.
     pub tcp: TcpConfig,
@@ -87,9 +87,9 @@ impl TcpEnd {
                 states: StateLog::default(),
             })
         };
-        let TcpSettings { tcp, congestion } = *settings;
-        let connecting = TcpConnection::connect(tcp, congestion);
-        let listening = TcpConnection::listen(tcp, congestion);
+        let TcpSettings { tcp, congestion } = settings;
+        let connecting = TcpConnection::connect(*tcp, congestion.clone());
+        let listening = TcpConnection::listen(*tcp, congestion.clone());
         simulator.attach(end(connecting, server, there, (start, start)));
         simulator.attach(end(listening, client, back, (Timestamp::ZERO, Timestamp::MAX)));
         (client, server)

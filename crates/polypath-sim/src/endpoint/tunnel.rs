@@ -7,8 +7,7 @@
 use crate::IP_UDP_HEADER;
 use crate::fabric::RouteId;
 use crate::tcp::Segment;
-use polypath_core::registry::Configured;
-use polypath_core::scheduler::{PathView, Pick, QueueView, Scheduler, SchedulerKind};
+use polypath_core::scheduler::{PathView, Pick, QueueView, Scheduler};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -52,7 +51,7 @@ impl Tunnel {
     /// An end with these routes to the other.
     pub fn new(
         routes: &[TunnelRoute],
-        scheduler: Configured<SchedulerKind>,
+        scheduler: Box<dyn Scheduler>,
         resequencing: Duration,
     ) -> Self {
         let view = |(number, route): (u8, &TunnelRoute)| {
@@ -78,7 +77,7 @@ impl Tunnel {
         Self {
             routes: routes.iter().map(|route| route.route).collect(),
             views: (0..).zip(routes).filter_map(view).collect(),
-            scheduler: scheduler.build(),
+            scheduler,
             sent: 0,
             resequencing,
             expected: 0,

@@ -3,8 +3,8 @@
 use crate::tcp::{Reading, ReceiveBuffer, TcpConfig};
 use polypath_core::congestion::CongestionConfig;
 use polypath_core::failure::FailureKind;
-use polypath_core::registry::Configured;
-use polypath_core::scheduler::SchedulerKind;
+use polypath_core::registry::{Configured, Factory};
+use polypath_core::scheduler::{Scheduler, SchedulerKind};
 
 /// Bytes of each segment that the data sequence signal takes (RFC 8684 section 3.3), as Linux sends
 /// it: a data acknowledgement of 4 bytes and a data sequence number of 8. SACK blocks never need the
@@ -16,7 +16,7 @@ const TIMESTAMPS: u32 = 12;
 const UNLIMITED: u64 = 1 << 30;
 
 /// The parameters of one end of a Multipath TCP connection.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MptcpConfig {
     /// Of each subflow. Its receive buffer is that of the connection.
     pub tcp: TcpConfig,
@@ -24,6 +24,8 @@ pub struct MptcpConfig {
     pub congestion: CongestionConfig,
     /// Which subflow the next segment takes.
     pub scheduler: Configured<SchedulerKind>,
+    /// A scheduler that is not in the registry, in place of `scheduler`.
+    pub own_scheduler: Option<Factory<dyn Scheduler>>,
     /// Whether the scheduler is shown only the subflows that the receive buffer has room for
     /// ([`polypath_core::scheduler::BlockingProtection`]).
     pub blocking_protection: bool,
@@ -47,6 +49,7 @@ impl Default for MptcpConfig {
             tcp: TcpConfig::LINUX,
             congestion: CongestionConfig::default(),
             scheduler: SchedulerKind::LowRtt.into(),
+            own_scheduler: None,
             blocking_protection: false,
             failure: FailureKind::Rto.into(),
             opportunistic_retransmission: true,
@@ -62,7 +65,7 @@ impl MptcpConfig {
     pub(super) fn congestion(&self) -> CongestionConfig {
         let timestamps = if self.tcp.timestamps { TIMESTAMPS } else { 0 };
         let counted_segment = Some(self.tcp.mss.saturating_sub(timestamps));
-        CongestionConfig { counted_segment, ..self.congestion }
+        CongestionConfig { counted_segment, ..self.congestion.clone() }
     }
 
     /// The parameters of a subflow.

@@ -98,11 +98,12 @@ impl Connection {
     /// An end that connects at once, on its first path; the others join when that is
     /// established. `backup` tells of each path whether it is one.
     pub fn connect(config: MptcpConfig, backup: &[bool]) -> Self {
+        let tcp = config.subflow();
         let first = |path| {
             if path == PathId::default() {
-                Endpoint::connect(config.subflow(), path)
+                Endpoint::connect(tcp, path)
             } else {
-                Endpoint::listen(config.subflow(), path)
+                Endpoint::listen(tcp, path)
             }
         };
         Self { is_client: true, ..Self::new(config, backup, first) }
@@ -110,7 +111,8 @@ impl Connection {
 
     /// An end that waits for the other to connect.
     pub fn listen(config: MptcpConfig, backup: &[bool]) -> Self {
-        Self::new(config, backup, |path| Endpoint::listen(config.subflow(), path))
+        let tcp = config.subflow();
+        Self::new(config, backup, |path| Endpoint::listen(tcp, path))
     }
 
     fn new(config: MptcpConfig, backup: &[bool], tcp: impl Fn(PathId) -> Endpoint) -> Self {
@@ -130,7 +132,9 @@ impl Connection {
         };
         Self {
             congestion: Congestion::new(config.congestion()),
-            scheduler: config.scheduler.build_with(config.blocking_protection),
+            scheduler: config
+                .scheduler
+                .build_or(config.own_scheduler.as_ref(), config.blocking_protection),
             detector: config.failure.build(),
             subflows: (0..).zip(backup).filter_map(subflow).collect(),
             chunks: Chunks::new(FIRST),

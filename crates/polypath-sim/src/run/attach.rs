@@ -11,8 +11,7 @@ use crate::scenario::Flow;
 use crate::simulator::Simulator;
 use crate::topology::{Route, Topology};
 use polypath_core::congestion::CongestionConfig;
-use polypath_core::registry::Configured;
-use polypath_core::scheduler::SchedulerKind;
+use polypath_core::scheduler::Scheduler;
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -104,18 +103,21 @@ impl Plan {
     ) -> Result<(EndpointId, EndpointId), RunError> {
         let control = seed.stream(CONTROLS + number as u64);
         let (topology, routes, start) = (self.topology(), &planned.routes, planned.start);
-        let seeded = |congestion| CongestionConfig { seed: control, ..congestion };
+        let seeded = |congestion: &CongestionConfig| CongestionConfig {
+            seed: control,
+            ..congestion.clone()
+        };
         let seeded_tcp =
-            |tcp: &TcpSettings| TcpSettings { congestion: seeded(tcp.congestion), ..*tcp };
+            |tcp: &TcpSettings| TcpSettings { congestion: seeded(&tcp.congestion), tcp: tcp.tcp };
         Ok(match streams {
             Streams::QuicBond(config) => {
                 let mut config = config.clone();
-                config.congestion = seeded(config.congestion);
+                config.congestion = seeded(&config.congestion);
                 QuicBond::connect(simulator, topology, routes, &config, seed, start)?
             }
             Streams::LightBond(config) => {
                 let mut config = config.clone();
-                config.congestion = seeded(config.congestion);
+                config.congestion = seeded(&config.congestion);
                 LightBond::connect(simulator, topology, routes, &config, start)
             }
             Streams::Tcp(tcp) => {
@@ -123,13 +125,14 @@ impl Plan {
                 TcpEnd::connect(simulator, topology, &routes[0], &tcp, start)
             }
             Streams::Mptcp(config) => {
-                let mut config = *config;
-                config.congestion = seeded(config.congestion);
+                let mut config = config.clone();
+                config.congestion = seeded(&config.congestion);
                 MptcpEnd::connect(simulator, topology, routes, &planned.backup, &config, start)
             }
-            Streams::Tunnel { tcp, scheduler, resequencing } => {
+            Streams::Tunnel { tcp, scheduler, own_scheduler, resequencing } => {
                 let tunnels = [false, true].map(|back| {
-                    tunnel(simulator, topology, routes, back, (*scheduler, *resequencing))
+                    let scheduler = scheduler.build_or(own_scheduler.as_ref(), false);
+                    tunnel(simulator, topology, routes, back, (scheduler, *resequencing))
                 });
                 TcpEnd::connect_through(simulator, tunnels, &seeded_tcp(tcp), start)
             }
@@ -163,7 +166,7 @@ fn tunnel(
     topology: &Topology,
     routes: &[Route],
     back: bool,
-    (scheduler, resequencing): (Configured<SchedulerKind>, Duration),
+    (scheduler, resequencing): (Box<dyn Scheduler>, Duration),
 ) -> Tunnel {
     let route = |there: &Route| {
         let own = if back { topology.back(there) } else { there.clone() };

@@ -8,6 +8,7 @@ mod events;
 mod flows;
 mod measure;
 mod network;
+mod own;
 mod plan;
 mod recording;
 mod report;

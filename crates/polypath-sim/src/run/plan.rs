@@ -41,6 +41,14 @@ pub enum RunError {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A connection that the scenario does not have.
+    #[error("there is no connection {given:?}; there are {}", names.join(", "))]
+    NoConnection {
+        /// The name as given.
+        given: String,
+        /// The names of those that it has.
+        names: Vec<String>,
+    },
     /// Nothing is to be carried.
     #[error("the scenario has no [[flow]]: nothing would happen")]
     NoFlow,
@@ -165,6 +173,11 @@ impl Plan {
         let name = &self.scenario.connections[planned.spec].name;
         let flows = self.scenario.flows.iter().enumerate();
         flows.filter(move |(_, flow)| &flow.connection == name)
+    }
+
+    /// The connections of the scenario, and those to be made of them, to change.
+    pub(super) fn parts_mut(&mut self) -> (&[ConnectionSpec], &mut [Planned]) {
+        (&self.scenario.connections, &mut self.connections)
     }
 
     /// Whether the run is over once all flows have ended.

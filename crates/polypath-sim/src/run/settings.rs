@@ -11,8 +11,8 @@ use crate::tcp::{self, LossDetection, TcpConfig};
 use core::str::FromStr;
 use polypath_bond::BondConfig;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::registry::{Algorithm, Configured, UnknownAlgorithm};
-use polypath_core::scheduler::SchedulerKind;
+use polypath_core::registry::{Algorithm, Configured, Factory, UnknownAlgorithm};
+use polypath_core::scheduler::{Scheduler, SchedulerKind};
 use std::time::Duration;
 
 /// How long arrivals are merged if `gro` is on: the poll of a busy network card.
@@ -25,7 +25,13 @@ pub(super) enum Streams {
     LightBond(BondConfig),
     Tcp(TcpSettings),
     Mptcp(MptcpConfig),
-    Tunnel { tcp: TcpSettings, scheduler: Configured<SchedulerKind>, resequencing: Duration },
+    Tunnel {
+        tcp: TcpSettings,
+        scheduler: Configured<SchedulerKind>,
+        /// In place of `scheduler`.
+        own_scheduler: Option<Factory<dyn Scheduler>>,
+        resequencing: Duration,
+    },
 }
 
 /// The parameters of a connection; `None` if it carries datagrams.
@@ -119,7 +125,8 @@ fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunErro
     let mut scheduler = SchedulerKind::RoundRobin.into();
     set(&mut scheduler, NameKind::Scheduler, tunnel.scheduler.as_ref())?;
     let tcp = tcp_settings(&tunnel.tcp, &tunnel.control, tunnel.receive)?;
-    Ok(Streams::Tunnel { tcp, scheduler, resequencing: tunnel.resequencing })
+    let resequencing = tunnel.resequencing;
+    Ok(Streams::Tunnel { tcp, scheduler, own_scheduler: None, resequencing })
 }
 
 fn tcp_settings(

@@ -40,7 +40,7 @@ fn plain_mptcp() -> MptcpConfig {
 /// Runs a script to its end.
 pub(crate) fn run(text: &str) -> World {
     let mut script = Script {
-        configs: [plain_mptcp(); 2],
+        configs: [plain_mptcp(), plain_mptcp()],
         pipes: Vec::new(),
         faults: Vec::new(),
         actions: Vec::new(),

@@ -96,16 +96,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(
-        configs: [MptcpConfig; 2],
+        [client, server]: [MptcpConfig; 2],
         pipes: Vec<Pipe>,
         faults: Vec<PathFault>,
         actions: Vec<(Timestamp, usize, Action)>,
     ) -> Self {
         let backup: Vec<_> = pipes.iter().map(|pipe| pipe.backup).collect();
-        let mut ends = [
-            Connection::connect(configs[CLIENT], &backup),
-            Connection::listen(configs[SERVER], &backup),
-        ];
+        let mut ends = [Connection::connect(client, &backup), Connection::listen(server, &backup)];
         ends.iter_mut().for_each(|end| end.keep_log(LogDetail::Segments));
         let mut events = Timeline::new();
         for (at, side, action) in actions {

@@ -90,6 +90,7 @@ pub(crate) struct World {
 pub(crate) fn reno() -> CongestionConfig {
     CongestionConfig {
         avoidance: CongestionKind::Reno.into(),
+        own_avoidance: None,
         slow_start: SlowStartKind::Standard.into(),
         coupled: true,
         seed: 0,
@@ -121,7 +122,7 @@ impl World {
         Self {
             now: Timestamp::ZERO,
             ends: [
-                TcpConnection::connect(configs[CLIENT], congestion),
+                TcpConnection::connect(configs[CLIENT], congestion.clone()),
                 TcpConnection::listen(configs[SERVER], congestion),
             ],
             sent: Vec::new(),
