@@ -110,3 +110,6 @@ fn draw(drawing: &Drawing) -> String {
         marks: &[],
     })
 }
+
+#[cfg(test)]
+mod tests;
