@@ -5,6 +5,8 @@
 //!   use them, all on the [`engine`]'s agenda.
 //! - [`run`]: from a scenario to results.
 //! - [`compare`]: combinations of algorithms against each other over a fixed suite of scenarios.
+//! - [`experiment`]: the experiments of papers, and what becomes of their claims.
+//! - [`store`]: results of many runs on disk.
 //! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
@@ -17,6 +19,7 @@ pub mod bench;
 pub mod compare;
 pub mod endpoint;
 pub mod engine;
+pub mod experiment;
 pub mod fabric;
 pub mod mptcp;
 mod network;
@@ -24,6 +27,7 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 mod simulator;
+pub mod store;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;

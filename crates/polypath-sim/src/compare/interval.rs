@@ -17,7 +17,7 @@ pub struct Interval {
 
 impl Interval {
     /// Of these values; `None` without any.
-    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         Some(Self {
             median: quantile(&mut values, 0.5)?,
@@ -27,7 +27,7 @@ impl Interval {
     }
 
     /// Of these values if none is missing: a run without one is no run with the median.
-    pub(super) fn of_all(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
+    pub(crate) fn of_all(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
         Self::of(values.collect::<Option<Vec<_>>>()?)
     }
 }

@@ -3,9 +3,9 @@
 use super::grid::{Stage, plan};
 use super::{BOND, Combination, Control, Measured};
 use crate::run::{Keep, RunError};
+use crate::store::{Label, digest};
 use core::fmt;
 use polypath_units::Timestamp;
-use sha2::{Digest, Sha256};
 
 /// Changes with what a line of results means.
 const FORMAT: &str = "1";
@@ -93,20 +93,24 @@ impl Job<'_> {
             control.slow_start.map(|start| start.description()),
             scheduler.description(),
         );
-        let parts = [
+        digest(&[
             FORMAT.to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
             self.stage.scenario.text.to_owned(),
             self.settings().join("\n"),
             format!("{algorithms:?} {:?}", combination.config()),
             self.seed.to_string(),
-        ];
-        let mut digest = Sha256::new();
-        for part in parts {
-            digest.update((part.len() as u64).to_be_bytes());
-            digest.update(part);
+        ])
+    }
+
+    /// What its results are kept under.
+    pub fn label(&self) -> Label {
+        Label {
+            key: self.key(),
+            scenario: self.stage.scenario.name.to_owned(),
+            sender: self.sender.to_string(),
+            seed: self.seed,
         }
-        digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Runs it. `watch` is told the time now and then.

@@ -2,7 +2,7 @@
 //! suite of 5G scenarios.
 //!
 //! [`SUITE`] has the scenarios, a [`Selection`] says which of them and which combinations. A [`Grid`]
-//! makes [`Job`]s of them, runs that do not depend on each other; a [`Store`] keeps what they
+//! makes [`Job`]s of them, runs that do not depend on each other; a [`Store`](crate::store::Store) keeps what they
 //! measured, so that an interrupted grid goes on where it was; a [`Comparison`] ranks. Nothing here
 //! starts threads: whoever has the jobs runs them in any order.
 
@@ -15,7 +15,6 @@ mod judgement;
 mod measured;
 mod scenario_table;
 mod selection;
-mod store;
 mod suite;
 #[cfg(test)]
 mod tests;
@@ -29,5 +28,4 @@ pub use judgement::{Judgement, MOST_DELAY, WITHIN};
 pub use measured::Measured;
 pub use scenario_table::{Alone, Cell, ScenarioTable};
 pub use selection::{QUICK_DURATION, SelectError, Selection};
-pub use store::{Opened, Store, StoreError};
 pub use suite::{BOND, Half, SUITE, SuiteScenario};

@@ -1,6 +1,7 @@
 //! Grids of small scenarios.
 
 use super::*;
+use crate::store::{Opened, Store, StoreError};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -187,14 +188,14 @@ fn an_interrupted_grid_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let grid = small(&[LOSSY, CALL]);
     let whole = run(grid.jobs());
-    let mut store = Store::open(folder.path()).unwrap().store;
+    let mut store = Store::<Measured>::open(folder.path()).unwrap().store;
     for (job, measured) in &whole[..7] {
-        store.append(job, measured).unwrap();
+        store.append(job.label(), *measured).unwrap();
     }
     drop(store);
     let file = folder.path().join("results.jsonl");
     OpenOptions::new().append(true).open(&file).unwrap().write_all(b"{\"key\":\"12").unwrap();
-    let Opened { mut store, torn } = Store::open(folder.path()).unwrap();
+    let Opened { mut store, torn } = Store::<Measured>::open(folder.path()).unwrap();
     assert!(torn);
     let known: Vec<_> = grid.jobs().iter().map(|job| store.get(&job.key())).collect();
     assert!(known[..7].iter().all(Option::is_some) && known[7..].iter().all(Option::is_none));
@@ -204,7 +205,7 @@ fn an_interrupted_grid_goes_on() {
         .map(|job| {
             let measured = store.get(&job.key()).unwrap_or_else(|| {
                 let measured = job.run(&mut |_| {}).unwrap();
-                store.append(&job, &measured).unwrap();
+                store.append(job.label(), measured).unwrap();
                 measured
             });
             (job, measured)
@@ -212,7 +213,7 @@ fn an_interrupted_grid_goes_on() {
         .collect();
     assert_eq!(Comparison::new(&grid, &resumed), Comparison::new(&grid, &whole));
     drop(store);
-    let Opened { store, torn } = Store::open(folder.path()).unwrap();
+    let Opened { store, torn } = Store::<Measured>::open(folder.path()).unwrap();
     assert!(!torn);
     for (job, measured) in &whole {
         assert_eq!(store.get(&job.key()), Some(*measured));
@@ -222,17 +223,17 @@ fn an_interrupted_grid_goes_on() {
 #[test]
 fn a_store_tells_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Store::open(folder.path()).unwrap();
-    let busy = Store::open(folder.path()).unwrap_err();
+    let opened = Store::<Measured>::open(folder.path()).unwrap();
+    let busy = Store::<Measured>::open(folder.path()).unwrap_err();
     assert!(matches!(busy, StoreError::Busy { .. }), "{busy}");
     drop(opened);
     let file = folder.path().join("results.jsonl");
     let old = r#"{"key":"1","scenario":"a","sender":"b","seed":1,"measured":{"goodput":1}}"#;
     fs::write(&file, format!("{old}\nhello\n")).unwrap();
-    let error = Store::open(folder.path()).unwrap_err().to_string();
+    let error = Store::<Measured>::open(folder.path()).unwrap_err().to_string();
     assert!(error.contains("results.jsonl:2: not a line of results"), "{error}");
     fs::write(&file, format!("{old}\n")).unwrap();
-    let Opened { store, torn } = Store::open(folder.path()).unwrap();
+    let Opened { store, torn } = Store::<Measured>::open(folder.path()).unwrap();
     assert_eq!((torn, store.get("1")), (false, None), "of another version");
 }
 

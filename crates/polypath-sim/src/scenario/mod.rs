@@ -23,7 +23,7 @@
 //! allowed.
 
 mod connection;
-mod declare;
+pub(crate) mod declare;
 mod error;
 mod event;
 mod feedback;
@@ -42,7 +42,7 @@ mod recovery;
 mod reference;
 mod schema;
 mod seed;
-mod table;
+pub(crate) mod table;
 
 pub use connection::{
     BondOptions, Carrier, ConnectionSpec, Mptcp, Pacing, PathChoice, ReceiveBuffer, Tcp,

@@ -13,8 +13,9 @@ use polypath_core::registry::{
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
 
-/// The name of an algorithm, where it stands, and what is said of its parameters.
-#[derive(Clone, Debug, PartialEq)]
+/// The name of an algorithm, where it stands, and what is said of its parameters. Equal ones may
+/// stand elsewhere.
+#[derive(Clone, Debug)]
 pub struct AlgorithmName {
     /// The name.
     pub name: String,
@@ -25,7 +26,8 @@ pub struct AlgorithmName {
 }
 
 /// A parameter of an algorithm and its value, which the scenario reader does not check either.
-#[derive(Clone, Debug, PartialEq)]
+/// Equal ones may stand elsewhere.
+#[derive(Clone, Debug)]
 pub struct Setting {
     /// The name of the parameter.
     pub parameter: String,
@@ -33,6 +35,18 @@ pub struct Setting {
     pub value: f64,
     /// Where it stands.
     pub place: Place,
+}
+
+impl PartialEq for AlgorithmName {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.settings) == (&other.name, &other.settings)
+    }
+}
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.parameter, self.value) == (&other.parameter, other.value)
+    }
 }
 
 impl AlgorithmName {

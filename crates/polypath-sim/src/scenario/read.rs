@@ -97,13 +97,10 @@ pub(super) fn scenario(
     let settings = Overrides::check(settings)?;
     let all = settings.append_to(text);
     let document = Document { file, text: &all, file_len: text.len() };
-    let mut root = DeTable::parse(&all[..text.len()]).map_err(|error| ScenarioError::Syntax {
-        place: document.place(&error.span().unwrap_or(0..0)),
-        message: error.message().to_owned(),
-    })?;
+    let mut root = DeTable::parse(&all[..text.len()]).map_err(|error| document.syntax(&error))?;
     overrides::apply(root.get_mut(), &all, text.len())?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let table = Table::root(document, &root);
+    let table = Table::root(document, "a scenario", &root);
     let file = Located::new(File::read_all(&table)?, table.site());
     let duration = file.value.duration;
     build(file, &mut Reader { folder, open, duration, traces: BTreeMap::new() })

@@ -1,6 +1,6 @@
 //! Tables and values of a TOML document that know where they stand.
 
-use super::declare::{Allowed, Readable};
+use super::declare::{Allowed, Keys, Readable};
 use super::{Place, ScenarioError};
 use core::fmt;
 use core::ops::Range;
@@ -10,15 +10,21 @@ use toml::de::{DeTable, DeValue};
 
 /// The document that errors refer to: a file, and overrides behind it, each on a line.
 #[derive(Clone, Copy)]
-pub(super) struct Document<'a> {
-    pub(super) file: &'a Path,
-    pub(super) text: &'a str,
+pub(crate) struct Document<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) text: &'a str,
     /// How much of the text is the file.
-    pub(super) file_len: usize,
+    pub(crate) file_len: usize,
 }
 
 impl Document<'_> {
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
+    /// The error that it is not TOML.
+    pub(crate) fn syntax(&self, error: &toml::de::Error) -> ScenarioError {
+        let place = self.place(&error.span().unwrap_or(0..0));
+        ScenarioError::Syntax { place, message: error.message().to_owned() }
+    }
+
+    pub(crate) fn place(&self, span: &Range<usize>) -> Place {
         if span.start > self.file_len {
             let line =
                 self.text[self.file_len + 1..].lines().scan(self.file_len + 1, |end, line| {
@@ -36,30 +42,30 @@ impl Document<'_> {
 
 /// Where a value stands and what it is called in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Site {
-    pub(super) place: Place,
+pub(crate) struct Site {
+    pub(crate) place: Place,
     key: String,
     heading: String,
 }
 
 impl Site {
-    pub(super) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         &self.key
     }
 
-    pub(super) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         let (place, key) = (self.place.clone(), self.key.clone());
         ScenarioError::Value { place, key, problem: problem.to_string() }
     }
 
-    pub(super) fn missing(&self, keys: &str) -> ScenarioError {
+    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
         let (place, table) = (self.place.clone(), self.heading.clone());
         ScenarioError::MissingKey { place, table, keys: keys.to_owned() }
     }
 }
 
 /// A table.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     document: Document<'a>,
     /// The keys that lead here, joined by dots.
     path: String,
@@ -70,15 +76,19 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The whole document.
-    pub(super) fn root(document: Document<'a>, table: &'a Spanned<DeTable<'a>>) -> Self {
-        let heading = "a scenario".to_owned();
+    /// The whole document, which is called `what` in errors.
+    pub(crate) fn root(
+        document: Document<'a>,
+        what: &str,
+        table: &'a Spanned<DeTable<'a>>,
+    ) -> Self {
+        let heading = what.to_owned();
         let (span, entries) = (table.span(), table.get_ref());
         Self { document, path: String::new(), heading, span, entries }
     }
 
     /// The value of `key`.
-    pub(super) fn get(&self, key: &'a str) -> Option<Value<'a>> {
+    pub(crate) fn get(&self, key: &'a str) -> Option<Value<'a>> {
         let (written, value) = self.entries.get_key_value(key)?;
         let span = if value.span().is_empty() { written.span() } else { value.span() };
         let path = match self.path.as_str() {
@@ -96,13 +106,13 @@ impl<'a> Table<'a> {
     }
 
     /// The values of all keys but one.
-    pub(super) fn others(&self, except: &str) -> Vec<Value<'a>> {
+    pub(crate) fn others(&self, except: &str) -> Vec<Value<'a>> {
         let keys = self.entries.keys().map(|key| key.get_ref().as_ref());
         keys.filter(|key| *key != except).filter_map(|key| self.get(key)).collect()
     }
 
     /// Refuses keys that are not allowed.
-    pub(super) fn refuse_others(&self, allowed: &Allowed) -> Result<(), ScenarioError> {
+    pub(crate) fn refuse_others(&self, allowed: &Allowed) -> Result<(), ScenarioError> {
         let known = |key: &str| allowed.names.contains(&key);
         let unknown = self.entries.keys().find(|key| !known(key.get_ref().as_ref()));
         unknown.map_or(Ok(()), |key| {
@@ -115,19 +125,19 @@ impl<'a> Table<'a> {
         })
     }
 
-    pub(super) fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         let key = self.path.rsplit('.').next().unwrap_or_default().to_owned();
         Site { place: self.document.place(&self.span), key, heading: self.heading.clone() }
     }
 
     /// The error of a key that must be there.
-    pub(super) fn missing(&self, keys: &str) -> ScenarioError {
+    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
         self.site().missing(keys)
     }
 }
 
 /// A value and where it stands.
-pub(super) struct Value<'a> {
+pub(crate) struct Value<'a> {
     document: Document<'a>,
     key: &'a str,
     path: String,
@@ -139,12 +149,12 @@ pub(super) struct Value<'a> {
 
 impl<'a> Value<'a> {
     /// The keys that lead here, joined by dots.
-    pub(super) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
     /// The value as it is written.
-    pub(super) fn written(&self) -> &'a str {
+    pub(crate) fn written(&self) -> &'a str {
         self.document.text.get(self.span.clone()).unwrap_or_default()
     }
 
@@ -152,13 +162,13 @@ impl<'a> Value<'a> {
         if self.item { format!("[[{}]]", self.path) } else { format!("[{}]", self.path) }
     }
 
-    pub(super) fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         let place = self.document.place(&self.span);
         Site { place, key: self.key.to_owned(), heading: self.heading() }
     }
 
     /// The error that this value is not right.
-    pub(super) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         self.site().wrong(problem)
     }
 
@@ -167,7 +177,7 @@ impl<'a> Value<'a> {
     }
 
     /// The error that it is not one of some names.
-    pub(super) fn is_none_of(&self, names: &[&str]) -> ScenarioError {
+    pub(crate) fn is_none_of(&self, names: &[&str]) -> ScenarioError {
         let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
         self.wrong(format_args!(
             "{} is not allowed; allowed are {}",
@@ -176,25 +186,25 @@ impl<'a> Value<'a> {
         ))
     }
 
-    pub(super) fn text(&self) -> Result<&'a str, ScenarioError> {
+    pub(crate) fn text(&self) -> Result<&'a str, ScenarioError> {
         let allowed = "text in quotes; rates, sizes and times carry their unit in it";
         self.value.as_str().ok_or_else(|| self.is_not(allowed))
     }
 
     /// Text as `parse` understands it.
-    pub(super) fn parse_with<T, E: fmt::Display>(
+    pub(crate) fn parse_with<T, E: fmt::Display>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<T, ScenarioError> {
         parse(self.text()?).map_err(|problem| self.wrong(problem))
     }
 
-    pub(super) fn boolean(&self) -> Result<bool, ScenarioError> {
+    pub(crate) fn boolean(&self) -> Result<bool, ScenarioError> {
         self.value.as_bool().ok_or_else(|| self.is_not("true or false"))
     }
 
     /// A number that `allows` lets pass; `allowed` says which those are.
-    pub(super) fn number(
+    pub(crate) fn number(
         &self,
         allowed: &str,
         allows: impl Fn(f64) -> bool,
@@ -209,7 +219,7 @@ impl<'a> Value<'a> {
     }
 
     /// A whole number from zero to `max`, the most that `T` holds.
-    pub(super) fn integer<T: Copy + TryFrom<u32> + fmt::Display>(
+    pub(crate) fn integer<T: Copy + TryFrom<u32> + fmt::Display>(
         &self,
         max: T,
     ) -> Result<T, ScenarioError> {
@@ -220,15 +230,15 @@ impl<'a> Value<'a> {
         number.ok_or_else(|| self.wrong(format_args!("{} is not {allowed}", integer.as_str())))
     }
 
-    pub(super) fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         self.value.is_table()
     }
 
-    pub(super) fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.value.is_array()
     }
 
-    pub(super) fn table(&self) -> Result<Table<'a>, ScenarioError> {
+    pub(crate) fn table(&self) -> Result<Table<'a>, ScenarioError> {
         let heading = self.heading();
         let Some(entries) = self.value.as_table() else {
             return Err(self.is_not(&format!("a table ({heading})")));
@@ -238,7 +248,7 @@ impl<'a> Value<'a> {
     }
 
     /// The values of a list; `what` says which list it should be.
-    pub(super) fn items(&self, what: &str) -> Result<Vec<Value<'a>>, ScenarioError> {
+    pub(crate) fn items(&self, what: &str) -> Result<Vec<Value<'a>>, ScenarioError> {
         let Some(array) = self.value.as_array() else { return Err(self.is_not(what)) };
         let values = array.iter().map(|item| Value {
             document: self.document,
@@ -252,11 +262,22 @@ impl<'a> Value<'a> {
     }
 }
 
+/// Reads a document of declared keys, which is called `what` in errors.
+pub(crate) fn read_document<T: Keys>(
+    text: &str,
+    file: &Path,
+    what: &str,
+) -> Result<T, ScenarioError> {
+    let document = Document { file, text, file_len: text.len() };
+    let root = DeTable::parse(text).map_err(|error| document.syntax(&error))?;
+    T::read_all(&Table::root(document, what, &root))
+}
+
 /// A value that a declaration has as TOML.
 ///
 /// # Panics
 /// If it is not one: the declaration is wrong.
-pub(super) fn read_literal<T: Readable>(text: &'static str) -> T {
+pub(crate) fn read_literal<T: Readable>(text: &'static str) -> T {
     let document = Document { file: Path::new("a declaration"), text, file_len: text.len() };
     let value = DeValue::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let (span, path) = (value.span(), String::new());

@@ -10,6 +10,8 @@ pub mod edge;
 pub mod emulate;
 pub mod hub;
 pub mod key;
+pub mod reproduce;
+mod runs;
 pub mod scenario;
 pub mod send;
 mod service;
@@ -24,7 +26,6 @@ pub use composition::Composition;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use polypath_sim::compare::SelectError;
 use polypath_sim::run::RunError;
 use polypath_sim::scenario::ScenarioError;
 use serde::Deserialize;
@@ -53,6 +54,7 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
     Compare(compare::CompareOptions),
+    Reproduce(reproduce::ReproduceOptions),
     Trace(trace::TraceArgs),
     Validate(validate::ValidateArgs),
     Bench(bench::BenchArgs),
@@ -76,6 +78,7 @@ impl Cli {
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
             Command::Compare(options) => compare::run(&options),
+            Command::Reproduce(options) => reproduce::run(&options),
             Command::Trace(args) => trace::run(&args),
             Command::Validate(args) => validate::run(&args),
             Command::Bench(args) => bench::run(&args),
@@ -89,7 +92,8 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
         cause.is::<UsageError>()
             || cause.is::<NoHome>()
             || cause.is::<ScenarioError>()
-            || cause.is::<SelectError>()
+            || cause.is::<polypath_sim::compare::SelectError>()
+            || cause.is::<polypath_sim::experiment::SelectError>()
             || cause.downcast_ref::<RunError>().is_some_and(RunError::is_of_scenario)
     });
     ExitCode::from(if usage { 2 } else { 1 })

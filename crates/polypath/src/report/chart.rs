@@ -51,9 +51,9 @@ pub struct Mark {
 
 /// What an axis shows, and how far it reaches at least.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Axis {
+pub(super) struct Axis<'a> {
     /// Quantity and unit.
-    pub(super) label: &'static str,
+    pub(super) label: &'a str,
     pub(super) at_least: f64,
 }
 
@@ -61,15 +61,15 @@ pub(super) struct Axis {
 #[derive(Clone, Debug)]
 pub(super) struct Chart<'a> {
     pub(super) title: String,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+    pub(super) x: Axis<'a>,
+    pub(super) y: Axis<'a>,
     pub(super) lines: &'a [Line],
     pub(super) marks: &'a [Mark],
 }
 
-impl Axis {
+impl<'a> Axis<'a> {
     /// As far as the data.
-    pub(super) const fn new(label: &'static str) -> Self {
+    pub(super) const fn new(label: &'a str) -> Self {
         Self { label, at_least: 0.0 }
     }
 }

@@ -1,12 +1,14 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
 //! the pages of a simulated run ([`simulation`]), of traces ([`trace`]), of the simulator beside the
-//! kernel ([`fidelity`], [`windows`]), of algorithms beside each other ([`comparison`]).
+//! kernel ([`fidelity`], [`windows`]), of algorithms beside each other ([`comparison`]), and of reproduced papers
+//! ([`reproduction`]).
 
 mod chart;
 pub mod comparison;
 mod demo_page;
 pub mod fidelity;
 mod html;
+pub mod reproduction;
 pub mod simulation;
 mod table;
 mod thin;

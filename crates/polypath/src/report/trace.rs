@@ -65,7 +65,7 @@ fn write_charts(
     write_chart(page, &chart(title, Axis::new(value), share, &distributions));
 }
 
-fn chart(title: String, x: Axis, y: Axis, lines: &[Line]) -> Chart<'_> {
+fn chart<'a>(title: String, x: Axis<'a>, y: Axis<'a>, lines: &'a [Line]) -> Chart<'a> {
     Chart { title, x, y, lines, marks: &[] }
 }
 

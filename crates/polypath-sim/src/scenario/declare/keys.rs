@@ -5,7 +5,7 @@ use crate::scenario::ScenarioError;
 use crate::scenario::table::{Table, Value, read_literal};
 
 /// A type that can stand as a value in a scenario file.
-pub(in crate::scenario) trait Readable: Sized {
+pub(crate) trait Readable: Sized {
     /// What such a value looks like.
     fn shape() -> Shape;
 
@@ -20,10 +20,10 @@ pub(in crate::scenario) trait Readable: Sized {
 
 /// What is declared of a key besides its type.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) struct Rule {
-    pub(in crate::scenario) name: &'static str,
-    pub(in crate::scenario) default: Option<&'static str>,
-    pub(in crate::scenario) range: Option<(&'static str, &'static str)>,
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    pub(crate) default: Option<&'static str>,
+    pub(crate) range: Option<(&'static str, &'static str)>,
 }
 
 impl Rule {
@@ -39,12 +39,7 @@ impl Rule {
     }
 
     /// The key as the schema has it. Reads default and limits, so that a wrong declaration shows.
-    pub(in crate::scenario) fn key<F: Field>(
-        &self,
-        group: &'static str,
-        purpose: String,
-        shape: Shape,
-    ) -> Key {
+    pub(crate) fn key<F: Field>(&self, group: &'static str, purpose: String, shape: Shape) -> Key {
         let Self { name, default, range } = *self;
         default.into_iter().for_each(F::check_literal);
         range
@@ -63,7 +58,7 @@ impl Rule {
 }
 
 /// A field of a declared table: a [`Readable`], or an optional one.
-pub(in crate::scenario) trait Field: Sized {
+pub(crate) trait Field: Sized {
     /// Whether a table without default must have it.
     const REQUIRED: bool;
 
@@ -115,14 +110,14 @@ impl<T: Readable> Field for Option<T> {
 
 /// The keys that a table may have.
 #[derive(Default)]
-pub(in crate::scenario) struct Allowed {
-    pub(in crate::scenario) names: Vec<&'static str>,
+pub(crate) struct Allowed {
+    pub(crate) names: Vec<&'static str>,
     /// The tag that decided it, such as ` with kind = "bulk"`.
-    pub(in crate::scenario) because: String,
+    pub(crate) because: String,
 }
 
 /// A group of keys: all of a table's, or some of them.
-pub(in crate::scenario) trait Keys: Sized {
+pub(crate) trait Keys: Sized {
     /// Adds the keys to what the schema says of a table.
     fn declare(declaration: &mut Declaration);
 
@@ -159,15 +154,15 @@ impl<T: Keys> Readable for T {
 }
 
 /// A variant of a tagged enum `T`.
-pub(in crate::scenario) struct Row<T> {
+pub(crate) struct Row<T> {
     /// The value of the tag that chooses it.
-    pub(in crate::scenario) name: &'static str,
-    pub(in crate::scenario) allow: fn(&mut Allowed, &Table<'_>) -> Result<(), ScenarioError>,
-    pub(in crate::scenario) take: fn(&Table<'_>) -> Result<T, ScenarioError>,
+    pub(crate) name: &'static str,
+    pub(crate) allow: fn(&mut Allowed, &Table<'_>) -> Result<(), ScenarioError>,
+    pub(crate) take: fn(&Table<'_>) -> Result<T, ScenarioError>,
 }
 
 /// The variant that a table chooses with the key `tag`.
-pub(in crate::scenario) fn row<T>(
+pub(crate) fn row<T>(
     rows: &'static [Row<T>],
     tag: &'static str,
     default: Option<&'static str>,

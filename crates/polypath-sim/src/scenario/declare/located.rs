@@ -6,15 +6,24 @@ use crate::scenario::{Place, ScenarioError};
 use core::fmt;
 
 /// A value and where it stands, for checks that come after reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Located<T> {
     /// The value.
     pub value: T,
     site: Site,
 }
 
+/// Values are equal wherever they stand.
+impl<T: PartialEq> PartialEq for Located<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Located<T> {}
+
 impl<T> Located<T> {
-    pub(in crate::scenario) fn new(value: T, site: Site) -> Self {
+    pub(crate) fn new(value: T, site: Site) -> Self {
         Self { value, site }
     }
 
@@ -24,17 +33,17 @@ impl<T> Located<T> {
     }
 
     /// The key that it is the value of.
-    pub(in crate::scenario) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         self.site.key()
     }
 
     /// The error that this value is not right.
-    pub(in crate::scenario) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         self.site.wrong(problem)
     }
 
     /// The error that this table lacks a key.
-    pub(in crate::scenario) fn missing(&self, keys: &str) -> ScenarioError {
+    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
         self.site.missing(keys)
     }
 }

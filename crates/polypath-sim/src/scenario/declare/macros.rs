@@ -220,4 +220,4 @@ macro_rules! choices {
     };
 }
 
-pub(in crate::scenario) use {choices, keys, tagged};
+pub(crate) use {choices, keys, tagged};

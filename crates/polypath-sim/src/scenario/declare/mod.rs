@@ -10,8 +10,9 @@ mod macros;
 mod shape;
 mod values;
 
-pub(super) use keys::{Allowed, Field, Keys, Readable, Refine, Row, Rule, row};
+pub(in crate::scenario) use keys::Refine;
+pub(crate) use keys::{Allowed, Field, Keys, Readable, Row, Rule, row};
 pub use located::Located;
-pub(super) use macros::{choices, keys, tagged};
-pub(super) use shape::{Choice, Declaration, Key, Shape, Tag, TextForm, Variant, sentences};
-pub(super) use values::Probability;
+pub(crate) use macros::{choices, keys, tagged};
+pub(crate) use shape::{Choice, Declaration, Key, Shape, Tag, TextForm, Variant, sentences};
+pub(crate) use values::Probability;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// What a value may be.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) enum Shape {
+pub(crate) enum Shape {
     /// True or false.
     Boolean,
     /// A whole number from 0 to this.
@@ -27,71 +27,71 @@ pub(in crate::scenario) enum Shape {
 
 /// A form of text.
 #[derive(Debug)]
-pub(in crate::scenario) struct TextForm {
+pub(crate) struct TextForm {
     /// The form in a word.
-    pub(in crate::scenario) name: &'static str,
+    pub(crate) name: &'static str,
     /// What the form is, for people.
-    pub(in crate::scenario) what: &'static str,
+    pub(crate) what: &'static str,
     /// A regular expression for it, of the kind that JSON schema has.
-    pub(in crate::scenario) pattern: &'static str,
+    pub(crate) pattern: &'static str,
 }
 
 /// A name that may be given, and what it stands for.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Choice {
-    pub(in crate::scenario) name: &'static str,
-    pub(in crate::scenario) purpose: String,
+pub(crate) struct Choice {
+    pub(crate) name: &'static str,
+    pub(crate) purpose: String,
 }
 
 /// The keys of a table.
 #[derive(Clone, Debug, Default)]
-pub(in crate::scenario) struct Declaration {
+pub(crate) struct Declaration {
     /// The name of the type that declares it.
-    pub(in crate::scenario) name: &'static str,
+    pub(crate) name: &'static str,
     /// What the table is for.
-    pub(in crate::scenario) purpose: String,
+    pub(crate) purpose: String,
     /// The keys, in order.
-    pub(in crate::scenario) keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
     /// A key on whose value further keys depend.
-    pub(in crate::scenario) tag: Option<Tag>,
+    pub(crate) tag: Option<Tag>,
 }
 
 /// A key.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Key {
-    pub(in crate::scenario) name: &'static str,
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
     /// The group of keys that declares it, which several tables may have.
-    pub(in crate::scenario) group: &'static str,
+    pub(crate) group: &'static str,
     /// What it means, in sentences.
-    pub(in crate::scenario) purpose: String,
-    pub(in crate::scenario) shape: Shape,
+    pub(crate) purpose: String,
+    pub(crate) shape: Shape,
     /// Whether the table must have it.
-    pub(in crate::scenario) required: bool,
+    pub(crate) required: bool,
     /// Its value where the table does not have it, as TOML.
-    pub(in crate::scenario) default: Option<Cow<'static, str>>,
+    pub(crate) default: Option<Cow<'static, str>>,
     /// The lowest and the highest value, as TOML.
-    pub(in crate::scenario) range: Option<(Cow<'static, str>, Cow<'static, str>)>,
+    pub(crate) range: Option<(Cow<'static, str>, Cow<'static, str>)>,
 }
 
 /// A key whose value tells which further keys a table may have.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Tag {
-    pub(in crate::scenario) key: &'static str,
+pub(crate) struct Tag {
+    pub(crate) key: &'static str,
     /// What it means.
-    pub(in crate::scenario) purpose: String,
+    pub(crate) purpose: String,
     /// The value where there is none.
-    pub(in crate::scenario) default: Option<&'static str>,
-    pub(in crate::scenario) variants: Vec<Variant>,
+    pub(crate) default: Option<&'static str>,
+    pub(crate) variants: Vec<Variant>,
 }
 
 /// A value of a [`Tag`] and the keys that come with it.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Variant {
-    pub(in crate::scenario) name: &'static str,
-    pub(in crate::scenario) declaration: Declaration,
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
+    pub(crate) declaration: Declaration,
 }
 
 /// The sentences of a documentation comment, from its lines.
-pub(in crate::scenario) fn sentences(lines: &[&str]) -> String {
+pub(crate) fn sentences(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
 }

@@ -1,14 +1,11 @@
 //! `polypath compare`: combinations of algorithms against each other.
 
-mod progress;
-mod runs;
 mod text;
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -16,12 +13,13 @@ use clap::{Args, ValueEnum};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::compare::{Combination, Comparison, Grid, Half, Selection};
+use polypath_sim::compare::{Combination, Comparison, Grid, Half, Job, Measured, Selection};
+use polypath_sim::store::Label;
 use polypath_units::parse_duration;
 
+use super::runs::{self, Finished, Work};
 use crate::output;
 use crate::report::comparison;
-use runs::Finished;
 
 /// Seeds if nothing is said.
 const SEEDS: u32 = 5;
@@ -92,10 +90,11 @@ pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let selection = options.selection();
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
     let grid = Grid::new(&scenarios, combinations, options.seeds(), selection.limit())?;
-    let results = match runs::run(&grid, options.out.as_deref(), options.jobs())? {
+    let results = match runs::run(grid.jobs(), options.out.as_deref(), runs::at_once(options.jobs))?
+    {
         Finished::All(results) => results,
         Finished::Interrupted { done, of } => {
-            output::tell(&options.interrupted(done, of));
+            output::tell(&runs::interrupted(options.out.as_deref(), done, of));
             return Ok(ExitCode::from(INTERRUPTED));
         }
     };
@@ -109,6 +108,18 @@ pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
         false => text::render(&comparison, options.title()),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Work for Job<'_> {
+    type Measured = Measured;
+
+    fn label(&self) -> Label {
+        Job::label(self)
+    }
+
+    fn run(&self) -> anyhow::Result<Measured> {
+        Ok(Job::run(self, &mut |_| {})?)
+    }
 }
 
 impl CompareOptions {
@@ -132,19 +143,7 @@ impl CompareOptions {
         self.seeds.unwrap_or(if self.quick { QUICK_SEEDS } else { SEEDS })
     }
 
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
-    }
-
     const fn title(&self) -> &'static str {
         if self.quick { "Quick comparison" } else { "Comparison" }
-    }
-
-    fn interrupted(&self, done: usize, of: usize) -> String {
-        let kept = match &self.out {
-            Some(folder) => format!("they are in {}; the same command goes on", folder.display()),
-            None => "with --out DIR they would have been kept".to_owned(),
-        };
-        format!("interrupted after {done} of {of} runs: {kept}\n")
     }
 }

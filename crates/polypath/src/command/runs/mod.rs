@@ -1,4 +1,6 @@
-//! The runs of a grid, several at once, until they are done or a signal comes.
+//! Many runs, several at once, until they are done or a signal comes.
+
+mod progress;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -6,43 +8,75 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use polypath_sim::compare::{Grid, Job, Measured, Opened, Store};
+use polypath_sim::store::{Label, Opened, Store};
 use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::progress::Progress;
+use progress::Progress;
+
 use crate::command::service::{self, Stop};
 use crate::output;
 
+/// A run that depends on nothing else.
+pub(super) trait Work: Send + Sync {
+    /// What comes out.
+    type Measured: Clone + Send + Sync + Serialize + DeserializeOwned;
+
+    /// What its results are kept under.
+    fn label(&self) -> Label;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn run(&self) -> anyhow::Result<Self::Measured>;
+}
+
 /// How the runs ended.
-pub(super) enum Finished<'a> {
-    /// All are done, in the order of the grid.
-    All(Vec<(Job<'a>, Measured)>),
+pub(super) enum Finished<W: Work> {
+    /// All are done, in the order in which they were given.
+    All(Vec<(W, W::Measured)>),
     /// A signal came.
     Interrupted { done: usize, of: usize },
 }
 
 /// What all threads share.
-struct Shared {
-    store: Option<Mutex<Store>>,
+struct Shared<M> {
+    store: Option<Mutex<Store<M>>>,
     progress: Progress,
     stopped: Arc<AtomicBool>,
+}
+
+/// As many at once as was said, or one for each core.
+pub(super) fn at_once(said: Option<NonZeroUsize>) -> NonZeroUsize {
+    said.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// What to tell of runs that were interrupted.
+pub(super) fn interrupted(folder: Option<&Path>, done: usize, of: usize) -> String {
+    let kept = match folder {
+        Some(folder) => format!("they are in {}; the same command goes on", folder.display()),
+        None => "with --out DIR they would have been kept".to_owned(),
+    };
+    format!("interrupted after {done} of {of} runs: {kept}\n")
 }
 
 /// Runs what is not in `folder` yet, so many at a time. Results do not depend on how many that is.
 ///
 /// # Errors
 /// When a run fails, or results cannot be read or written.
-pub(super) fn run<'a>(
-    grid: &'a Grid,
+pub(super) fn run<W: Work>(
+    jobs: Vec<W>,
     folder: Option<&Path>,
     at_once: NonZeroUsize,
-) -> anyhow::Result<Finished<'a>> {
-    let store = folder.map(open).transpose()?;
-    let known = |job: Job<'a>| {
-        let measured = store.as_ref().and_then(|store| store.get(&job.key()));
+) -> anyhow::Result<Finished<W>> {
+    let store = folder.map(open::<W::Measured>).transpose()?;
+    let known = |job: W| {
+        let measured = store.as_ref().and_then(|store| store.get(&job.label().key));
         (job, measured)
     };
-    let jobs: Vec<_> = grid.jobs().into_iter().map(known).collect();
+    let jobs: Vec<_> = jobs.into_iter().map(known).collect();
     let (of, there) = (jobs.len(), jobs.iter().filter(|(_, known)| known.is_some()).count());
     let progress = Progress::stderr(of, there);
     let shared = Shared { store: store.map(Mutex::new), progress, stopped: on_signal() };
@@ -60,7 +94,7 @@ pub(super) fn run<'a>(
     })
 }
 
-fn open(folder: &Path) -> anyhow::Result<Store> {
+fn open<M: Clone + Serialize + DeserializeOwned>(folder: &Path) -> anyhow::Result<Store<M>> {
     let Opened { store, torn } = Store::open(folder)?;
     if torn {
         let folder = folder.display();
@@ -71,23 +105,23 @@ fn open(folder: &Path) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-impl Shared {
+impl<M: Clone + Serialize + DeserializeOwned> Shared<M> {
     /// A run, unless it is known; none once a signal has come.
-    fn one<'a>(
+    fn one<W: Work<Measured = M>>(
         &self,
-        job: Job<'a>,
-        known: Option<Measured>,
-    ) -> anyhow::Result<Option<(Job<'a>, Measured)>> {
+        job: W,
+        known: Option<M>,
+    ) -> anyhow::Result<Option<(W, M)>> {
         if let Some(measured) = known {
             return Ok(Some((job, measured)));
         }
         if self.stopped.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let measured = job.run(&mut |_| {})?;
+        let measured = job.run()?;
         if let Some(store) = &self.store {
             let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            store.append(&job, &measured)?;
+            store.append(job.label(), measured.clone())?;
         }
         self.progress.done();
         Ok(Some((job, measured)))

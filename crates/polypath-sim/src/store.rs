@@ -1,29 +1,43 @@
 //! Results on disk: one line of JSON for each run, written as soon as it is over.
 
-use super::{Job, Measured};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The file in the folder of a comparison.
+/// The file in the folder of a comparison or a reproduction.
 const FILE: &str = "results.jsonl";
 
 /// The results of runs, in a file that grows. Lines of runs that nobody asks for, of older programs or
 /// of scenarios that were changed, stay in it.
 #[derive(Debug)]
-pub struct Store {
+pub struct Store<M> {
     path: PathBuf,
     file: File,
-    known: BTreeMap<String, Measured>,
+    known: BTreeMap<String, M>,
+}
+
+/// What tells the results of a run from those of every other one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// A digest of everything that the results depend on.
+    pub key: String,
+    /// The scenario or experiment, for readers.
+    pub scenario: String,
+    /// Who sends, for readers.
+    pub sender: String,
+    /// The seed, for readers.
+    pub seed: u32,
 }
 
 /// A store, and what was found when it was opened.
 #[derive(Debug)]
-pub struct Opened {
+pub struct Opened<M> {
     /// The store.
-    pub store: Store,
+    pub store: Store<M>,
     /// The last line was not whole, because the program that wrote it was killed: it is gone, and
     /// its run is to be done again.
     pub torn: bool,
@@ -41,14 +55,14 @@ pub enum StoreError {
         /// Why not.
         source: io::Error,
     },
-    /// Two comparisons at a time.
-    #[error("{}: another comparison writes to it", path.display())]
+    /// Two programs at a time.
+    #[error("{}: another program writes to it", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// A line that no comparison has written.
-    #[error("{}:{line}: not a line of results ({source}); allowed: what `polypath compare` has written", path.display())]
+    /// A line that is not one of results.
+    #[error("{}:{line}: not a line of results ({source}); allowed: what `polypath compare` or `polypath reproduce` has written", path.display())]
     Line {
         /// The file.
         path: PathBuf,
@@ -59,23 +73,21 @@ pub enum StoreError {
     },
 }
 
-/// A line. What stands beside the key and the results is for readers.
+/// A line.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    key: String,
-    scenario: String,
-    sender: String,
-    seed: u32,
+    #[serde(flatten)]
+    label: Label,
     /// As it stands: lines of other versions have other fields.
     measured: serde_json::Value,
 }
 
-impl Store {
+impl<M: Clone + Serialize + DeserializeOwned> Store<M> {
     /// Opens the results in a folder, which is made if it is not there.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub fn open(folder: &Path) -> Result<Opened, StoreError> {
+    pub fn open(folder: &Path) -> Result<Opened<M>, StoreError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| StoreError::Io { path, source }
@@ -102,29 +114,33 @@ impl Store {
     }
 
     /// What a run has measured, if it is there.
-    pub fn get(&self, key: &str) -> Option<Measured> {
-        self.known.get(key).copied()
+    pub fn get(&self, key: &str) -> Option<M> {
+        self.known.get(key).cloned()
     }
 
     /// Keeps what a run has measured; it is on its way to the disk when this returns.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, job: &Job<'_>, measured: &Measured) -> Result<(), StoreError> {
-        let line = Line {
-            key: job.key(),
-            scenario: job.stage.scenario.name.to_owned(),
-            sender: job.sender.to_string(),
-            seed: job.seed,
-            measured: serde_json::json!(measured),
-        };
+    pub fn append(&mut self, label: Label, measured: M) -> Result<(), StoreError> {
+        let line = Line { label, measured: serde_json::json!(measured) };
         let text = serde_json::json!(line).to_string() + "\n";
         // In one piece: a program that is killed leaves a torn line at the end at most.
         let written = self.file.write_all(text.as_bytes());
         written.map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
-        self.known.insert(line.key, *measured);
+        self.known.insert(line.label.key, measured);
         Ok(())
     }
+}
+
+/// A digest of these parts, for [`Label::key`].
+pub(crate) fn digest(parts: &[String]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Takes away what stands behind the last whole line. Returns whether there was anything.
@@ -141,12 +157,14 @@ fn drop_torn(file: &mut File) -> io::Result<bool> {
 
 /// The results by key. Of lines whose results have another form only the key is looked at: nobody
 /// asks for it.
-fn read(text: &str) -> Result<BTreeMap<String, Measured>, (usize, serde_json::Error)> {
+fn read<M: DeserializeOwned>(
+    text: &str,
+) -> Result<BTreeMap<String, M>, (usize, serde_json::Error)> {
     let mut known = BTreeMap::new();
     for (text, number) in text.lines().zip(1..) {
         let line: Line = serde_json::from_str(text).map_err(|source| (number, source))?;
         if let Ok(measured) = serde_json::from_value(line.measured) {
-            known.insert(line.key, measured);
+            known.insert(line.label.key, measured);
         }
     }
     Ok(known)

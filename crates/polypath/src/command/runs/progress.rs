@@ -1,4 +1,4 @@
-//! How far a comparison is: a bar on a terminal, a line now and then elsewhere.
+//! How far many runs are: a bar on a terminal, a line now and then elsewhere.
 
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;

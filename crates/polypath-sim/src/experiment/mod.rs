@@ -1,0 +1,65 @@
+//! The experiments of papers, run again, and what becomes of their claims.
+//!
+//! An [`Experiment`] is a folder `experiments/ID/` with a `plan.toml` and a scenario, and a file of
+//! Rust beside this one with what is measured in a run ([`Observation`]) and the quantities that
+//! the claims are about ([`Quantity`]). A [`Study`] is an experiment whose plan has been read: it
+//! makes [`Trial`]s, runs that do not depend on each other, and turns what they observed into a
+//! [`StudyReport`] with a verdict on each claim. Nothing here starts threads: whoever has the
+//! trials runs them in any order.
+
+mod claim;
+mod observation;
+mod papers;
+mod plan;
+mod report;
+mod runs;
+mod study;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub use claim::{Judgement, Verdict};
+pub use observation::{Curve, Observation};
+pub use papers::{EXPERIMENTS, SelectError, select};
+pub use plan::{
+    Assumption, Axis, Claim, ExperimentPlan, Plot, PlotKind, SweepPlot, TimePlot, Variant,
+};
+pub use report::{
+    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, Sensitivity, StudyReport,
+};
+pub use runs::SeedRuns;
+pub use study::{Effort, Study, StudyError};
+pub use trial::{Trial, TrialError};
+
+use crate::run::Outcome;
+use crate::scenario::Scenario;
+
+/// An experiment of a paper: what cannot be said in its plan.
+#[derive(Debug)]
+pub struct Experiment {
+    /// The folder below `experiments/`: the name in lower case.
+    pub folder: &'static str,
+    /// The text of `plan.toml`.
+    pub plan: &'static str,
+    /// The file below `experiments/` with the scenario, and its text.
+    pub scenario_file: &'static str,
+    /// See there.
+    pub scenario: &'static str,
+    /// What is taken from a run.
+    pub observe: fn(&Scenario, &Outcome) -> Observation,
+    /// What its claims may be about.
+    pub quantities: &'static [Quantity],
+}
+
+/// A number that a claim is about, made of all runs of a seed.
+#[derive(Debug)]
+pub struct Quantity {
+    /// The name in plans.
+    pub name: &'static str,
+    /// The unit; nothing for a ratio.
+    pub unit: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Computes it; `None` if a run has not observed what it needs.
+    pub of: fn(&SeedRuns<'_>) -> Option<f64>,
+}

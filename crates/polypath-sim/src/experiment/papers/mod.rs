@@ -1,0 +1,66 @@
+//! The experiments, a file each: what is observed in a run, and the quantities of the claims.
+
+mod network;
+mod r2_1;
+mod r2_2;
+mod r2_3;
+mod r2_4;
+mod r2_5;
+mod r3_1;
+mod r3_2;
+
+use super::Experiment;
+
+/// Rows of the registry: the module, the folder below `experiments/`, the file there with the
+/// scenario.
+macro_rules! experiments {
+    ($($module:ident in $folder:literal on $scenario:literal),+ $(,)?) => {
+        /// All experiments, in the order of the papers.
+        pub const EXPERIMENTS: &[Experiment] = &[$(Experiment {
+            folder: $folder,
+            plan: include_str!(concat!("../../../../../experiments/", $folder, "/plan.toml")),
+            scenario_file: $scenario,
+            scenario: include_str!(concat!("../../../../../experiments/", $scenario)),
+            observe: $module::observe,
+            quantities: $module::QUANTITIES,
+        }),+];
+    };
+}
+
+experiments! {
+    r2_1 in "r2-1" on "networks/s2.toml",
+    r2_2 in "r2-2" on "networks/s2.toml",
+    r2_3 in "r2-3" on "networks/s2.toml",
+    r2_4 in "r2-4" on "networks/s2_distance.toml",
+    r2_5 in "r2-5" on "networks/s2.toml",
+    r3_1 in "r3-1" on "networks/s3.toml",
+    r3_2 in "r3-2" on "networks/s3.toml",
+}
+
+/// A name that no experiment has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown experiment {given:?}; allowed: {allowed}")]
+pub struct SelectError {
+    /// The name as given.
+    pub given: String,
+    /// All names, separated by commas.
+    pub allowed: String,
+}
+
+/// The experiments of these names, in upper or lower case, in the order of the registry; without a
+/// name, all.
+///
+/// # Errors
+/// When a name is not known.
+pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, SelectError> {
+    let is = |experiment: &Experiment, name: &str| name.eq_ignore_ascii_case(experiment.folder);
+    let known = |name: &str| EXPERIMENTS.iter().any(|experiment| is(experiment, name));
+    if let Some(given) = names.iter().find(|name| !known(name)) {
+        let allowed: Vec<_> = EXPERIMENTS.iter().map(|e| e.folder.to_uppercase()).collect();
+        return Err(SelectError { given: given.clone(), allowed: allowed.join(", ") });
+    }
+    let chosen = |experiment: &&Experiment| {
+        names.is_empty() || names.iter().any(|name| is(experiment, name))
+    };
+    Ok(EXPERIMENTS.iter().filter(chosen).collect())
+}

@@ -1,0 +1,150 @@
+//! A run of an experiment.
+
+use super::observation::Observation;
+use super::plan::{PlotKind, filled};
+use super::study::{Scope, Study};
+use crate::run::{Keep, Plan, RunError};
+use crate::scenario::Scenario;
+use crate::store::{Label, digest};
+use std::io;
+use std::path::Path;
+
+/// Changes with what a line of results means.
+const FORMAT: &str = "1";
+/// The seed whose curves are kept.
+const DRAWN_SEED: u32 = 1;
+
+/// A run: it depends on nothing else.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    study: &'a Study,
+    pub(super) scope: Scope,
+    /// The number of the variant.
+    pub(super) variant: usize,
+    /// The value on each axis.
+    pub(super) point: Vec<&'a str>,
+    /// The seed.
+    pub(super) seed: u32,
+    /// The scenario as this run has it.
+    plan: Plan,
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+#[error("experiment {experiment}, {run}: {source}")]
+pub struct TrialError {
+    /// The experiment.
+    pub experiment: String,
+    /// Which run.
+    pub run: String,
+    /// Why.
+    pub source: Box<RunError>,
+}
+
+impl<'a> Trial<'a> {
+    /// A run of this study.
+    ///
+    /// # Errors
+    /// When the scenario cannot be run with what the run sets.
+    pub(super) fn new(
+        study: &'a Study,
+        scope: Scope,
+        variant: usize,
+        point: Vec<&'a str>,
+        seed: u32,
+    ) -> Result<Self, TrialError> {
+        let settings = settings(study, scope, variant, &point);
+        let plan = plan(study, &settings).map_err(|source| TrialError {
+            experiment: study.plan().id.clone(),
+            run: name(study, scope, variant, &point),
+            source: Box::new(source),
+        })?;
+        Ok(Self { study, scope, variant, point, seed, plan })
+    }
+
+    /// What its results are kept under: a digest of the program's version, everything that runs,
+    /// the algorithms' parameters included, and the seed.
+    pub fn label(&self) -> Label {
+        let key = digest(&[
+            FORMAT.to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+            self.study.plan().id.clone(),
+            format!("{:?}", self.plan.scenario()),
+            self.keeps_curves().to_string(),
+            self.seed.to_string(),
+        ]);
+        let scenario = self.study.plan().id.clone();
+        Label { key, scenario, sender: self.name(), seed: self.seed }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the run fails.
+    pub fn run(&self) -> Result<Observation, TrialError> {
+        let outcome = self.plan.run(self.seed.into(), Keep::default(), &mut |_| {});
+        let outcome = outcome.map_err(|source| TrialError {
+            experiment: self.study.plan().id.clone(),
+            run: format!("{}, seed {}", self.name(), self.seed),
+            source: Box::new(source),
+        })?;
+        let mut observation = (self.study.experiment().observe)(self.plan.scenario(), &outcome);
+        if !self.keeps_curves() {
+            observation.curves.clear();
+        }
+        Ok(observation)
+    }
+
+    fn name(&self) -> String {
+        name(self.study, self.scope, self.variant, &self.point)
+    }
+
+    /// Whether a plot shows curves of this run.
+    fn keeps_curves(&self) -> bool {
+        let mut plots = self.study.plan().plot.iter().map(|plot| &plot.value.kind);
+        self.seed == DRAWN_SEED
+            && self.scope == Scope::Main
+            && plots.any(|kind| matches!(kind, PlotKind::Time(_)))
+    }
+}
+
+/// What a run has otherwise than the scenario.
+fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<String> {
+    let plan = study.plan();
+    let variant = &plan.variant.value[variant].value;
+    let mut settings = [&plan.set[..], &variant.set[..]].concat();
+    if study.is_reduced(scope) {
+        settings.extend(plan.quick.iter().cloned());
+    }
+    for (axis, value) in plan.axis.iter().zip(point) {
+        settings.extend(filled(&axis.value.set, value));
+    }
+    if let Scope::Sensitivity(Some(varied)) = scope {
+        let assumption = &plan.assumption[varied.assumption].value;
+        if assumption.is_of(variant) {
+            settings.extend(filled(&assumption.set, &assumption.range[varied.value]));
+        }
+    }
+    settings
+}
+
+/// The scenario of a study with these values overridden.
+pub(super) fn plan(study: &Study, settings: &[String]) -> Result<Plan, RunError> {
+    let file = format!("experiments/{}", study.experiment().scenario_file);
+    let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
+    let text = study.experiment().scenario;
+    Plan::new(Scenario::parse_with(text, settings, Path::new(&file), no_trace)?)
+}
+
+/// `bess, mmwave_delay 5 ms, queue = 2 MB`
+fn name(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> String {
+    let plan = study.plan();
+    let mut name = plan.variant.value[variant].value.name.clone();
+    for (axis, value) in plan.axis.iter().zip(point) {
+        name += &format!(", {} {value}", axis.value.name);
+    }
+    if let Scope::Sensitivity(Some(varied)) = scope {
+        name += &format!(", {}", study.describe(varied));
+    }
+    name
+}
