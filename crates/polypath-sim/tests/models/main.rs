@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod multipath;
 mod sets;
 mod striping;
 mod tunnel;

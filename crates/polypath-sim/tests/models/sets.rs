@@ -1,8 +1,11 @@
 //! The transfers that models are held against.
 
 use crate::striping::Case;
-use polypath_core::model::{TunnelControl, TunnelTransfer};
+use polypath_core::model::{ModelPath, TunnelControl, TunnelTransfer};
 use polypath_link::RunSeed;
+use polypath_units::Bandwidth;
+use std::fmt::Write;
+use std::time::Duration;
 
 /// S1's rates, in Mbit/s.
 const RATES: [f64; 8] = [35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5];
@@ -112,4 +115,58 @@ fn links(draw: &mut Draw, n: usize, group: usize, most_loss: f64) -> Vec<(f64, f
         (rounded(rate), rounded(nearest + apart), (loss * 1e5).round() / 1e5)
     };
     (0..n).map(&mut link).collect()
+}
+
+/// A bond over links.
+#[derive(Clone, Debug)]
+pub(crate) struct Bonded {
+    /// Rate in Mbit/s, RTT in ms, loss.
+    links: Vec<(f64, f64, f64)>,
+    pub(crate) receive_buffer: u64,
+}
+
+impl Bonded {
+    pub(crate) fn paths(&self) -> Vec<ModelPath> {
+        let path = |&(rate, rtt, loss): &(f64, f64, f64)| ModelPath {
+            rate: Bandwidth::from_mbit_per_sec(rate),
+            rtt: Duration::from_secs_f64(rtt / 1e3),
+            loss,
+            queue_bytes: rate * 1e6 / 8.0 * rtt / 1e3,
+        };
+        self.links.iter().map(path).collect()
+    }
+
+    /// Eight seconds, of which three are for the start.
+    pub(crate) fn scenario(&self, scheduler: &str) -> String {
+        let mut text = "duration = \"8 s\"\nwarm_up = \"3 s\"\n".to_owned();
+        for (index, (rate, rtt, loss)) in self.links.iter().enumerate() {
+            let _ = write!(
+                text,
+                "[[path]]\nname = \"l{index}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{} ms\"\n\
+                 loss = {loss}\nqueue = \"1 bdp\"\n",
+                rtt / 2.0
+            );
+        }
+        text + &format!(
+            "[connection]\ntransport = \"bond\"\ncarrier = \"light\"\ncongestion = \"bbr\"\n\
+             scheduler = \"{scheduler}\"\nreceive_buffer = \"{} B\"\n[[flow]]\nkind = \"bulk\"\n",
+            self.receive_buffer
+        )
+    }
+}
+
+/// 2 to 8 links of 1 to 500 Mbit/s, RTTs of 5 to 200 ms, half of them with losses of up to 2 %,
+/// receive buffers of 0.2 to 16 MB.
+pub(crate) fn bonded(seed: u64) -> Vec<Bonded> {
+    let mut draw = Draw::new(seed ^ 0x626f_6e64);
+    let mut set = |index: usize| {
+        let link = |draw: &mut Draw| {
+            let (rate, rtt) = (draw.scaled(1.0, 500.0), draw.scaled(5.0, 200.0));
+            let loss = if draw.unit() < 0.5 { draw.between(0.0, 0.02) } else { 0.0 };
+            (rounded(rate), rounded(rtt), (loss * 1e5).round() / 1e5)
+        };
+        let links = (0..2 + index % 7).map(|_| link(&mut draw)).collect();
+        Bonded { links, receive_buffer: draw.scaled(0.2e6, 16e6) as u64 }
+    };
+    (0..21).map(&mut set).collect()
 }

@@ -7,6 +7,7 @@
 use crate::common::{golden, parallel};
 use crate::sets::{narrow, s1, wide};
 use crate::striping::{Case, accuracy};
+use polypath_core::model::TunnelTransfer;
 use std::fmt::Write;
 
 /// What S1 says of its model, for 2 to 8 links.
@@ -81,5 +82,11 @@ fn other_rates_and_delays() {
 /// than what the model looks at.
 #[test]
 fn losses_and_longer_transfers() {
-    table("models_held_out_wide.txt", &rows(&wide(HELD_OUT)), None);
+    let cases = wide(HELD_OUT);
+    table("models_held_out_wide.txt", &rows(&cases), None);
+    let mut ratios = parallel(&cases, |case| case.simulated() / case.predicted());
+    ratios.sort_by(f64::total_cmp);
+    let at = |share: f64| ratios[(ratios.len() as f64 * share) as usize];
+    let measured = [at(0.1), at(0.9)].map(|ratio| (ratio * 100.0).round() / 100.0);
+    assert_eq!(measured, TunnelTransfer::MEASURED, "measured over predicted");
 }

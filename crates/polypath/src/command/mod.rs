@@ -10,6 +10,7 @@ pub mod edge;
 pub mod emulate;
 pub mod hub;
 pub mod key;
+pub mod model;
 pub mod scenario;
 pub mod send;
 mod service;
@@ -52,6 +53,7 @@ enum Command {
     Demo(demo::DemoOptions),
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
+    Model(model::ModelOptions),
     Compare(compare::CompareOptions),
     Trace(trace::TraceArgs),
     Validate(validate::ValidateArgs),
@@ -75,6 +77,7 @@ impl Cli {
             Command::Demo(options) => demo::run(&options),
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
+            Command::Model(options) => model::run(&options),
             Command::Compare(options) => compare::run(&options),
             Command::Trace(args) => trace::run(&args),
             Command::Validate(args) => validate::run(&args),
