@@ -18,6 +18,11 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
+    /// A number from 0 to below 1.
+    pub(crate) const fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A number below `bound`, which is at most 2^32 and not zero.
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
         ((self.next() >> 32) * bound) >> 32

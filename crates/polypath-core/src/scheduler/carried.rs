@@ -6,20 +6,20 @@
 
 /// A set of paths.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Carried {
+pub(crate) struct Carried {
     /// Sum of the rates in bytes/s.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// How long the longest hole stands, in seconds.
-    pub(super) hole: f64,
+    pub(crate) hole: f64,
 }
 
 impl Carried {
-    pub(super) fn with(self, other: Self) -> Self {
+    pub(crate) fn with(self, other: Self) -> Self {
         Self { rate: self.rate + other.rate, hole: self.hole.max(other.hole) }
     }
 
     /// In bytes/s, through a window of so many bytes.
-    pub(super) fn goodput(self, window: f64) -> f64 {
+    pub(crate) fn goodput(self, window: f64) -> f64 {
         self.rate.min(window / self.hole)
     }
 }

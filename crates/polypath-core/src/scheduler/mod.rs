@@ -3,7 +3,7 @@
 mod bbp;
 mod blest;
 mod candidates;
-mod carried;
+pub(crate) mod carried;
 mod cp;
 mod daps;
 mod ecf;

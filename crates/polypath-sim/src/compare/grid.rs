@@ -25,10 +25,21 @@ pub struct Stage {
     pub scenario: SuiteScenario,
     /// How long a run lasts at most.
     pub duration: Duration,
+    /// What is set in every run, after all else.
+    pub settings: Vec<String>,
     /// The paths of the bond.
     pub paths: Vec<String>,
     /// The paths whose rate is drawn at random; each seed of a run draws another.
     pub drawn: Vec<String>,
+}
+
+/// What every scenario of a grid has otherwise than in its file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Runs that would last longer are cut off here.
+    pub limit: Option<Duration>,
+    /// Overrides as `KEY=VALUE`, after those of what is compared.
+    pub settings: Vec<String>,
 }
 
 /// Why a scenario is not one to compare in.
@@ -54,8 +65,8 @@ pub enum GridError {
 }
 
 impl Grid {
-    /// These combinations in these scenarios, each with the seeds from 1 to `seeds`; runs that would
-    /// last longer than `limit` are cut off there.
+    /// These combinations in these scenarios with these changes, each with the seeds from 1 to
+    /// `seeds`.
     ///
     /// # Errors
     /// See [`GridError`].
@@ -63,9 +74,9 @@ impl Grid {
         scenarios: &[SuiteScenario],
         combinations: Vec<Combination>,
         seeds: u32,
-        limit: Option<Duration>,
+        changes: Changes,
     ) -> Result<Self, GridError> {
-        let stages = scenarios.iter().map(|&scenario| Stage::new(scenario, limit));
+        let stages = scenarios.iter().map(|&scenario| Stage::new(scenario, &changes));
         Ok(Self { stages: stages.collect::<Result<_, _>>()?, combinations, seeds })
     }
 
@@ -113,23 +124,24 @@ impl Grid {
 }
 
 impl Stage {
-    fn new(scenario: SuiteScenario, limit: Option<Duration>) -> Result<Self, GridError> {
+    fn new(scenario: SuiteScenario, changes: &Changes) -> Result<Self, GridError> {
         let name = scenario.name;
         let run = |source| GridError::Run { scenario: name, source: Box::new(source) };
         let unsuited = |problem| GridError::Unsuited { scenario: name, problem };
-        let plan = plan(&scenario, &[]).map_err(run)?;
+        let plan = plan(&scenario, &changes.settings).map_err(run)?;
         let duration = plan.scenario().duration.ok_or(unsuited("it has no `duration`"))?;
         let paths = paths(&plan).ok_or(unsuited("it has no connection `bond`"))?;
         let flows = plan.scenario().flows.iter().filter(|flow| flow.connection == BOND);
         if flows.count() != 1 {
             return Err(unsuited("its connection `bond` has not one flow"));
         }
-        let duration = limit.map_or(duration, |limit| limit.min(duration));
-        Ok(Self { scenario, duration, paths, drawn: drawn(scenario.text) })
+        let duration = changes.limit.map_or(duration, |limit| limit.min(duration));
+        let settings = changes.settings.clone();
+        Ok(Self { scenario, duration, settings, paths, drawn: drawn(scenario.text) })
     }
 
     /// What a run of this seed has otherwise than the file: its length, and what is drawn.
-    pub(super) fn settings(&self, seed: u32) -> Vec<String> {
+    pub(super) fn drawn_by(&self, seed: u32) -> Vec<String> {
         let mut settings = vec![format!("duration={} ns", self.duration.as_nanos())];
         settings.extend(self.drawn.iter().zip(0u32..).map(|(source, nth)| {
             // Paths of one run differ from each other.

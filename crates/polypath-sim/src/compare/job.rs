@@ -79,7 +79,8 @@ impl fmt::Display for Sender {
 
 impl Job<'_> {
     fn settings(&self) -> Vec<String> {
-        [self.stage.settings(self.seed), self.sender.settings()].concat()
+        let drawn = self.stage.drawn_by(self.seed);
+        [drawn, self.sender.settings(), self.stage.settings.clone()].concat()
     }
 
     /// What tells this run from every other one: a digest of the program's version, the scenario's

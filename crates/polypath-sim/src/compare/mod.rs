@@ -21,7 +21,7 @@ mod tests;
 
 pub use combination::{Combination, Control, UnknownCombination};
 pub use comparison::{Comparison, Ranked};
-pub use grid::{Grid, GridError, Stage};
+pub use grid::{Changes, Grid, GridError, Stage};
 pub use interval::Interval;
 pub use job::{Job, JobError, Sender};
 pub use judgement::{Judgement, MOST_DELAY, WITHIN};

@@ -1,6 +1,6 @@
 //! Which scenarios and which combinations.
 
-use super::{Combination, Half, SUITE, SuiteScenario};
+use super::{Changes, Combination, Half, SUITE, SuiteScenario};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -29,6 +29,9 @@ pub struct Selection {
     /// What runs last at most; if not given, as long as their scenario says, or
     /// [`QUICK_DURATION`] if quick.
     pub duration: Option<Duration>,
+    /// What every scenario has otherwise than in its file, as `KEY=VALUE`; comes after what is
+    /// compared.
+    pub settings: Vec<String>,
 }
 
 /// Why there is nothing to compare.
@@ -115,9 +118,10 @@ impl Selection {
             && (self.combinations.is_empty() || self.combinations.contains(combination))
     }
 
-    /// What runs last at most.
-    pub fn limit(&self) -> Option<Duration> {
-        self.duration.or(self.quick.then_some(QUICK_DURATION))
+    /// What every scenario has otherwise than in its file.
+    pub fn changes(&self) -> Changes {
+        let limit = self.duration.or(self.quick.then_some(QUICK_DURATION));
+        Changes { limit, settings: self.settings.clone() }
     }
 }
 
@@ -165,10 +169,10 @@ mod tests {
     fn runs_are_cut_off_where_one_says() {
         let selection = |quick, duration| Selection { quick, duration, ..Selection::default() };
         let second = Some(Duration::from_secs(1));
-        assert_eq!(selection(false, None).limit(), None);
-        assert_eq!(selection(true, None).limit(), Some(QUICK_DURATION));
+        assert_eq!(selection(false, None).changes().limit, None);
+        assert_eq!(selection(true, None).changes().limit, Some(QUICK_DURATION));
         assert_eq!(
-            (selection(true, second).limit(), selection(false, second).limit()),
+            (selection(true, second).changes().limit, selection(false, second).changes().limit),
             (second, second)
         );
     }

@@ -61,12 +61,16 @@ fn combination(congestion: CongestionKind, scheduler: SchedulerKind) -> Combinat
     Combination { control: Control::new(congestion, SlowStartKind::Standard), scheduler }
 }
 
+fn within(limit: Duration) -> Changes {
+    Changes { limit: Some(limit), ..Changes::default() }
+}
+
 fn small(scenarios: &[SuiteScenario]) -> Grid {
     let combinations = vec![
         combination(CongestionKind::Reno, SchedulerKind::LowRtt),
         combination(CongestionKind::Lia, SchedulerKind::LowRtt),
     ];
-    Grid::new(scenarios, combinations, 2, Some(Duration::from_millis(1_500))).unwrap()
+    Grid::new(scenarios, combinations, 2, within(Duration::from_millis(1_500))).unwrap()
 }
 
 fn run<'a>(jobs: impl IntoIterator<Item = Job<'a>>) -> Vec<(Job<'a>, Measured)> {
@@ -100,8 +104,8 @@ fn the_suite_is_what_is_in_its_folders() {
 #[test]
 fn every_scenario_of_the_suite_runs() {
     assert!(SUITE.len() >= 24);
-    let limit = Some(Duration::from_millis(1_200));
-    let grid = Grid::new(SUITE, vec![Combination::shipped()], 1, limit).unwrap();
+    let changes = within(Duration::from_millis(1_200));
+    let grid = Grid::new(SUITE, vec![Combination::shipped()], 1, changes).unwrap();
     for (stage, scenario) in grid.stages().iter().zip(SUITE) {
         assert!(
             scenario.text.starts_with("#:schema ../../polypath.schema.json\n\n# "),
@@ -237,6 +241,23 @@ fn a_store_tells_what_is_wrong() {
     assert_eq!((torn, store.get("1")), (false, None), "of another version");
 }
 
+/// What is set comes after what is compared, tells runs apart, and has to be there.
+#[test]
+fn settings_change_every_run() {
+    let grid = |settings: &[&str]| {
+        let settings = settings.iter().map(|&text| text.to_owned()).collect();
+        let changes = Changes { settings, ..within(Duration::from_millis(300)) };
+        let combinations = vec![combination(CongestionKind::Reno, SchedulerKind::LowRtt)];
+        Grid::new(&[LOSSY], combinations, 1, changes)
+    };
+    let (plain, slow) = (grid(&[]).unwrap(), grid(&["path.5g.rate=1 Mbit/s"]).unwrap());
+    let goodput = |grid: &Grid| run(grid.jobs())[0].1.goodput_bit_s;
+    assert!(goodput(&slow) < goodput(&plain));
+    assert_ne!(slow.jobs()[0].key(), plain.jobs()[0].key());
+    let message = grid(&["path.5g.rats=1"]).unwrap_err().to_string();
+    assert!(message.starts_with("scenario small_lossy: "), "{message}");
+}
+
 /// What three combinations reach in two scenarios, by hand.
 mod known {
     use super::*;
@@ -271,7 +292,7 @@ mod known {
             combination(LIA, SchedulerKind::LowRtt),
             combination(LIA, SchedulerKind::Blest),
         ];
-        Grid::new(&[LOSSY, CALL], combinations, 3, None).unwrap()
+        Grid::new(&[LOSSY, CALL], combinations, 3, Changes::default()).unwrap()
     }
 
     fn results(grid: &Grid) -> Vec<(Job<'_>, Measured)> {

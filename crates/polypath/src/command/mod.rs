@@ -10,6 +10,7 @@ pub mod edge;
 pub mod emulate;
 pub mod hub;
 pub mod key;
+pub mod model;
 pub mod reproduce;
 mod runs;
 pub mod scenario;
@@ -53,6 +54,7 @@ enum Command {
     Demo(demo::DemoOptions),
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
+    Model(model::ModelOptions),
     Compare(compare::CompareOptions),
     Reproduce(reproduce::ReproduceOptions),
     Trace(trace::TraceArgs),
@@ -77,6 +79,7 @@ impl Cli {
             Command::Demo(options) => demo::run(&options),
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
+            Command::Model(options) => model::run(&options),
             Command::Compare(options) => compare::run(&options),
             Command::Reproduce(options) => reproduce::run(&options),
             Command::Trace(args) => trace::run(&args),

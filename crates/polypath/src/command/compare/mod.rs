@@ -57,6 +57,10 @@ pub struct CompareOptions {
     /// Only these combinations, as the ranking names them, such as bbr+edpf or cubic+bess+edpf
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     combination: Vec<Combination>,
+    /// Override a value of every scenario, after what is compared, such as
+    /// connection.bond.receive_buffer=1MB
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Runs end after this long at most [default: as each scenario says, with --quick 6 s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
@@ -89,7 +93,7 @@ enum HalfName {
 pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let selection = options.selection();
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
-    let grid = Grid::new(&scenarios, combinations, options.seeds(), selection.limit())?;
+    let grid = Grid::new(&scenarios, combinations, options.seeds(), selection.changes())?;
     let results = match runs::run(grid.jobs(), options.out.as_deref(), runs::at_once(options.jobs))?
     {
         Finished::All(results) => results,
@@ -136,6 +140,7 @@ impl CompareOptions {
             scheduler: self.scheduler.clone(),
             combinations: self.combination.clone(),
             duration: self.duration,
+            settings: self.set.clone(),
         }
     }
 

@@ -1,0 +1,132 @@
+//! The course of a transfer: its beginning event by event, the rest at the rate found.
+
+use super::lanes::{Event, Lanes, NEVER, seconds};
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::window::Window;
+use super::{Limit, TunnelLink, TunnelPrediction, TunnelTransfer};
+
+/// Most events for each segment: where nearly everything is lost, all is soon known.
+const EVENTS_PER_SEGMENT: u64 = 40;
+/// A window this full of the time, or a rate this near to what the links carry, is the limit.
+const MOSTLY: f64 = 0.5;
+const NEARLY: f64 = 0.85;
+
+#[derive(Debug)]
+pub(super) struct Course<'a> {
+    transfer: &'a TunnelTransfer,
+    lanes: Lanes,
+    sender: Sender,
+    receiver: Receiver,
+    /// Segments of the transfer, and those that are looked at one by one.
+    total: f64,
+    horizon: u32,
+    /// What the links carry in turn, in segments/s.
+    capacity: f64,
+    /// When which segment was there after the first part of the horizon.
+    settled: Option<(u64, u32)>,
+    /// Acknowledgements, and those that found the receiver's window full.
+    acks: u32,
+    full: u32,
+}
+
+impl<'a> Course<'a> {
+    pub(super) fn new(links: &[TunnelLink], transfer: &'a TunnelTransfer) -> Self {
+        let segment = f64::from(transfer.segment_bytes);
+        let total = (transfer.bytes as f64 / segment).ceil();
+        let horizon = transfer.horizon_segments.min(total.min(f64::from(u32::MAX)) as u32).max(1);
+        let packet = segment + f64::from(transfer.header_bytes);
+        let room = (transfer.receive_buffer as f64 / segment).clamp(1.0, f64::from(u32::MAX / 2));
+        let initial = f64::from(transfer.initial_window_segments.max(1));
+        let threshold = transfer.threshold_bytes as f64 / segment;
+        let window = Window::new(transfer.control, initial, threshold.max(2.0));
+        let slowest = links.iter().map(|l| l.rate.bytes_per_sec()).fold(f64::INFINITY, f64::min);
+        let all = total.min(f64::from(u32::MAX)) as u32;
+        Self {
+            transfer,
+            lanes: Lanes::new(
+                links,
+                [transfer.segment_bytes + transfer.header_bytes, transfer.header_bytes],
+            ),
+            sender: Sender::new(window, all, room as u32, horizon),
+            receiver: Receiver::new(transfer, horizon),
+            total,
+            horizon,
+            capacity: links.len() as f64 * slowest / packet,
+            settled: None,
+            acks: 0,
+            full: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> TunnelPrediction {
+        let mut now = self.lanes.handshake();
+        self.sender.begin(now, &mut self.lanes);
+        let mut events = EVENTS_PER_SEGMENT * u64::from(self.horizon);
+        while self.receiver.in_order() < self.horizon && events > 0 {
+            let (at, event) = self.lanes.next();
+            if at >= NEVER {
+                break;
+            }
+            now = at;
+            self.take(now, event);
+            events -= 1;
+        }
+        self.predict(now)
+    }
+
+    fn take(&mut self, now: u64, event: Event) {
+        match event {
+            Event::Segment(number) => {
+                self.receiver.on_segment(now, number, &mut self.lanes);
+                let there = self.receiver.in_order();
+                if self.settled.is_none() && there >= self.horizon / 3 {
+                    self.settled = Some((now, there));
+                }
+            }
+            Event::Ack(number) => {
+                self.sender.on_ack(now, number, &mut self.lanes);
+                self.acks += 1;
+                self.full += u32::from(self.sender.is_window_full());
+            }
+            Event::DelayedAck => self.receiver.acknowledge(now, &mut self.lanes),
+            Event::Timeout => self.sender.on_timeout(now, &mut self.lanes),
+        }
+    }
+
+    fn predict(&self, now: u64) -> TunnelPrediction {
+        let there = self.receiver.in_order();
+        let since = self.settled.filter(|&(at, count)| now > at && there > count);
+        let (began, before) = since.unwrap_or((0, 0));
+        // Where not even one segment came, less than one came.
+        let rate = f64::from(there - before).max(MOSTLY) / seconds(now - began);
+        let rest = (self.total - f64::from(there)).max(0.0);
+        let seconds = seconds(now) + rest / rate;
+        let segment = f64::from(self.transfer.segment_bytes);
+        TunnelPrediction {
+            seconds,
+            bytes_per_sec: self.transfer.bytes as f64 / seconds,
+            long_run_bytes_per_sec: rate * segment,
+            cuts: self.sender.cuts,
+            timeouts: self.sender.timeouts,
+            segments: there,
+            limit: self.limit(rate),
+        }
+    }
+
+    fn limit(&self, rate: f64) -> Limit {
+        let reductions = self.sender.cuts + self.sender.timeouts;
+        let [dropped, lost] = self.lanes.gone;
+        if rate > NEARLY * self.capacity || (dropped > lost && 2 * dropped > reductions) {
+            Limit::Rate
+        } else if f64::from(self.full) > MOSTLY * f64::from(self.acks) {
+            Limit::ReceiveBuffer
+        } else if reductions == 0 {
+            Limit::StartUp
+        } else if lost > 0 && 2 * lost > reductions {
+            Limit::Loss
+        } else {
+            Limit::Reordering
+        }
+    }
+}
