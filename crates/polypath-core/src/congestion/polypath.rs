@@ -100,3 +100,147 @@ impl Polypath {
         Box::new(Self::controller(PolypathParameters::of(values)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{ack, path, rate, subflows};
+    use crate::congestion::{Ack, RateSample, Subflows};
+    use polypath_units::Timestamp;
+    use std::time::Duration;
+
+    const MSS: u64 = 1_500;
+    /// 100 Mbit/s in bytes/s; over 20 ms a BDP of 250,000 bytes.
+    const RATE: f64 = 12.5e6;
+
+    /// A sender whose rounds one tells it, an ACK each.
+    struct Sender {
+        control: Bbr,
+        subflows: Subflows,
+        now: Timestamp,
+        delivered: u64,
+    }
+
+    impl Sender {
+        /// Through start-up and drain.
+        fn steady() -> Self {
+            let mut sender = Self {
+                control: Polypath::controller(PolypathParameters::DEFAULT),
+                subflows: subflows(MSS, &[(400.0 * MSS as f64, 20)]),
+                now: Timestamp::ZERO,
+                delivered: 0,
+            };
+            (0..5).for_each(|_| sender.round(20, RATE));
+            sender.round_with(20, RATE, |ack| Ack { bytes_in_flight: 100_000, ..ack });
+            (0..3).for_each(|_| sender.round(20, RATE));
+            sender
+        }
+
+        fn round(&mut self, rtt_ms: u64, bytes_per_sec: f64) {
+            self.round_with(rtt_ms, bytes_per_sec, |ack| ack);
+        }
+
+        /// A round of this RTT in which the link delivers at this rate.
+        fn round_with(&mut self, rtt_ms: u64, bytes_per_sec: f64, change: impl Fn(Ack) -> Ack) {
+            let rtt = Duration::from_millis(rtt_ms);
+            self.now += rtt;
+            let acked = (bytes_per_sec * rtt.as_secs_f64()) as u64;
+            let prior_delivered = self.delivered;
+            self.delivered += acked;
+            let event = change(Ack {
+                now: self.now,
+                rtt: Some(rtt),
+                rate: Some(rate(bytes_per_sec)),
+                delivered: self.delivered,
+                prior_delivered,
+                round_start: true,
+                bytes_in_flight: self.cwnd() as u64,
+                ..ack(acked, MSS)
+            });
+            self.control.on_ack(path(0), &event, &mut self.subflows);
+        }
+
+        fn cwnd(&self) -> f64 {
+            self.subflows.get(path(0)).expect("it was inserted").cwnd
+        }
+
+        fn pacing(&self) -> f64 {
+            let pacing = self.control.pacing_rate(path(0)).expect("an RTT was measured");
+            pacing.bytes_per_sec()
+        }
+    }
+
+    /// 1.1 BDPs are 184 segments, a quantum of a millisecond at 1.25 times the rate less 1 % is 10 of
+    /// them, and the even number above 184 + 30 is 214. ACKs of whole rounds look like aggregation:
+    /// the window may hold that in addition, 100 ms at the rate at most.
+    #[test]
+    fn the_window_is_a_tenth_above_the_bdp() {
+        let sender = Sender::steady();
+        assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9);
+        let cwnd = sender.cwnd() / MSS as f64;
+        assert!((214.0..=214.0 + 0.1 * RATE / MSS as f64).contains(&cwnd), "{cwnd}");
+        let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
+        let mut sender = sender;
+        (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
+        assert_eq!(sender.cwnd() / MSS as f64, 214.0);
+    }
+
+    /// The rate falls to a quarter. The first round with a queue still knows samples of before; the
+    /// second does not. It counts for nothing that the scheduler rested meanwhile.
+    #[test]
+    fn a_standing_queue_tells_the_rate() {
+        let mut sender = Sender::steady();
+        let held_back = |ack: Ack| {
+            let rate = ack.rate.map(|sample| RateSample { app_limited: true, ..sample });
+            Ack { rate, ..ack }
+        };
+        (0..2).for_each(|_| sender.round_with(60, RATE / 4.0, held_back));
+        assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9);
+        (0..2).for_each(|_| sender.round_with(60, RATE / 4.0, held_back));
+        assert!((sender.pacing() / (1.25 * 0.99 * RATE / 4.0) - 1.0).abs() < 1e-9);
+    }
+
+    /// Without a queue, an application-limited sample is a lower bound and lowers nothing.
+    #[test]
+    fn without_a_queue_little_data_says_nothing_of_the_rate() {
+        let mut sender = Sender::steady();
+        for _ in 0..30 {
+            sender.round_with(20, RATE / 4.0, |ack| {
+                let rate = ack.rate.map(|sample| RateSample { app_limited: true, ..sample });
+                Ack { rate, ..ack }
+            });
+        }
+        assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9);
+    }
+
+    /// The path becomes three times as long. The window over the RTT is a third of the rate, the
+    /// bandwidth falls, and the queue stays: after six rounds half a BDP is in flight for a round,
+    /// and then the new propagation time and the old bandwidth hold.
+    #[test]
+    fn a_longer_path_is_found_and_costs_no_bandwidth() {
+        let mut sender = Sender::steady();
+        let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
+        (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
+        (0..7).for_each(|_| sender.round_with(60, sender.cwnd() / 0.06, quiet));
+        assert!(sender.pacing() < 0.5 * RATE, "the queue has been followed: {}", sender.pacing());
+        for _ in 0..4 {
+            let little = |ack: Ack| Ack { bytes_in_flight: 0, ..ack };
+            sender.round_with(60, RATE / 10.0, little);
+        }
+        assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9, "{}", sender.pacing());
+        (0..5).for_each(|_| sender.round(60, RATE));
+        assert!(sender.cwnd() > 1.1 * 3.0 * 250_000.0, "{}", sender.cwnd());
+    }
+
+    /// After ten seconds without an RTT as low as the estimate, half a BDP: 125,000 bytes.
+    #[test]
+    fn the_propagation_time_is_measured_in_half_a_bdp() {
+        let mut sender = Sender::steady();
+        let mut least = f64::INFINITY;
+        for _ in 0..500 {
+            sender.round(21, RATE);
+            least = least.min(sender.cwnd());
+        }
+        assert!((least - 125_000.0).abs() < MSS as f64, "{least}");
+    }
+}

@@ -74,9 +74,9 @@ impl Grid {
         scenarios: &[SuiteScenario],
         combinations: Vec<Combination>,
         seeds: u32,
-        changes: Changes,
+        changes: &Changes,
     ) -> Result<Self, GridError> {
-        let stages = scenarios.iter().map(|&scenario| Stage::new(scenario, &changes));
+        let stages = scenarios.iter().map(|&scenario| Stage::new(scenario, changes));
         Ok(Self { stages: stages.collect::<Result<_, _>>()?, combinations, seeds })
     }
 

@@ -70,7 +70,7 @@ fn small(scenarios: &[SuiteScenario]) -> Grid {
         combination(CongestionKind::Reno, SchedulerKind::LowRtt),
         combination(CongestionKind::Lia, SchedulerKind::LowRtt),
     ];
-    Grid::new(scenarios, combinations, 2, within(Duration::from_millis(1_500))).unwrap()
+    Grid::new(scenarios, combinations, 2, &within(Duration::from_millis(1_500))).unwrap()
 }
 
 fn run<'a>(jobs: impl IntoIterator<Item = Job<'a>>) -> Vec<(Job<'a>, Measured)> {
@@ -105,7 +105,7 @@ fn the_suite_is_what_is_in_its_folders() {
 fn every_scenario_of_the_suite_runs() {
     assert!(SUITE.len() >= 24);
     let changes = within(Duration::from_millis(1_200));
-    let grid = Grid::new(SUITE, vec![Combination::shipped()], 1, changes).unwrap();
+    let grid = Grid::new(SUITE, vec![Combination::shipped()], 1, &changes).unwrap();
     for (stage, scenario) in grid.stages().iter().zip(SUITE) {
         assert!(
             scenario.text.starts_with("#:schema ../../polypath.schema.json\n\n# "),
@@ -248,7 +248,7 @@ fn settings_change_every_run() {
         let settings = settings.iter().map(|&text| text.to_owned()).collect();
         let changes = Changes { settings, ..within(Duration::from_millis(300)) };
         let combinations = vec![combination(CongestionKind::Reno, SchedulerKind::LowRtt)];
-        Grid::new(&[LOSSY], combinations, 1, changes)
+        Grid::new(&[LOSSY], combinations, 1, &changes)
     };
     let (plain, slow) = (grid(&[]).unwrap(), grid(&["path.5g.rate=1 Mbit/s"]).unwrap());
     let goodput = |grid: &Grid| run(grid.jobs())[0].1.goodput_bit_s;
@@ -292,7 +292,7 @@ mod known {
             combination(LIA, SchedulerKind::LowRtt),
             combination(LIA, SchedulerKind::Blest),
         ];
-        Grid::new(&[LOSSY, CALL], combinations, 3, Changes::default()).unwrap()
+        Grid::new(&[LOSSY, CALL], combinations, 3, &Changes::default()).unwrap()
     }
 
     fn results(grid: &Grid) -> Vec<(Job<'_>, Measured)> {

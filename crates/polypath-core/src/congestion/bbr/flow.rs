@@ -1,14 +1,18 @@
 //! BBR's state machine for one subflow, in the order of Linux `bbr_main`.
 
+mod follow;
+mod recovery;
+
 use super::BbrParameters;
 use super::aggregation::Aggregation;
 use super::excess::{ExcessLoss, LossLimits, is_queued};
 use super::model::{FullPipe, Model};
 use super::probe_rtt::ProbeRtt;
-use super::steady::{QueueLimits, StandingQueue, Steady};
+use super::steady::{StandingQueue, Steady};
 use crate::congestion::{Ack, Subflow, initial_window};
 use crate::random::SplitMix64;
 use polypath_units::Timestamp;
+use recovery::Recovering;
 use std::time::Duration;
 
 /// Pacing gains of ProbeBW: probe for more, drain what that queued, cruise.
@@ -48,27 +52,6 @@ pub(super) struct Flow {
     /// What replaces the gain cycle, for controllers that have none.
     steady: Option<Steady>,
     queue: StandingQueue,
-}
-
-/// Recovery from loss, which ends with a round without further loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Recovering {
-    stage: Stage,
-    /// Something sent after this many bytes were delivered must be acknowledged, without loss.
-    clean_after: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
-    /// A loss was declared and no ACK came since.
-    Entered,
-    /// The first round: what is sent is what was delivered, until something sent after
-    /// `delivered` bytes were delivered is acknowledged.
-    Conserving { delivered: u64 },
-    /// Later rounds.
-    Growing,
-    /// A timeout: one segment, until the first round after it.
-    TimedOut,
 }
 
 impl Flow {
@@ -122,34 +105,6 @@ impl Flow {
         };
         let queued = is_queued(ack, self.model.rtprop());
         self.excess_loss.on_ack(ack, self.recovering.is_some(), queued, &limits)
-    }
-
-    /// The bandwidth follows a standing queue. Whether one stands that is not ours.
-    fn follow_queue(&mut self, ack: &Ack, parameters: &BbrParameters, steady: Steady) -> bool {
-        self.queue.on_ack(ack, self.queue_limits(ack.mss, parameters, steady));
-        if ack.round_start && self.full_pipe.reached() {
-            match self.queue.stands() {
-                true => self.model.lower_bandwidth(self.queue.drained_at()),
-                false => self.model.trust_bandwidth(),
-            }
-        }
-        f64::from(self.queue.foreign_rounds()) >= steady.patience_rounds
-    }
-
-    fn queue_limits(
-        &self,
-        mss: u64,
-        parameters: &BbrParameters,
-        steady: Steady,
-    ) -> Option<QueueLimits> {
-        let rtprop = self.model.rtprop()?.as_secs_f64();
-        let bandwidth = self.model.bandwidth();
-        // A window takes so long to drain: at a low rate it is mostly send quanta.
-        let target = self.inflight(parameters.cwnd_gain, mss);
-        let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
-        let limit = |secs: f64| Duration::try_from_secs_f64(steady.queue_rtts * secs);
-        let own = limit(rtprop.max(window)).unwrap_or(Duration::MAX);
-        Some(QueueLimits { any: limit(rtprop).unwrap_or(Duration::MAX), own })
     }
 
     /// Ends a phase of ProbeBW (`bbr_is_next_cycle_phase`).
@@ -239,12 +194,6 @@ impl Flow {
         }
     }
 
-    /// Remembers the window for after recovery or ProbeRTT (`bbr_save_cwnd`).
-    fn save_cwnd(&mut self, subflow: &Subflow) {
-        let reduced = self.recovering.is_some() || matches!(self.mode, Mode::ProbeRtt(_));
-        self.prior_cwnd = if reduced { self.prior_cwnd.max(subflow.cwnd) } else { subflow.cwnd };
-    }
-
     fn pacing_gain(&self, parameters: &BbrParameters) -> f64 {
         match self.mode {
             Mode::Startup => parameters.high_gain,
@@ -293,81 +242,6 @@ impl Flow {
             subflow.cwnd = grown;
         }
         subflow.cwnd = subflow.cwnd.max(min_cwnd(parameters, ack.mss));
-    }
-
-    /// Packet conservation (`bbr_set_cwnd_to_recover_or_restore`); whether it set the window.
-    fn conserve(&mut self, ack: &Ack, subflow: &mut Subflow) -> bool {
-        let mss = ack.mss as f64;
-        if ack.lost_bytes > 0 {
-            subflow.cwnd = (subflow.cwnd - ack.lost_bytes as f64).max(mss);
-        }
-        let sustained = (ack.bytes_in_flight + ack.acked_bytes) as f64;
-        match self.advance_recovery(ack, subflow) {
-            Some(Stage::Entered) => subflow.cwnd = sustained.max(mss),
-            Some(Stage::Conserving { .. }) => subflow.cwnd = subflow.cwnd.max(sustained),
-            Some(Stage::Growing | Stage::TimedOut) | None => return false,
-        }
-        true
-    }
-
-    /// Moves recovery on and returns the stage that governs this ACK.
-    fn advance_recovery(&mut self, ack: &Ack, subflow: &mut Subflow) -> Option<Stage> {
-        let recovering = self.recovering.as_mut()?;
-        let entered = recovering.stage == Stage::Entered;
-        if entered || ack.lost_bytes > 0 {
-            recovering.clean_after = ack.delivered;
-        }
-        let clean = ack.prior_delivered >= recovering.clean_after;
-        match recovering.stage {
-            Stage::Entered => {
-                recovering.stage = Stage::Conserving { delivered: ack.delivered };
-                return Some(Stage::Entered);
-            }
-            Stage::Conserving { delivered } if ack.prior_delivered >= delivered => {
-                recovering.stage = Stage::Growing;
-            }
-            _ => {}
-        }
-        // With nothing in flight, all that was sent before is known: Linux leaves recovery then too.
-        let drained = ack.bytes_in_flight == 0 && ack.lost_bytes == 0;
-        let over = match recovering.stage {
-            Stage::TimedOut => ack.round_start,
-            _ => clean || drained,
-        };
-        if over {
-            self.restore_cwnd(subflow);
-        }
-        self.recovering.map(|recovering| recovering.stage)
-    }
-
-    fn restore_cwnd(&mut self, subflow: &mut Subflow) {
-        if self.recovering.take().is_some() {
-            subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
-        }
-    }
-
-    /// A loss episode begins. While losses go on, recovery does: conserving packets in its first
-    /// round alone, it can grow in spite of a loss in every round.
-    pub(super) fn on_loss(&mut self, subflow: &Subflow) {
-        if self.recovering.is_none() {
-            self.recover(Stage::Entered, subflow);
-        }
-    }
-
-    fn recover(&mut self, stage: Stage, subflow: &Subflow) {
-        self.save_cwnd(subflow);
-        self.recovering = Some(Recovering { stage, clean_after: 0 });
-    }
-
-    pub(super) fn on_timeout(&mut self, subflow: &mut Subflow) {
-        self.recover(Stage::TimedOut, subflow);
-        self.full_pipe.restart();
-        subflow.cwnd = subflow.mss as f64;
-    }
-
-    pub(super) fn on_spurious_loss(&mut self, subflow: &mut Subflow) {
-        self.full_pipe.restart();
-        self.restore_cwnd(subflow);
     }
 
     /// Sends again after idling: at the estimated rate, without the gain of an old phase

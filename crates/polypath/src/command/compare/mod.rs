@@ -93,7 +93,7 @@ enum HalfName {
 pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let selection = options.selection();
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
-    let grid = Grid::new(&scenarios, combinations, options.seeds(), selection.changes())?;
+    let grid = Grid::new(&scenarios, combinations, options.seeds(), &selection.changes())?;
     let results = match runs::run(grid.jobs(), options.out.as_deref(), runs::at_once(options.jobs))?
     {
         Finished::All(results) => results,
