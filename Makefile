@@ -40,4 +40,4 @@ bench:
 	@cargo bench -q -p polypath-link --bench link
 	@cargo run -q --release -p polypath -- bench sim
 	@cargo bench -q -p polypath-net --bench loopback
-	@cargo run --release -p polypath-sim --example defaults -- marks bbr hystart_pp edpf
+	@cargo run --release -p polypath-sim --example defaults -- marks polypath hystart_pp edpf
