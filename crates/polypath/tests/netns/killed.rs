@@ -60,7 +60,11 @@ fn one_that_runs_keeps_its_prefix() {
 fn signals_remove_everything() {
     let Some(lab) = Lab::new("signals_remove_everything", TWO_LINKS) else { return };
     for signal in ["TERM", "INT", "HUP"] {
-        let emulator = lab.spawn(&STAY);
+        // Who runs the tests may have been told to outlive a terminal (nohup): that is inherited.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_polypath"), "emulate"]);
+        command.args([&lab.scenario, "--netns", &lab.prefix]).args(STAY).stderr(Stdio::null());
+        let emulator = Process::spawn(command);
         let pids = [emulator.line(), emulator.line()];
         emulator.signal(signal);
         assert_eq!(emulator.wait().code(), Some(0), "{signal}");
