@@ -81,6 +81,7 @@ __all__ = [
     "ParetoSizes",
     "ParkingLotNetwork",
     "Path",
+    "PolypathCongestion",
     "PriorityQueue",
     "Queue",
     "Radio",
@@ -386,6 +387,45 @@ class OliaCongestion(Item):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PolypathCongestion(Item):
+    """BBR's model with a window that follows standing queues: the default of a bond."""
+
+    name: Literal["polypath"] = "polypath"
+    """The name of the algorithm."""
+
+    bandwidth_rounds: float | None = None
+    """window of the bandwidth maximum while no queue stands, in rounds. Default: 10."""
+
+    cwnd_gain: float | None = None
+    """window after start-up in bandwidth-delay products. Default: 1.1."""
+
+    high_gain: float | None = None
+    """pacing gain of start-up; drain uses its inverse. Default: 2.88890625."""
+
+    min_cwnd: float | None = None
+    """smallest window, in segments. Default: 4."""
+
+    pacing_gain: float | None = None
+    """pacing gain after start-up. Default: 1.25."""
+
+    patience: float | None = None
+    """rounds of a standing queue after which the propagation time is measured anew, in rounds.
+    Default: 6."""
+
+    probe_rtt_gain: float | None = None
+    """window of that measurement in bandwidth-delay products. Default: 0.5."""
+
+    queue_rtts: float | None = None
+    """RTT in propagation times above which a queue stands. Default: 1.4."""
+
+    rtprop_window: float | None = None
+    """age at which the propagation time is measured anew, in s. Default: 10."""
+
+    startup_cwnd_gain: float | None = None
+    """window gain of start-up and drain. Default: 2."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RenoCongestion(Item):
     """additive increase, halving on loss: the uncoupled baseline."""
 
@@ -473,6 +513,7 @@ CongestionSettings = (
     | CubicCongestion
     | LiaCongestion
     | OliaCongestion
+    | PolypathCongestion
     | RenoCongestion
     | TustinCongestion
     | WestwoodCongestion
@@ -498,8 +539,8 @@ class BondConnection(Item):
     Default: 0."""
 
     congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "reno", "tustin",
-        "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
+        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
+        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
     ) = None
     """The congestion control after slow start."""
 
@@ -574,8 +615,8 @@ class TcpConnection(Item):
     Default: 0."""
 
     congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "reno", "tustin",
-        "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
+        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
+        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
     ) = None
     """The congestion control after slow start."""
 
@@ -637,8 +678,8 @@ class MptcpConnection(Item):
     Default: 0."""
 
     congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "reno", "tustin",
-        "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
+        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
+        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
     ) = None
     """The congestion control after slow start."""
 
@@ -717,8 +758,8 @@ class TunnelConnection(Item):
     Default: 0."""
 
     congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "reno", "tustin",
-        "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
+        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
+        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
     ) = None
     """The congestion control after slow start."""
 
