@@ -58,7 +58,7 @@ impl Bond {
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
         match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
             Ok(dsn) => {
-                self.window_blocked |= self.send.is_ready();
+                self.window_blocked |= self.window_is_exhausted();
                 self.build_copy(fast.id, dsn, now)
             }
             Err(later) => {

@@ -49,10 +49,11 @@ impl Bond {
     pub(super) fn queue_view(&self, segment: u64, again: Option<&SegmentInfo>) -> QueueView {
         let reserved = self.chunks.reserved();
         let more = if self.send.has_waiting() { MORE_TO_COME } else { 0 };
+        let window = self.peer.window.saturating_sub(self.chunks.next_dsn());
         QueueView {
             segment,
             unsent: (self.send.unsent() + reserved).max(segment) + more,
-            send_window: self.peer.window.saturating_sub(self.chunks.next_dsn()) + reserved,
+            send_window: window.min(self.send.sendable()) + reserved,
             window: self.peer.window.saturating_sub(self.chunks.una()),
             outstanding: self.chunks.unacked() - reserved,
             sent_on: again.map_or_else(Default::default, |segment| segment.sent_on),
@@ -70,9 +71,15 @@ impl Bond {
 
     pub(super) fn send_state(&self) -> SendState {
         SendState {
-            window_exhausted: self.send.is_ready() && self.peer.window <= self.chunks.next_dsn(),
+            window_exhausted: self.window_is_exhausted(),
             oldest: self.chunks.oldest().and_then(|oldest| oldest.last_sent),
         }
+    }
+
+    /// Whether data waits for the receiver's window alone: the bond's, or those of its streams.
+    pub(super) fn window_is_exhausted(&self) -> bool {
+        let bond = self.send.is_ready() && self.peer.window <= self.chunks.next_dsn();
+        bond || self.send.is_blocked()
     }
 
     pub(super) fn receive_state(&self) -> ReceiveState {

@@ -15,6 +15,8 @@ pub(crate) struct SendStreams {
     waiting: BTreeSet<StreamId>,
     /// Bytes written and in no segment yet, over all streams.
     unsent: u64,
+    /// Those of them that the windows of their streams admit.
+    sendable: u64,
     /// Bytes held for sending: waiting and unacknowledged.
     held: u64,
 }
@@ -36,8 +38,27 @@ impl SendStreams {
         self.unsent
     }
 
+    /// Unsent bytes that the windows of their streams admit.
+    pub(crate) fn sendable(&self) -> u64 {
+        self.sendable
+    }
+
+    /// Whether data waits for nothing but the windows of its streams.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.unsent > 0 && !self.is_ready()
+    }
+
     pub(crate) fn held(&self) -> u64 {
         self.held
+    }
+
+    /// Changes a stream and keeps count of what it may send; `None` if there is no such stream.
+    fn change<T>(&mut self, id: StreamId, change: impl FnOnce(&mut SendStream) -> T) -> Option<T> {
+        let stream = self.streams.get_mut(&id)?;
+        self.sendable -= stream.sendable();
+        let result = change(stream);
+        self.sendable += stream.sendable();
+        Some(result)
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = StreamId> {
@@ -45,18 +66,17 @@ impl SendStreams {
     }
 
     pub(crate) fn push(&mut self, id: StreamId, data: Bytes) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            self.unsent += data.len() as u64;
-            self.held += data.len() as u64;
-            stream.push(data);
+        let len = data.len() as u64;
+        if self.change(id, |stream| stream.push(data)).is_some() {
+            self.unsent += len;
+            self.held += len;
         }
         self.give_turn(id);
     }
 
     /// Gives up what no segment of the stream carries yet; returns how many bytes.
     pub(crate) fn withdraw(&mut self, id: StreamId) -> u64 {
-        let Some(stream) = self.streams.get_mut(&id) else { return 0 };
-        let bytes = stream.withdraw();
+        let Some(bytes) = self.change(id, SendStream::withdraw) else { return 0 };
         self.unsent -= bytes;
         self.held -= bytes;
         self.waiting.remove(&id);
@@ -74,9 +94,7 @@ impl SendStreams {
     }
 
     pub(crate) fn raise_limit(&mut self, id: StreamId, max_offset: u64) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            stream.raise_limit(max_offset);
-        }
+        self.change(id, |stream| stream.raise_limit(max_offset));
         self.give_turn(id);
     }
 
@@ -123,8 +141,7 @@ impl SendStreams {
     pub(crate) fn cut(&mut self, max: u64) -> Option<(StreamId, Piece)> {
         let id = self.turns.pop_front()?;
         self.has_turn.remove(&id);
-        let stream = self.streams.get_mut(&id)?;
-        let piece = stream.cut(max);
+        let piece = self.change(id, |stream| stream.cut(max))?;
         self.unsent -= piece.data.len() as u64;
         self.give_turn(id);
         Some((id, piece))
@@ -145,6 +162,7 @@ impl SendStreams {
     /// Forgets a stream and what it holds. Returns its final size: the end of what was cut.
     pub(crate) fn remove(&mut self, id: StreamId, unacked_data: u64) -> Option<u64> {
         let stream = self.streams.remove(&id)?;
+        self.sendable -= stream.sendable();
         self.unsent -= stream.queued();
         self.held -= stream.queued() + unacked_data;
         self.waiting.remove(&id);
@@ -175,6 +193,27 @@ mod tests {
         }
         assert_eq!(order, [ids[0], ids[1], ids[0], ids[1]]);
         assert!(streams.is_empty() && streams.held() == 0 && streams.unsent() == 0);
+    }
+
+    #[test]
+    fn what_the_windows_of_streams_admit_is_counted() {
+        let [wide, narrow] = [0, 1].map(|n| StreamId::new(Side::Edge, n));
+        let mut streams = SendStreams::default();
+        for (id, limit) in [(wide, 1_000), (narrow, 10)] {
+            streams.open(id, limit);
+            streams.push(id, Bytes::from(vec![0; 20]));
+        }
+        let counts = |streams: &SendStreams| (streams.sendable(), streams.is_blocked());
+        assert_eq!(counts(&streams), (30, false));
+        while streams.cut(15).is_some() {}
+        assert_eq!(counts(&streams), (0, true), "10 bytes wait for the window of their stream");
+        streams.raise_limit(narrow, 15);
+        assert_eq!(counts(&streams), (5, false));
+        streams.remove(narrow, 10);
+        assert_eq!((counts(&streams), streams.unsent()), ((0, false), 0));
+        streams.push(wide, Bytes::from(vec![0; 20]));
+        streams.withdraw(wide);
+        assert_eq!(counts(&streams), (0, false));
     }
 
     #[test]

@@ -6,11 +6,12 @@
 //! ```text
 //! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
 //! rtprop = min RTT, measured anew every 10 s in half a BDP, and when a queue stands for 6 rounds
-//! cwnd   -> ceil(1.1 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
+//! cwnd   -> ceil(1.0 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
 //! ```
 //!
-//! - Without cycle: a radio link whose rate rises is found by the tenth of a BDP that always waits
-//!   there, a round later, instead of once in eight rounds; the window, not pacing, holds the flow.
+//! - Without cycle: a radio link whose rate rises is found by the few milliseconds that always wait
+//!   there (three quanta, and what aggregation of ACKs explains), a round later, instead of once in
+//!   eight rounds; the window, not pacing, holds the flow.
 //! - A queue that stood for a whole round (all its RTTs above 1.4 propagation times) says that the
 //!   link was busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
 //!   maximum of ten rounds, which last seconds when the rate fell to a tenth.
@@ -37,9 +38,9 @@ parameters! {
         /// Window gain of start-up and drain.
         pub startup_cwnd_gain: f64 = BbrParameters::DEFAULT.startup_cwnd_gain,
             "startup_cwnd_gain", "", "window gain of start-up and drain", 0.1 to 100.0;
-        /// Window after start-up in bandwidth-delay products: at least a tenth more a round can be
-        /// found when the rate rises.
-        pub cwnd_gain: f64 = 1.1, "cwnd_gain", "",
+        /// Window after start-up in bandwidth-delay products. Below 1 the bandwidth that is measured
+        /// falls with the window.
+        pub cwnd_gain: f64 = 1.0, "cwnd_gain", "",
             "window after start-up in bandwidth-delay products", 0.1 to 100.0;
         /// Pacing gain after start-up.
         pub pacing_gain: f64 = 1.25, "pacing_gain", "", "pacing gain after start-up", 0.1 to 100.0;
@@ -170,19 +171,19 @@ mod tests {
         }
     }
 
-    /// 1.1 BDPs are 184 segments, a quantum of a millisecond at 1.25 times the rate less 1 % is 10 of
-    /// them, and the even number above 184 + 30 is 214. ACKs of whole rounds look like aggregation:
+    /// A BDP is 167 segments, a quantum of a millisecond at 1.25 times the rate less 1 % is 10 of them,
+    /// and the even number above 167 + 30 is 198. ACKs of whole rounds look like aggregation:
     /// the window may hold that in addition, 100 ms at the rate at most.
     #[test]
-    fn the_window_is_a_tenth_above_the_bdp() {
+    fn the_window_is_three_quanta_above_the_bdp() {
         let sender = Sender::steady();
         assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9);
         let cwnd = sender.cwnd() / MSS as f64;
-        assert!((214.0..=214.0 + 0.1 * RATE / MSS as f64).contains(&cwnd), "{cwnd}");
+        assert!((198.0..=198.0 + 0.1 * RATE / MSS as f64).contains(&cwnd), "{cwnd}");
         let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
         let mut sender = sender;
         (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
-        assert_eq!(sender.cwnd() / MSS as f64, 214.0);
+        assert_eq!(sender.cwnd() / MSS as f64, 198.0);
     }
 
     /// The rate falls to a quarter. The first round with a queue still knows samples of before; the

@@ -19,16 +19,18 @@
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
 //!   the time for which what other paths deliver must wait.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
-//! - A path that has no room now but would still deliver earlier makes the segment wait, if the
-//!   faster paths can deliver all that is unsent before the slower would deliver this segment
-//!   (the tail rule), or if the hole that the slower one leaves would exhaust the receive window
-//!   (the window rule). Otherwise the slower path adds throughput and is used. What is sent again
-//!   always waits for the earliest delivery: all behind it waits too.
+//! - If paths that have no room now would still deliver earlier, the segment is taken from as far
+//!   ahead in what is unsent as they get by then, so that it arrives in order, as in FPS (4.11);
+//!   they send what is left (`placing`). If that reaches beyond what is unsent, all is waited for (the
+//!   tail rule). If the receive window ends before, the segment is taken from its end and a hole is
+//!   left, unless that would exhaust the window (the window rule). What is sent again always waits
+//!   for the earliest delivery: all behind it waits too.
 //!
 //! `unsent` is taken as all there is to send: a world whose send buffer holds back data that waits
 //! should count it in, else a bulk transfer looks like its own tail.
 
 mod admission;
+mod placing;
 
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -60,6 +62,9 @@ parameters! {
         /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
         pub tail_share: f64 = 1.0, "tail_share", "",
             "share of the unsent data that faster paths must overtake with to wait";
+        /// Whether a slower path sends ahead; else it sends the head, and leaves a hole.
+        pub ahead: bool = true, "ahead", "",
+            "1: a slower path sends what will be next in order when it arrives; 0: what is next now";
     }
 }
 
@@ -149,56 +154,25 @@ impl Edpf {
         rate.max(path.mss.max(1) as f64 / srtt)
     }
 
-    /// Whether to keep the segment for the paths that overtake `slow`. What is sent again closes a
-    /// hole that all behind it waits for: only the earliest delivery is good enough.
-    fn hold(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
-        !faster.is_empty()
-            && (queue.reinjection
-                || self.is_tail(slow, faster, queue)
-                || self.exhausts_window(slow, faster, queue))
-    }
-
-    /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
-    fn is_tail(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
-        let segment = queue.segment as f64;
-        let overtaking: f64 =
-            faster.iter().map(|f| segment + f.rate * (slow.delivery - f.delivery)).sum();
-        overtaking >= (queue.unsent as f64 * self.parameters.tail_share).max(segment)
-    }
-
-    /// Window rule: until this segment is acknowledged over `slow`, all that the faster paths send
-    /// and what `slow` itself carries must fit into the receive window behind it.
-    fn exhausts_window(&self, slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> bool {
-        if self.parameters.window_share <= 0.0 {
-            return false;
-        }
-        let acknowledged = slow.delivery + slow.srtt / 2.0;
-        let sent: f64 = faster.iter().map(|f| self.sent_before(f, acknowledged)).sum();
-        let behind = sent.min(queue.unsent.saturating_sub(queue.segment) as f64);
-        let own = (slow.path.in_flight + queue.segment) as f64;
-        behind + own > queue.window as f64 * self.parameters.window_share
-    }
-
-    /// Bytes that a path sends in the next `secs` seconds.
-    fn sent_before(&self, f: &Forecast, secs: f64) -> f64 {
-        let growth =
-            if f.path.in_slow_start { self.parameters.slow_start_growth.max(1.0) } else { 1.0 };
-        f.rate * growth * (secs - f.start).max(0.0)
-    }
-
     /// The paths for this segment: all for a reinjection, which fills a hole instead of making one.
     fn admitted(&self, forecasts: &[Forecast], queue: &QueueView) -> PathSet {
-        let window = queue.window as f64 * self.parameters.window_share;
-        if queue.reinjection || window <= 0.0 {
+        let EdpfParameters { window_share, ahead, .. } = self.parameters;
+        if queue.reinjection || window_share <= 0.0 {
             return forecasts.iter().map(|f| f.path.id).collect();
         }
-        admission::admitted(forecasts, window, queue.segment)
+        // The share is a margin for holes, which those who send ahead do not plan to make.
+        let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
+        admission::admitted(forecasts, window, queue.segment, ahead)
     }
 
-    fn send(&mut self, chosen: &Forecast, now: Timestamp) -> Pick {
+    /// Sends on this path what follows `skip` bytes.
+    fn send(&mut self, chosen: &Forecast, skip: u64, now: Timestamp) -> Pick {
         self.patience = None;
         self.last_arrival.insert(chosen.path.id, now + seconds(chosen.arrival));
-        Pick::Send(chosen.path.id)
+        match (chosen.path.id, skip) {
+            (path, 0) => Pick::Send(path),
+            (path, skip) => Pick::Ahead { path, skip },
+        }
     }
 
     /// Waits for the faster paths, at most until the slower path would have delivered.
@@ -217,22 +191,24 @@ impl Scheduler for Edpf {
         let admitted = self.admitted(&forecasts, queue);
         let (used, spare): (Vec<_>, Vec<_>) =
             forecasts.into_iter().partition(|f| admitted.contains(f.path.id));
-        let (best, faster) = if let Some(best) = earliest(&used) {
+        let (best, faster, skip) = if let Some(best) = earliest(&used) {
             let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
             let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
-            let hold = self.hold(&best, &faster, queue);
-            (best, if hold { faster } else { Vec::new() })
+            let skip = self.skip(&best, &faster, queue);
+            (best, faster, skip)
         } else if let Some(best) = earliest(&spare) {
-            (best, used)
+            (best, used, None)
         } else {
             // Only paths without an RTT have room, if any: using them is how they get one.
             let unknown = candidates.lowest_rtt();
             return unknown.map_or_else(|| candidates.wait(now), |path| Pick::Send(path.id));
         };
-        if let Some(wait) = self.wait(&best, &faster, now) {
+        if skip.is_none()
+            && let Some(wait) = self.wait(&best, &faster, now)
+        {
             return wait;
         }
-        self.send(&best, now)
+        self.send(&best, skip.unwrap_or(0), now)
     }
 
     fn on_remove(&mut self, path: PathId) {

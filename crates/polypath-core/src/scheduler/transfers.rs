@@ -181,8 +181,13 @@ const FAR: Link = Link { rtt_ms: 300, rate: 2 };
 const NETWORKS: [&[Link]; 4] = [&[FAST, SLOW], &[FAST, FAR], &[SLOW, FAR], &[FAST, SLOW, FAR]];
 
 /// Those that send ahead.
-const AHEAD: &[SchedulerKind] =
-    &[SchedulerKind::Daps, SchedulerKind::Stms, SchedulerKind::Llsm, SchedulerKind::Fps];
+const AHEAD: &[SchedulerKind] = &[
+    SchedulerKind::Daps,
+    SchedulerKind::Stms,
+    SchedulerKind::Llsm,
+    SchedulerKind::Fps,
+    SchedulerKind::Edpf,
+];
 
 /// The time of one segment on the slowest link: segments are not divisible.
 const QUANTUM: f64 = 0.5e-3;
@@ -200,7 +205,17 @@ fn edpf_is_never_worse_than_the_best_path_alone() {
     }
 }
 
-/// What the test above guards against: 800 segments are 2.7 for each millisecond of the far path's RTT,
+/// 3200 segments are 320 ms of the fast path, longer than a segment of the far one is in the window
+/// (155 ms), and too short for a round trip of it at the rates of both (360 ms). The far path could add
+/// a fifth; a third of that is asked for, since its window makes a queue as long as its pipe.
+#[test]
+fn edpf_adds_a_far_path_through_a_window_shorter_than_its_round_trip() {
+    let best = secs(SchedulerKind::LowRtt, &[FAST], 20_000, 3_200);
+    let bond = secs(SchedulerKind::Edpf, &[FAST, FAR], 20_000, 3_200);
+    assert!(bond <= best / 1.07, "{bond} {best}");
+}
+
+/// What the bond is guarded against: 800 segments are 2.7 for each millisecond of the far path's RTT,
 /// in which the fast path alone sends 10.
 #[test]
 fn lowest_rtt_lets_a_far_path_block_a_small_window() {

@@ -21,6 +21,16 @@ fn slow() -> PathView {
     PathView { rate: 2e6, ..path(1, 100, 200) }
 }
 
+/// The slow path sends what follows so many segments.
+fn ahead(segments: u64) -> Pick {
+    Pick::Ahead { path: id(1), skip: segments * MSS }
+}
+
+/// EDPF that sends the head on slow paths, too.
+fn in_order(window_share: f64) -> Edpf {
+    Edpf::new(EdpfParameters { ahead: false, window_share, ..EdpfParameters::DEFAULT })
+}
+
 fn is_wait(pick: Pick) -> bool {
     matches!(pick, Pick::Wait(_))
 }
@@ -58,35 +68,83 @@ fn a_queue_on_the_fast_path_makes_the_slow_one_faster() {
 
 #[test]
 fn bulk_data_uses_both_paths() {
-    assert_eq!(pick(&[full(fast()), slow()], &bulk()), SLOW);
+    let paths = [full(fast()), slow()];
+    assert_eq!(in_order(0.8).pick(&paths, &bulk(), Timestamp::ZERO), SLOW);
 }
 
-/// In the 45 ms by which it is ahead the fast path delivers 450 segments.
+/// The slow path delivers after 50.5 ms; the fast one, when the next ACK has come, from 5.2 ms on.
+#[test]
+fn a_slower_path_sends_what_will_be_next_in_order() {
+    assert_eq!(pick(&[full(fast()), slow()], &bulk()), ahead(1 + 453));
+    let third = PathView { id: id(2), ..full(fast()) };
+    assert_eq!(pick(&[full(fast()), slow(), third], &bulk()), ahead(2 * 454));
+    // How fast a path in slow start will be is not known.
+    let young = PathView { in_slow_start: true, ..full(fast()) };
+    assert_eq!(pick(&[young, slow()], &bulk()), SLOW);
+    // Nobody overtakes it: it sends the head.
+    assert_eq!(pick(&[full(slow()), PathView { rate: 2e6, ..path(1, 100, 200) }], &bulk()), SLOW);
+}
+
+/// In the 45 ms by which it is ahead the fast path delivers 454 segments.
 #[test]
 fn the_tail_is_not_stranded_on_the_slow_path() {
     for unsent in [1, 20, 400] {
         assert!(is_wait(pick(&[full(fast()), slow()], &queue(unsent, 1_000_000))), "{unsent}");
     }
-    assert_eq!(pick(&[full(fast()), slow()], &queue(600, 1_000_000)), SLOW);
+    assert_eq!(pick(&[full(fast()), slow()], &queue(455, 1_000_000)), ahead(454));
+}
+
+/// A segment of the slow path is in the window for 50 ms and the way back over the fast one, 5 ms: in
+/// that time the fast path alone sends 550.
+#[test]
+fn a_slower_path_sends_ahead_if_the_window_has_room_for_it() {
+    let paths = [full(fast()), slow()];
+    assert!(is_wait(pick(&paths, &queue(1_000_000, 549))));
+    assert_eq!(pick(&paths, &queue(1_000_000, 551)), ahead(454));
+    // Only what the window admits now: a hole behind which the fast path sends 554 - 299.
+    let near = QueueView { send_window: 300 * MSS, ..queue(1_000_000, 551) };
+    assert_eq!(pick(&paths, &near), ahead(299));
+    let nearer = QueueView { send_window: 100 * MSS, ..near };
+    assert!(is_wait(pick(&paths, &nearer)), "455 behind, of 80 % of 551");
+}
+
+/// With 399 segments on it the slow path delivers after 150 ms. The fast one sends 1549 until that is
+/// acknowledged, 999 of which are before the segment: 550 and 400 are more than 80 % of 1000.
+#[test]
+fn what_the_slower_path_carries_counts_as_behind() {
+    let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
+    let mut edpf = Edpf::new(EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT });
+    let paths = [full(fast()), loaded(wide, 399)];
+    assert!(is_wait(edpf.pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO)));
+    let wider = EdpfParameters { rate_headroom: 1.0, window_share: 1.0, ..EdpfParameters::DEFAULT };
+    let pick = Edpf::new(wider).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
+    assert_eq!(pick, ahead(999));
 }
 
 /// Until the ACK over the slow path, 100 ms, the fast one sends 1000 segments.
 #[test]
 fn a_small_window_is_kept_for_the_fast_path() {
-    assert!(is_wait(pick(&[full(fast()), slow()], &queue(1_000_000, 1_000))));
-    assert_eq!(pick(&[full(fast()), slow()], &queue(1_000_000, 2_000)), SLOW);
+    let pick = |window| {
+        let paths = [full(fast()), slow()];
+        in_order(0.8).pick(&paths, &queue(1_000_000, window), Timestamp::ZERO)
+    };
+    assert!(is_wait(pick(1_000)));
+    assert_eq!(pick(2_000), SLOW);
     // What the slow path already holds back counts too: 1000 + 199 + 1 over 80 % of 1400.
-    let holding = loaded(slow(), 199);
-    assert_eq!(pick(&[full(fast()), slow()], &queue(1_000_000, 1_400)), SLOW);
-    assert!(is_wait(pick(&[full(fast()), holding], &queue(1_000_000, 1_400))));
+    let pick =
+        |slow| in_order(0.8).pick(&[full(fast()), slow], &queue(1_000_000, 1_400), Timestamp::ZERO);
+    assert_eq!(pick(slow()), SLOW);
+    assert!(is_wait(pick(loaded(slow(), 199))));
 }
 
 #[test]
 fn the_window_rule_can_be_switched_off() {
-    let off = EdpfParameters { window_share: 0.0, ..EdpfParameters::DEFAULT };
     let paths = [full(fast()), slow()];
-    let pick = Edpf::new(off).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
+    let pick = in_order(0.0).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
     assert_eq!(pick, SLOW);
+    let off = EdpfParameters { window_share: 0.0, ..EdpfParameters::DEFAULT };
+    let pick = Edpf::new(off).pick(&paths, &queue(1_000_000, 100), Timestamp::ZERO);
+    assert_eq!(pick, ahead(99));
 }
 
 #[test]

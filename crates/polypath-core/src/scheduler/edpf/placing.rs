@@ -1,0 +1,87 @@
+//! Which segment a slower path sends, if any.
+//!
+//! Until a segment that is sent on it now arrives, faster paths deliver
+//! `lead = sum of (L + B_f (d_slow - d_f))` bytes. The segment that follows so many is in order when
+//! it arrives.
+
+use super::{Edpf, Forecast, QueueView};
+
+impl Edpf {
+    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. What is
+    /// sent again closes a hole that all behind it waits for: only the earliest delivery is good
+    /// enough.
+    pub(super) fn skip(
+        &self,
+        slow: &Forecast,
+        faster: &[Forecast],
+        queue: &QueueView,
+    ) -> Option<u64> {
+        if faster.is_empty() {
+            return Some(0);
+        }
+        let lead = lead(slow, faster, queue);
+        if queue.reinjection || self.is_tail(lead, queue) {
+            return None;
+        }
+        let skip = if self.sends_ahead(faster) { within_reach(lead, queue) } else { 0 };
+        (!self.exhausts_window(slow, faster, skip, queue)).then_some(skip)
+    }
+
+    /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
+    /// is now: how far ahead cannot be told.
+    fn sends_ahead(&self, of: &[Forecast]) -> bool {
+        self.parameters.ahead && !of.iter().any(|f| f.path.in_slow_start)
+    }
+
+    /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
+    fn is_tail(&self, lead: f64, queue: &QueueView) -> bool {
+        lead >= (queue.unsent as f64 * self.parameters.tail_share).max(queue.segment as f64)
+    }
+
+    /// Window rule: until the acknowledgement of this segment is back, what faster paths send behind it
+    /// and what `slow` carries already, some of which lies behind it where the window's end is shared
+    /// out, must fit into the receive window.
+    fn exhausts_window(
+        &self,
+        slow: &Forecast,
+        faster: &[Forecast],
+        skip: u64,
+        queue: &QueueView,
+    ) -> bool {
+        if self.parameters.window_share <= 0.0 {
+            return false;
+        }
+        // Acknowledgements return over the fastest path, but it may be this one that all wait for.
+        let back = if self.sends_ahead(faster) { shortest(faster) } else { slow.srtt } / 2.0;
+        let sent: f64 = faster.iter().map(|f| self.sent_before(f, slow.delivery + back)).sum();
+        let rest = queue.unsent.saturating_sub(queue.segment + skip) as f64;
+        let behind = (sent - skip as f64).clamp(0.0, rest);
+        let own = (slow.path.in_flight + queue.segment) as f64;
+        behind + own > queue.window as f64 * self.parameters.window_share
+    }
+
+    /// Bytes that a path sends in the next `secs` seconds.
+    fn sent_before(&self, f: &Forecast, secs: f64) -> f64 {
+        let growth =
+            if f.path.in_slow_start { self.parameters.slow_start_growth.max(1.0) } else { 1.0 };
+        f.rate * growth * (secs - f.start).max(0.0)
+    }
+}
+
+/// Bytes that the faster paths deliver before `slow` delivers a segment.
+fn lead(slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> f64 {
+    let segment = queue.segment as f64;
+    faster.iter().map(|f| segment + f.rate * (slow.delivery - f.delivery)).sum()
+}
+
+/// Of `lead` the whole segments that leave room for one more in the window and in what is unsent.
+fn within_reach(lead: f64, queue: &QueueView) -> u64 {
+    let segment = queue.segment.max(1);
+    let room = queue.send_window.min(queue.unsent).saturating_sub(segment);
+    (lead as u64).min(room) / segment * segment
+}
+
+/// The shortest round trip in seconds.
+pub(super) fn shortest(paths: &[Forecast]) -> f64 {
+    paths.iter().map(|f| f.srtt).fold(f64::INFINITY, f64::min)
+}
