@@ -20,6 +20,8 @@ const FOOT: f64 = 55.0;
 const IN_A_ROW: usize = 4;
 const NAME_LENGTH: usize = 20;
 const LEGEND_ROW: f64 = 18.0;
+/// No digit of the axes is wider.
+const DIGIT_WIDTH: f64 = 8.0;
 /// More points than the chart is wide are not seen.
 const MOST_POINTS: usize = 2_000;
 
@@ -152,7 +154,9 @@ fn axes(svg: &mut String, scale: &Scale, chart: &Chart<'_>) {
         );
     }
     for tick in ticks(scale.x_max) {
-        let (x, y, label) = (scale.x(tick), bottom + 18.0, number(tick));
+        let (y, label) = (bottom + 18.0, number(tick));
+        // A long number at the end of the axis moves in, or the edge cuts it off.
+        let x = scale.x(tick).min(WIDTH - DIGIT_WIDTH / 2.0 * label.len() as f64);
         let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
     }
     let (x, y) = ((LEFT + RIGHT) / 2.0, (top + bottom) / 2.0);
