@@ -243,6 +243,21 @@ mod tests {
     }
 
     #[test]
+    fn a_long_number_at_the_end_of_the_axis_is_not_cut_off() {
+        let line = Line { name: "a".to_owned(), points: vec![(0.0, 0.0), (100_000.0, 1.0)] };
+        let svg = render(&Chart {
+            title: String::new(),
+            x: Axis::new("buffer (packets)"),
+            y: Axis::new("share"),
+            lines: &[line],
+            marks: &[],
+        });
+        let label = svg.lines().find(|line| line.ends_with(">100000</text>")).unwrap();
+        let x: f64 = label.split('"').nth(1).unwrap().parse().unwrap();
+        assert!(x + 3.0 * DIGIT_WIDTH <= WIDTH && x > RIGHT - 5.0, "{label}");
+    }
+
+    #[test]
     fn twelve_lines_look_different() {
         let mut styles: Vec<_> = (0..DISTINCT).map(style).collect();
         styles.sort_unstable();
