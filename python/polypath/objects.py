@@ -2222,7 +2222,8 @@ class Record(Item):
 
     series: (
         Sequence[Literal["cwnd", "ssthresh", "srtt", "in_flight", "pacing_rate", "delivery_rate",
-        "queue", "receive_buffer", "out_of_order", "goodput", "throughput", "losses"]] | None
+        "bandwidth_estimate", "queue", "receive_buffer", "out_of_order", "goodput", "throughput",
+        "losses"]] | None
     ) = None
     """The quantities of which time series are kept."""
 

@@ -9,7 +9,7 @@ use polypath_sim::run::Keep;
 use polypath_sim::topology::{dumbbell, parking_lot};
 use polypath_units::{Bandwidth, Timestamp};
 use switched::{
-    Net, PARALLEL, PAYLOAD, SHARE, assert_about, at, link, narrow, plan, settings, west_of,
+    LOSSY, Net, PARALLEL, PAYLOAD, SHARE, assert_about, at, link, narrow, plan, settings, west_of,
 };
 
 #[test]
@@ -211,6 +211,17 @@ fn the_controller_finds_what_a_disobedient_sender_does() {
     }
     let rates = net.rates(1_000 * (second + 3), 1_000 * (second + 6));
     assert_about(rates[0], 100.0 * SHARE);
+}
+
+/// S4: what is lost is sent again, the rate stays. One packet in ten is lost behind the switch, and
+/// all the time what is lost is being sent again.
+#[test]
+fn random_loss_does_not_lower_the_rate() {
+    let outcome = plan(LOSSY).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
+    let report = outcome.report;
+    let port = report.queues.iter().find(|l| l.link == "out" && l.direction == "up").unwrap();
+    assert_about(port.mbit_s / 0.9, 50.0 * SHARE);
+    assert!(report.connections[0].paths[0].lost > 1_000, "{:?}", report.connections[0]);
 }
 
 /// The switch shares out what there is from then on.

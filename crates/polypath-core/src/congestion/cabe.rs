@@ -131,6 +131,10 @@ impl CongestionAvoidance for Cabe {
         self.estimators.remove(subflow);
     }
 
+    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
+        self.estimators.get(subflow)?.bytes_per_sec()
+    }
+
     fn is_coupled(&self) -> bool {
         true
     }

@@ -296,6 +296,12 @@ impl Congestion {
         self.flows.get(id).map_or(0.0, Flow::delivery_rate)
     }
 
+    /// What the controller's own estimator takes the bandwidth to be, in bytes/s: of the Westwood
+    /// family, CABE, BBR and its descendants. `None` before it has an estimate, and of others.
+    pub fn bandwidth_estimate(&self, id: PathId) -> Option<f64> {
+        self.group(id)?.bandwidth_estimate(id)
+    }
+
     /// Share of packets lost, 0 to 1, smoothed over about 256 packets.
     pub fn loss_rate(&self, id: PathId) -> f64 {
         self.flows.get(id).map_or(0.0, Flow::loss_rate)

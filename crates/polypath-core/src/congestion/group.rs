@@ -55,6 +55,10 @@ impl Group {
         self.avoidance.owns_start_up()
     }
 
+    pub(super) fn bandwidth_estimate(&self, id: PathId) -> Option<f64> {
+        self.avoidance.bandwidth_estimate(id)
+    }
+
     pub(super) fn controller_rate(&self, id: PathId) -> Option<Bandwidth> {
         self.avoidance.pacing_rate(id)
     }

@@ -141,6 +141,12 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// The subflow is gone: forget it.
     fn on_remove(&mut self, _subflow: PathId) {}
 
+    /// What the controller's own estimator takes the path's bandwidth to be, in bytes/s; `None` before
+    /// it has an estimate, and for controllers without one.
+    fn bandwidth_estimate(&self, _subflow: PathId) -> Option<f64> {
+        None
+    }
+
     /// The controller's own pacing rate; `None` leaves it to window over RTT.
     fn pacing_rate(&self, _subflow: PathId) -> Option<Bandwidth> {
         None

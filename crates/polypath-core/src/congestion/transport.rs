@@ -135,10 +135,12 @@ impl Congestion {
         self.group(id)?.controller_rate(id)
     }
 
-    /// Whether the controller models the path and sets its window in recovery as well (BBR): no
+    /// Whether the controller says what leaves in recovery as well: it models the path (BBR), or
+    /// demands a rate that losses do not change (BRF while the network tells it one). No
     /// proportional rate reduction then.
     pub fn models_path(&self, id: PathId) -> bool {
-        self.group(id).is_some_and(|group| group.owns_start_up())
+        self.group(id)
+            .is_some_and(|group| group.owns_start_up() || group.controller_rate(id).is_some())
     }
 }
 

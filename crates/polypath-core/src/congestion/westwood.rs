@@ -146,6 +146,10 @@ impl CongestionAvoidance for Westwood {
     fn on_remove(&mut self, subflow: PathId) {
         self.estimators.remove(subflow);
     }
+
+    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
+        self.estimators.get(subflow)?.bytes_per_sec()
+    }
 }
 
 #[cfg(test)]

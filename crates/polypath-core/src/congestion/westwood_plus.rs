@@ -148,6 +148,10 @@ impl CongestionAvoidance for WestwoodPlus {
     fn on_remove(&mut self, subflow: PathId) {
         self.flows.remove(subflow);
     }
+
+    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
+        self.flows.get(subflow)?.estimator.bytes_per_sec()
+    }
 }
 
 #[cfg(test)]

@@ -83,6 +83,8 @@ pub struct PathReport {
     pub pacing_rate: Option<Bandwidth>,
     /// The measured delivery rate, once there is one.
     pub delivery_rate: Option<Bandwidth>,
+    /// What the estimator of the congestion control takes the bandwidth to be, if it has one.
+    pub bandwidth_estimate: Option<Bandwidth>,
 }
 
 impl PathReport {
@@ -97,6 +99,9 @@ impl PathReport {
             pacing_rate: congestion.pacing_rate(path),
             delivery_rate: Some(congestion.delivery_rate(path))
                 .filter(|&rate| rate > 0.0)
+                .map(Bandwidth::from_bytes_per_sec),
+            bandwidth_estimate: congestion
+                .bandwidth_estimate(path)
                 .map(Bandwidth::from_bytes_per_sec),
             ..Self::default()
         }

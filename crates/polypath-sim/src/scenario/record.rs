@@ -35,6 +35,8 @@ choices! {
         PacingRate = "pacing_rate",
         /// What each subflow's congestion control takes its path to deliver.
         DeliveryRate = "delivery_rate",
+        /// What the estimator of each subflow's congestion control takes the bandwidth to be.
+        BandwidthEstimate = "bandwidth_estimate",
         /// The queue of each link, in bytes.
         Queue = "queue",
         /// Bytes in the receive buffer of each connection.

@@ -233,3 +233,31 @@ pub(crate) fn plan(text: &str) -> Result<Plan, String> {
     let scenario = Scenario::parse(text, "test.toml".as_ref(), open).map_err(|e| e.to_string())?;
     Plan::new(scenario).map_err(|error| error.to_string())
 }
+
+/// A switch whose port loses one packet in ten on the line.
+pub(crate) const LOSSY: &str = r#"
+    duration = "6 s"
+    warm_up = "1 s"
+    node = [{ name = "switch", brf = {} }]
+
+    [[link]]
+    name = "in"
+    between = ["client", "switch"]
+    rate = "1 Gbit/s"
+    delay = "1 ms"
+    [[link]]
+    name = "out"
+    between = ["switch", "server"]
+    rate = "50 Mbit/s"
+    delay = "10 ms"
+    queue = "100 packets"
+    [link.up]
+    loss = 0.1
+
+    [connection]
+    transport = "tcp"
+    congestion = "brf"
+
+    [[flow]]
+    kind = "bulk"
+"#;

@@ -20,6 +20,8 @@ const FOOT: f64 = 55.0;
 const IN_A_ROW: usize = 4;
 const NAME_LENGTH: usize = 20;
 const LEGEND_ROW: f64 = 18.0;
+/// No digit of the axes is wider.
+const DIGIT_WIDTH: f64 = 8.0;
 /// More points than the chart is wide are not seen.
 const MOST_POINTS: usize = 2_000;
 
@@ -152,7 +154,9 @@ fn axes(svg: &mut String, scale: &Scale, chart: &Chart<'_>) {
         );
     }
     for tick in ticks(scale.x_max) {
-        let (x, y, label) = (scale.x(tick), bottom + 18.0, number(tick));
+        let (y, label) = (bottom + 18.0, number(tick));
+        // A long number at the end of the axis moves in, or the edge cuts it off.
+        let x = scale.x(tick).min(WIDTH - DIGIT_WIDTH / 2.0 * label.len() as f64);
         let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
     }
     let (x, y) = ((LEFT + RIGHT) / 2.0, (top + bottom) / 2.0);
@@ -236,6 +240,21 @@ mod tests {
         }
         assert_eq!(number(0.30000000000000004), "0.3");
         assert_eq!(number(200.0), "200");
+    }
+
+    #[test]
+    fn a_long_number_at_the_end_of_the_axis_is_not_cut_off() {
+        let line = Line { name: "a".to_owned(), points: vec![(0.0, 0.0), (100_000.0, 1.0)] };
+        let svg = render(&Chart {
+            title: String::new(),
+            x: Axis::new("buffer (packets)"),
+            y: Axis::new("share"),
+            lines: &[line],
+            marks: &[],
+        });
+        let label = svg.lines().find(|line| line.ends_with(">100000</text>")).unwrap();
+        let x: f64 = label.split('"').nth(1).unwrap().parse().unwrap();
+        assert!(x + 3.0 * DIGIT_WIDTH <= WIDTH && x > RIGHT - 5.0, "{label}");
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl Flow {
         }
     }
 
+    /// The bandwidth estimate in bytes/s; 0 before the first sample.
+    pub(super) fn bandwidth(&self) -> f64 {
+        self.model.bandwidth()
+    }
+
     pub(super) fn on_ack(
         &mut self,
         ack: &Ack,

@@ -188,6 +188,10 @@ impl CongestionAvoidance for Bbr {
         self.flows.remove(subflow);
     }
 
+    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
+        self.flows.get(subflow).map(|flow| flow.bandwidth()).filter(|rate| *rate > 0.0)
+    }
+
     fn pacing_rate(&self, subflow: PathId) -> Option<Bandwidth> {
         self.flows.get(subflow)?.pacing.map(Bandwidth::from_bytes_per_sec)
     }

@@ -139,6 +139,10 @@ impl CongestionAvoidance for Bbr3 {
         self.flows.remove(subflow);
     }
 
+    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
+        self.flows.get(subflow).map(|flow| flow.max_bandwidth()).filter(|rate| *rate > 0.0)
+    }
+
     fn pacing_rate(&self, subflow: PathId) -> Option<Bandwidth> {
         self.flows.get(subflow)?.pacing.map(Bandwidth::from_bytes_per_sec)
     }

@@ -1,6 +1,12 @@
 //! The experiments, a file each: what is observed in a run, and the quantities of the claims.
 
+mod estimates;
 mod network;
+mod r0_1;
+mod r0_2;
+mod r0_3;
+mod r0_4;
+mod r0_5;
 mod r2_1;
 mod r2_2;
 mod r2_3;
@@ -8,6 +14,13 @@ mod r2_4;
 mod r2_5;
 mod r3_1;
 mod r3_2;
+mod r4_1;
+mod r4_2;
+mod r4_3;
+mod r4_4;
+mod r4_5;
+mod r4_6;
+mod r4_7;
 
 use super::Experiment;
 
@@ -28,6 +41,11 @@ macro_rules! experiments {
 }
 
 experiments! {
+    r0_1 in "r0-1" on "networks/s0.toml",
+    r0_2 in "r0-2" on "networks/s0.toml",
+    r0_3 in "r0-3" on "networks/s0.toml",
+    r0_4 in "r0-4" on "networks/s0.toml",
+    r0_5 in "r0-5" on "networks/s0.toml",
     r2_1 in "r2-1" on "networks/s2.toml",
     r2_2 in "r2-2" on "networks/s2.toml",
     r2_3 in "r2-3" on "networks/s2.toml",
@@ -35,6 +53,13 @@ experiments! {
     r2_5 in "r2-5" on "networks/s2.toml",
     r3_1 in "r3-1" on "networks/s3.toml",
     r3_2 in "r3-2" on "networks/s3.toml",
+    r4_1 in "r4-1" on "networks/s4.toml",
+    r4_2 in "r4-2" on "networks/s4.toml",
+    r4_3 in "r4-3" on "networks/s4_round_trips.toml",
+    r4_4 in "r4-4" on "networks/s4_two.toml",
+    r4_5 in "r4-5" on "networks/s4.toml",
+    r4_6 in "r4-6" on "networks/s4.toml",
+    r4_7 in "r4-7" on "networks/s4.toml",
 }
 
 /// A name that no experiment has.

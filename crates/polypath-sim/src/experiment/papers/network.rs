@@ -25,6 +25,12 @@ pub(super) fn of_connection(recording: &Recording, name: &str) -> Option<Vec<(f6
     Some(over_time(recording, recording.connections.lines.first()?.column(name)?))
 }
 
+/// A series of each connection over time, in the order of the scenario; of none if it is not recorded.
+pub(super) fn of_each_connection(recording: &Recording, name: &str) -> Vec<Vec<(f64, f64)>> {
+    let columns = recording.connections.lines.iter().filter_map(|line| line.column(name));
+    columns.map(|column| over_time(recording, column)).collect()
+}
+
 /// A series of a path of the first connection over time.
 pub(super) fn of_path(recording: &Recording, path: &str, name: &str) -> Option<Vec<(f64, f64)>> {
     let line = recording.paths.lines.iter().find(|line| line.key.path == path)?;

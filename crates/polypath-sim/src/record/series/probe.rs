@@ -77,7 +77,7 @@ impl<T> Probe<T> {
 }
 
 /// What is known of what an end sends on a path.
-pub(super) static PATH: [Probe<PathReport>; 8] = [
+pub(super) static PATH: [Probe<PathReport>; 9] = [
     Probe::count(
         Series::Cwnd,
         "cwnd",
@@ -115,6 +115,14 @@ pub(super) static PATH: [Probe<PathReport>; 8] = [
         Unit::BitsPerSecond,
         "what congestion control takes the path to deliver; null before it has measured it",
         |look| look.now.delivery_rate.map(|rate| rate.bits_per_sec() as f64),
+    ),
+    Probe::number(
+        Series::BandwidthEstimate,
+        "bandwidth_estimate",
+        Unit::BitsPerSecond,
+        "what the estimator of the congestion control takes the bandwidth to be; null before its \
+         first estimate, and of controls without one",
+        |look| look.now.bandwidth_estimate.map(|rate| rate.bits_per_sec() as f64),
     ),
     Probe::number(
         Series::Throughput,

@@ -13,7 +13,12 @@ use super::html::{self, escape, write_notes, write_table};
 /// A page of all experiments. Writing to a `String` cannot fail.
 pub fn page(reports: &[StudyReport], title: &str) -> String {
     html::page(title, |page| {
-        write_table(page, &rows::claims(reports), 3);
+        // What a quantity is stands with its experiment; its name makes the table too wide.
+        let rows = rows::claims(reports).into_iter();
+        let rows = rows.map(|[id, _, paper, required, ours, verdict, stands]| {
+            [id, paper, required, ours, verdict, stands]
+        });
+        write_table(page, &rows.collect::<Vec<_>>(), 2);
         let _ = writeln!(page, "<p>{}</p>", escape(rows::MEANING));
         reports.iter().for_each(|report| write_experiment(page, report));
     })
@@ -48,15 +53,14 @@ fn write_experiment(page: &mut String, report: &StudyReport) {
 
 fn write_claim(page: &mut String, claim: &ClaimReport) {
     let ClaimReport { id, says, meaning, bounds, judgement, .. } = claim;
-    let ours = judgement.value.map_or("none".to_owned(), |value| rows::interval(&value));
+    let ours = escape(&rows::ours(claim));
     let _ = writeln!(
         page,
-        "<p><b>{}: {}.</b> {} Judged by the {}: {ours} {}, {} required.</p>",
+        "<p><b>{}: {}.</b> {} Judged by the {}: {ours}, {} required.</p>",
         escape(id),
         judgement.verdict,
         escape(says),
         escape(meaning),
-        escape(claim.unit),
         escape(bounds),
     );
     let Some(sensitivity) = &claim.sensitivity else { return };

@@ -17,7 +17,6 @@ pub(crate) fn claims(reports: &[StudyReport]) -> Vec<[String; 7]> {
 }
 
 fn claim(claim: &ClaimReport) -> [String; 7] {
-    let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
     let stands = claim.sensitivity.as_ref().map_or_else(String::new, |sensitivity| {
         format!("{} of {}", sensitivity.same, sensitivity.points)
     });
@@ -25,11 +24,21 @@ fn claim(claim: &ClaimReport) -> [String; 7] {
         claim.id.clone(),
         claim.quantity.clone(),
         claim.paper.clone(),
-        format!("{}{unit}", claim.bounds),
-        claim.judgement.value.map_or("none".to_owned(), |value| interval(&value) + &unit),
+        with_unit(claim, &claim.bounds),
+        ours(claim),
         claim.judgement.verdict.to_string(),
         stands,
     ]
+}
+
+/// The value of a claim, with its unit.
+pub(super) fn ours(claim: &ClaimReport) -> String {
+    let value = claim.judgement.value;
+    value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
+}
+
+fn with_unit(claim: &ClaimReport, value: &str) -> String {
+    format!("{value} {}", claim.unit).trim_end().to_owned()
 }
 
 /// The table of what each variant reached, one value of all.

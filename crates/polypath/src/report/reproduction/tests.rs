@@ -73,6 +73,7 @@ fn the_page_has_claims_plots_numbers_and_assumptions() {
     let text = page(&[report()], "Reproduction");
     assert_well_formed(&text);
     assert!(text.contains("<b>R0-0a: direction only.</b> It is &lt;faster&gt;."), "{text}");
+    assert!(text.contains("the a over b: 1.25 (1.00 to 123), at least 1.5 required."), "{text}");
     assert!(text.contains("Another verdict with delays = 1 ms and 2 ms: reproduced (1.600)."));
     assert!(text.contains("a *") && text.contains("1 assumptions") && text.contains("<polyline"));
     let plots: Vec<_> = plots(&[report()]).map(|(name, _)| name).collect();

@@ -139,6 +139,11 @@ impl Flow {
         self.set_cwnd(step);
     }
 
+    /// The bandwidth estimate in bytes/s (`MaxBw`); 0 before the first sample.
+    pub(super) const fn max_bandwidth(&self) -> f64 {
+        self.bandwidth.get()
+    }
+
     /// The bandwidth to send at (`BoundBWForModel`), in bytes/s.
     fn bw(&self) -> f64 {
         self.bandwidth.get().min(self.bounds.bandwidth)
