@@ -9,19 +9,25 @@ mod r2_5;
 mod r3_1;
 mod r3_2;
 
-use super::Experiment;
+use super::{Experiment, Method};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
-/// scenario.
+/// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated).
 macro_rules! experiments {
-    ($($module:ident in $folder:literal on $scenario:literal),+ $(,)?) => {
+    (@on $module:ident) => {
+        Method::Simulation($module::observe)
+    };
+    (@of $module:ident) => {
+        Method::Evaluation(|input| input.parameters::<$module::Parameters>())
+    };
+    ($($module:ident in $folder:literal $how:tt $input:literal),+ $(,)?) => {
         /// All experiments, in the order of the papers.
         pub const EXPERIMENTS: &[Experiment] = &[$(Experiment {
             folder: $folder,
             plan: include_str!(concat!("../../../../../experiments/", $folder, "/plan.toml")),
-            scenario_file: $scenario,
-            scenario: include_str!(concat!("../../../../../experiments/", $scenario)),
-            observe: $module::observe,
+            input_file: $input,
+            input: include_str!(concat!("../../../../../experiments/", $input)),
+            method: experiments!(@$how $module),
             quantities: $module::QUANTITIES,
         }),+];
     };
