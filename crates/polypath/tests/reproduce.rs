@@ -77,5 +77,5 @@ fn an_experiment_that_is_not_there_is_told() {
     let Output { status, stderr, .. } = reproduce(&["R9-9"]);
     assert_eq!(status.code(), Some(2));
     let stderr = String::from_utf8(stderr).unwrap();
-    assert!(stderr.contains("unknown experiment \"R9-9\"; allowed: R2-1, R2-2"), "{stderr}");
+    assert!(stderr.contains("unknown experiment \"R9-9\"; allowed: R1-1, R1-2"), "{stderr}");
 }

@@ -139,6 +139,8 @@ keys! {
     pub struct SweepPlot {
         /// The axis.
         over: String;
+        /// The variants; if not given, all.
+        variants: Vec<String> = [];
     }
 }
 
@@ -179,12 +181,21 @@ keys! {
 }
 
 impl PlotKind {
-    /// Of a plot of curves, quantity and unit of its axis, and its variants.
-    pub(super) fn curves(&self) -> Option<(&str, &[String])> {
+    /// Of a plot of curves, quantity and unit of its axis.
+    pub(super) fn curves_over(&self) -> Option<&str> {
         match self {
             Self::Sweep(_) => None,
-            Self::Time(time) => Some(("time (s)", &time.variants)),
-            Self::Curve(curve) => Some((&curve.over, &curve.variants)),
+            Self::Time(_) => Some("time (s)"),
+            Self::Curve(curve) => Some(&curve.over),
+        }
+    }
+
+    /// The variants that it shows; none: all.
+    pub(super) fn variants(&self) -> &[String] {
+        match self {
+            Self::Sweep(sweep) => &sweep.variants,
+            Self::Time(time) => &time.variants,
+            Self::Curve(curve) => &curve.variants,
         }
     }
 }
@@ -247,8 +258,11 @@ impl ExperimentPlan {
         if let PlotKind::Sweep(sweep) = &plot.value.kind {
             known(plot, "over", &sweep.over, &axes)?;
         }
-        let (_, shown) = plot.value.kind.curves().unwrap_or_default();
-        shown.iter().try_for_each(|name| known(plot, "variants", name, &variants))
+        plot.value
+            .kind
+            .variants()
+            .iter()
+            .try_for_each(|name| known(plot, "variants", name, &variants))
     }
 }
 

@@ -213,7 +213,7 @@ fn draw(study: &Study, plot: &Plot, seeds: &[SeedRuns<'_>]) -> Drawing {
         PlotKind::Sweep(sweep) => Some(sweep.over.as_str()),
         PlotKind::Time(_) | PlotKind::Curve(_) => None,
     };
-    let (curves_over, shown) = plot.kind.curves().unwrap_or_default();
+    let shown = plot.kind.variants();
     let at = places(study, plot, over);
     let axis = study.plan().axis.iter().map(|axis| &axis.value);
     let axis = axis.into_iter().find(|axis| Some(axis.name.as_str()) == over);
@@ -229,7 +229,7 @@ fn draw(study: &Study, plot: &Plot, seeds: &[SeedRuns<'_>]) -> Drawing {
     let shown = |variant: &&super::plan::Variant| shown.is_empty() || shown.contains(&variant.name);
     Drawing {
         title: format!("{}{}", plot.title, place.replace('_', " ")),
-        x: axis.map_or(curves_over, |axis| &axis.label).to_owned(),
+        x: axis.map_or(plot.kind.curves_over().unwrap_or_default(), |axis| &axis.label).to_owned(),
         y: plot.label.clone(),
         lines: variants.filter(shown).filter_map(line).collect(),
     }

@@ -159,7 +159,7 @@ fn what_is_wrong_with_a_plan_is_told() {
         assert!(error.contains(message), "{error}\nhas not: {message}");
     }
     let unknown = select(&["R9-9".to_owned()]).unwrap_err().to_string();
-    assert!(unknown.starts_with("unknown experiment \"R9-9\"; allowed: R2-1, "), "{unknown}");
+    assert!(unknown.starts_with("unknown experiment \"R9-9\"; allowed: R1-1, "), "{unknown}");
 }
 
 /// Goodputs by hand: those of a point are the rate's, times the seed.

@@ -100,7 +100,7 @@ impl<'a> Trial<'a> {
         let mut plots = self.study.plan().plot.iter().map(|plot| &plot.value.kind);
         self.seed == DRAWN_SEED
             && self.scope == Scope::Main
-            && plots.any(|kind| kind.curves().is_some())
+            && plots.any(|kind| kind.curves_over().is_some())
     }
 }
 

@@ -1,6 +1,12 @@
 //! The experiments, a file each: what is observed in a run, and the quantities of the claims.
 
 mod network;
+mod r1_1;
+mod r1_2;
+mod r1_3;
+mod r1_4;
+mod r1_5;
+mod r1_6;
 mod r2_1;
 mod r2_2;
 mod r2_3;
@@ -8,6 +14,7 @@ mod r2_4;
 mod r2_5;
 mod r3_1;
 mod r3_2;
+mod striping;
 
 use super::{Experiment, Method};
 
@@ -34,6 +41,12 @@ macro_rules! experiments {
 }
 
 experiments! {
+    r1_1 in "r1-1" of "networks/s1_rates.toml",
+    r1_2 in "r1-2" of "networks/s1_rates.toml",
+    r1_3 in "r1-3" of "networks/s1_train.toml",
+    r1_4 in "r1-4" of "networks/s1_equal.toml",
+    r1_5 in "r1-5" of "networks/s1_equal.toml",
+    r1_6 in "r1-6" of "networks/s1_equal.toml",
     r2_1 in "r2-1" on "networks/s2.toml",
     r2_2 in "r2-2" on "networks/s2.toml",
     r2_3 in "r2-3" on "networks/s2.toml",
