@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.float64]
 
 __version__: str
 

@@ -161,7 +161,9 @@ def added_link(
     steps = np.log2([1 / 3, 1 / 2, 1, 2, 3])
     norm = Normalize(steps[0], steps[-1])
     # Orange and purple are told apart by all kinds of colour vision, and in grey by lightness.
-    image = axes.pcolormesh(rates, rtts * 1e3, np.log2(gain), cmap="PuOr", norm=norm, rasterized=True)
+    image = axes.pcolormesh(
+        rates, rtts * 1e3, np.log2(gain), cmap="PuOr", norm=norm, rasterized=True
+    )
     axes.scatter(
         given[:, 0], given[:, 1] * 1e3, s=36, facecolor="white", edgecolor="black", zorder=3
     )
