@@ -6,7 +6,7 @@
 >>> result.connections[0].goodput_mbit_s
 """
 
-from . import model, objects
+from . import model, objects, predict
 from ._native import (
     Ack,
     AlgorithmError,
@@ -71,6 +71,7 @@ __all__ = [
     "build",
     "model",
     "objects",
+    "predict",
     "run",
     "sweep",
 ]

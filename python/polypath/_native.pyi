@@ -2,7 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.float64]
 
 __version__: str
 
@@ -75,6 +80,26 @@ def striped_throughput(
     threshold_bytes: int,
     segments_per_ack: int,
 ) -> tuple[float, float, int]: ...
+def predict_bond(
+    links: int,
+    paths: Sequence[Numbers],
+    options: tuple[str, str, int, int, int],
+    out: Numbers,
+) -> None: ...
+def predict_striped(
+    links: int,
+    paths: Sequence[Numbers],
+    transfer: tuple[int, int, int, int],
+    segments_per_ack: int,
+    out: Numbers,
+) -> None: ...
+def predict_tunnel(
+    links: int,
+    paths: Sequence[Numbers],
+    control: str,
+    transfer: tuple[int, int, int, int, int, int, int],
+    out: Numbers,
+) -> None: ...
 def jain_index(throughputs: list[float]) -> float | None: ...
 def aggregation_benefit(goodput: float, capacities: list[float]) -> float | None: ...
 

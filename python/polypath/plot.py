@@ -11,20 +11,22 @@ well, so that they survive a print in grey.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from numpy.typing import ArrayLike, NDArray
 
+from . import predict
 from .result import Result
 from .sweep import Sweep
 from .table import Table
 
-__all__ = ["aggregation_benefit", "cdf", "heat_map", "throughput", "windows"]
+__all__ = ["added_link", "aggregation_benefit", "cdf", "heat_map", "throughput", "windows"]
 
 # Okabe and Ito, Color Universal Design, 2008; without yellow, which is too light for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -134,6 +136,51 @@ def aggregation_benefit(
     axes.set_ylabel("aggregation benefit")
     axes.spines[["top", "right"]].set_visible(False)
     return axes
+
+
+def added_link(
+    links: Sequence[tuple[float, float]],
+    goodput: Callable[[Numbers, Numbers], Numbers] = predict.bond,
+    *,
+    rates_mbit_s: ArrayLike | None = None,
+    rtts_s: ArrayLike | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Where one more link helps and where it hurts: the goodput with it over that without it, over
+    its rate and its RTT. ``links`` are those that are there, each a rate in Mbit/s and an RTT in
+    seconds; circles mark them. ``goodput`` is a function of ``polypath.predict``, or one that takes
+    rates and RTTs as they do. Where it is thrice as much or a third, or more, colours end."""
+    given = np.array(links, dtype=np.float64).reshape(-1, 2)
+    rates = _axis(rates_mbit_s, given[:, 0])
+    rtts = _axis(rtts_s, given[:, 1])
+    added = np.stack(np.meshgrid(rates, rtts), axis=-1)[..., np.newaxis, :]
+    present = np.broadcast_to(given, (*added.shape[:2], *given.shape))
+    sets = np.concatenate((present, added), axis=-2)
+    gain = goodput(sets[..., 0], sets[..., 1]) / goodput(given[:, 0], given[:, 1])
+    axes = axes or _figure()
+    steps = np.log2([1 / 3, 1 / 2, 1, 2, 3])
+    norm = Normalize(steps[0], steps[-1])
+    # Orange and purple are told apart by all kinds of colour vision, and in grey by lightness.
+    image = axes.pcolormesh(
+        rates, rtts * 1e3, np.log2(gain), cmap="PuOr", norm=norm, rasterized=True
+    )
+    axes.scatter(
+        given[:, 0], given[:, 1] * 1e3, s=36, facecolor="white", edgecolor="black", zorder=3
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("rate of the added link (Mbit/s)")
+    axes.set_ylabel("RTT of the added link (ms)")
+    bar = axes.figure.colorbar(image, ax=axes, extend="both", label="goodput with it / without it")
+    bar.set_ticks(steps.tolist(), labels=["1/3", "1/2", "1", "2", "3"])
+    return axes
+
+
+def _axis(values: ArrayLike | None, there: Numbers) -> Numbers:
+    """The values of an axis: if not given, ten times beyond those that are there, evenly in log."""
+    if values is not None:
+        return np.asarray(values, dtype=np.float64)
+    return np.geomspace(there.min() / 10, there.max() * 10, 61)
 
 
 def _lines(run: Result | Table, column: str, scale: float, axes: Axes | None) -> Axes:

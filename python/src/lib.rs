@@ -10,6 +10,7 @@
 mod error;
 mod model;
 mod own;
+mod predict;
 mod registry;
 mod run;
 mod scenario;
@@ -33,5 +34,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(toml_text::render, module)?)?;
     own::add_to(module)?;
-    model::add_to(module)
+    model::add_to(module)?;
+    predict::add_to(module)
 }

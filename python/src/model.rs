@@ -21,10 +21,14 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(aggregation_benefit, module)?)
 }
 
-/// A time that may be anything that a user types.
 fn seconds(what: &str, seconds: f64) -> PyResult<Duration> {
+    time(what, seconds).map_err(PyValueError::new_err)
+}
+
+/// A time that may be anything that a user types.
+pub(crate) fn time(what: &str, seconds: f64) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("{what} is {seconds} s; allowed: times from 0")))
+        .map_err(|_| format!("{what} is {seconds} s; allowed: times from 0"))
 }
 
 fn refused(error: ModelError) -> PyErr {
@@ -81,7 +85,7 @@ fn striped_throughput(
     segments_per_ack: u32,
 ) -> PyResult<(f64, f64, u64)> {
     let link = |(mbit_s, delay): (f64, f64)| {
-        let rate = rate(mbit_s)?;
+        let rate = rate(mbit_s).map_err(PyValueError::new_err)?;
         Ok(StripedLink { rate, delay: seconds("the delay", delay)? })
     };
     let links = links.into_iter().map(link).collect::<PyResult<Vec<_>>>()?;
@@ -91,13 +95,11 @@ fn striped_throughput(
     Ok((told.bytes_per_sec, told.seconds, told.rounds))
 }
 
-fn rate(mbit_s: f64) -> PyResult<Bandwidth> {
+/// A rate that may be anything that a user types.
+pub(crate) fn rate(mbit_s: f64) -> Result<Bandwidth, String> {
     match mbit_s.is_finite() && mbit_s >= 0.0 {
         true => Ok(Bandwidth::from_bytes_per_sec(mbit_s * 1e6 / 8.0)),
-        false => {
-            let problem = format!("a rate is {mbit_s} Mbit/s; allowed: finite ones from 0");
-            Err(PyValueError::new_err(problem))
-        }
+        false => Err(format!("a rate is {mbit_s} Mbit/s; allowed: finite ones from 0")),
     }
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import polypath
-from polypath import plot
+from polypath import plot, predict
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,31 @@ def test_several_connections_have_their_names(two_paths: polypath.Scenario) -> N
         "both#2, wifi",
         "both#2, lte",
     ]
+
+
+def test_an_added_link_helps_or_hurts() -> None:
+    """A tunnel suffers from a slow or late link; a bond leaves it out."""
+    there = [(20.0, 0.02), (20.0, 0.03)]
+    values = {"rates_mbit_s": [0.5, 20.0], "rtts_s": [0.02, 0.3]}
+
+    def gain(axes: plt.Axes) -> list[float]:
+        return np.exp2(np.asarray(axes.collections[0].get_array(), float)).ravel().tolist()
+
+    tunnel = plot.added_link(there, predict.tunnel, **values)
+    assert tunnel.get_xlabel() == "rate of the added link (Mbit/s)"
+    assert tunnel.get_ylabel() == "RTT of the added link (ms)"
+    alone = float(predict.tunnel(*np.array(there).T))
+    with_it = float(predict.tunnel([20.0, 20.0, 0.5], [0.02, 0.03, 0.02]))
+    assert gain(tunnel)[0] == pytest.approx(with_it / alone)
+    slow, like_them, slow_and_late, late = gain(tunnel)
+    assert max(slow, slow_and_late, late) < 0.6
+    bond = plot.added_link(there, axes=plt.figure().add_subplot(), **values)
+    assert min(gain(bond)) > 0.99
+    # Three links of a rate instead of two.
+    assert gain(bond)[1] == pytest.approx(1.5, rel=0.01)
+    assert like_them > 0.3
+    whole = plot.added_link(there, axes=plt.figure().add_subplot())
+    assert whole.get_xlim() == pytest.approx((2.0, 200.0), rel=0.05)
 
 
 def test_distributions_rise_from_zero_to_one() -> None:

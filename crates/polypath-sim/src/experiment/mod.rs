@@ -1,13 +1,15 @@
 //! The experiments of papers, run again, and what becomes of their claims.
 //!
-//! An [`Experiment`] is a folder `experiments/ID/` with a `plan.toml` and a scenario, and a file of
-//! Rust beside this one with what is measured in a run ([`Observation`]) and the quantities that
-//! the claims are about ([`Quantity`]). A [`Study`] is an experiment whose plan has been read: it
+//! An [`Experiment`] is a folder `experiments/ID/` with a `plan.toml`, a file with a scenario or with
+//! the parameters of a model, and a file of Rust beside this one with what is observed in a run or
+//! evaluated ([`Method`], [`Observation`]) and the quantities that the claims are about
+//! ([`Quantity`]). A [`Study`] is an experiment whose plan has been read: it
 //! makes [`Trial`]s, runs that do not depend on each other, and turns what they observed into a
 //! [`StudyReport`] with a verdict on each claim. Nothing here starts threads: whoever has the
 //! trials runs them in any order.
 
 mod claim;
+mod method;
 mod observation;
 mod papers;
 mod plan;
@@ -19,10 +21,12 @@ mod tests;
 mod trial;
 
 pub use claim::{Judgement, Verdict};
+pub use method::{Evaluate, Input, Method, TrialFailure};
 pub use observation::{Curve, Observation};
 pub use papers::{EXPERIMENTS, SelectError, select};
 pub use plan::{
-    Assumption, Axis, Claim, ExperimentPlan, Plot, PlotKind, SweepPlot, TimePlot, Variant,
+    Assumption, Axis, Claim, CurvePlot, ExperimentPlan, Plot, PlotKind, SweepPlot, TimePlot,
+    Variant,
 };
 pub use report::{
     AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, Sensitivity, StudyReport,
@@ -31,9 +35,6 @@ pub use runs::SeedRuns;
 pub use study::{Effort, Study, StudyError};
 pub use trial::{Trial, TrialError};
 
-use crate::run::Outcome;
-use crate::scenario::Scenario;
-
 /// An experiment of a paper: what cannot be said in its plan.
 #[derive(Debug)]
 pub struct Experiment {
@@ -41,12 +42,12 @@ pub struct Experiment {
     pub folder: &'static str,
     /// The text of `plan.toml`.
     pub plan: &'static str,
-    /// The file below `experiments/` with the scenario, and its text.
-    pub scenario_file: &'static str,
+    /// The file below `experiments/` with the scenario or the parameters, and its text.
+    pub input_file: &'static str,
     /// See there.
-    pub scenario: &'static str,
-    /// What is taken from a run.
-    pub observe: fn(&Scenario, &Outcome) -> Observation,
+    pub input: &'static str,
+    /// What is done with it.
+    pub method: Method,
     /// What its claims may be about.
     pub quantities: &'static [Quantity],
 }

@@ -24,6 +24,8 @@ keys! {
         seeds: u32 = 10 where 10 to 1000;
         /// Seeds of a quick run.
         quick_seeds: u32 = 2 where 1 to 1000;
+        /// Whether nothing depends on the seed, so that one is enough.
+        deterministic: bool = false;
         /// Seeds of each point of a sensitivity run.
         sensitivity_seeds: u32 = 2 where 1 to 1000;
         /// What all runs have otherwise than the scenario.
@@ -126,6 +128,8 @@ tagged! {
         Sweep(SweepPlot) = "sweep",
         /// A curve of a run over time, of seed 1.
         Time(TimePlot) = "time",
+        /// A curve of a run over something else, of seed 1.
+        Curve(CurvePlot) = "curve",
     }
 }
 
@@ -135,6 +139,8 @@ keys! {
     pub struct SweepPlot {
         /// The axis.
         over: String;
+        /// The variants; if not given, all.
+        variants: Vec<String> = [];
     }
 }
 
@@ -142,6 +148,17 @@ keys! {
     /// A curve over time.
     #[derive(Clone, Debug, PartialEq)]
     pub struct TimePlot {
+        /// The variants; if not given, all.
+        variants: Vec<String> = [];
+    }
+}
+
+keys! {
+    /// A curve over something.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CurvePlot {
+        /// Quantity and unit of what it is over.
+        over: String;
         /// The variants; if not given, all.
         variants: Vec<String> = [];
     }
@@ -160,6 +177,26 @@ keys! {
         /// Where on other axes, as `AXIS=VALUE`; if not given, at the first value of each.
         at: Vec<String> = [];
         ..kind: PlotKind;
+    }
+}
+
+impl PlotKind {
+    /// Of a plot of curves, quantity and unit of its axis.
+    pub(super) fn curves_over(&self) -> Option<&str> {
+        match self {
+            Self::Sweep(_) => None,
+            Self::Time(_) => Some("time (s)"),
+            Self::Curve(curve) => Some(&curve.over),
+        }
+    }
+
+    /// The variants that it shows; none: all.
+    pub(super) fn variants(&self) -> &[String] {
+        match self {
+            Self::Sweep(sweep) => &sweep.variants,
+            Self::Time(time) => &time.variants,
+            Self::Curve(curve) => &curve.variants,
+        }
     }
 }
 
@@ -218,12 +255,14 @@ impl ExperimentPlan {
             }
         }
         let variants = self.variant_names();
-        match &plot.value.kind {
-            PlotKind::Sweep(sweep) => known(plot, "over", &sweep.over, &axes),
-            PlotKind::Time(time) => {
-                time.variants.iter().try_for_each(|name| known(plot, "variants", name, &variants))
-            }
+        if let PlotKind::Sweep(sweep) = &plot.value.kind {
+            known(plot, "over", &sweep.over, &axes)?;
         }
+        plot.value
+            .kind
+            .variants()
+            .iter()
+            .try_for_each(|name| known(plot, "variants", name, &variants))
     }
 }
 

@@ -211,8 +211,9 @@ fn cells(study: &Study, seeds: &[SeedRuns<'_>]) -> Vec<CellReport> {
 fn draw(study: &Study, plot: &Plot, seeds: &[SeedRuns<'_>]) -> Drawing {
     let over = match &plot.kind {
         PlotKind::Sweep(sweep) => Some(sweep.over.as_str()),
-        PlotKind::Time(_) => None,
+        PlotKind::Time(_) | PlotKind::Curve(_) => None,
     };
+    let shown = plot.kind.variants();
     let at = places(study, plot, over);
     let axis = study.plan().axis.iter().map(|axis| &axis.value);
     let axis = axis.into_iter().find(|axis| Some(axis.name.as_str()) == over);
@@ -225,13 +226,10 @@ fn draw(study: &Study, plot: &Plot, seeds: &[SeedRuns<'_>]) -> Drawing {
         Some(DrawnLine { name: variant.title.clone(), points: points? })
     };
     let variants = study.plan().variant.value.iter().map(|variant| &variant.value);
-    let shown = |variant: &&super::plan::Variant| match &plot.kind {
-        PlotKind::Time(time) => time.variants.is_empty() || time.variants.contains(&variant.name),
-        PlotKind::Sweep(_) => true,
-    };
+    let shown = |variant: &&super::plan::Variant| shown.is_empty() || shown.contains(&variant.name);
     Drawing {
         title: format!("{}{}", plot.title, place.replace('_', " ")),
-        x: axis.map_or("time (s)", |axis| &axis.label).to_owned(),
+        x: axis.map_or(plot.kind.curves_over().unwrap_or_default(), |axis| &axis.label).to_owned(),
         y: plot.label.clone(),
         lines: variants.filter(shown).filter_map(line).collect(),
     }

@@ -1,6 +1,7 @@
 //! The runs of a seed, as quantities see them.
 
 use super::observation::{Curve, Observation};
+use super::plan::number;
 use core::iter;
 
 /// All runs of a seed: each variant at each point of the axes.
@@ -55,6 +56,24 @@ impl<'a> SeedRuns<'a> {
     /// The value of a variant at a point.
     pub fn at(&self, variant: &str, at: &[(&str, &str)], value: &str) -> Option<f64> {
         self.where_at(variant, at, value)?.first().copied()
+    }
+
+    /// A value of a variant over the numbers on an axis, where other axes have these values.
+    pub fn along(
+        &self,
+        variant: &str,
+        at: &[(&str, &str)],
+        axis: &str,
+        value: &str,
+    ) -> Option<Vec<(f64, f64)>> {
+        let fits = |run: &&SeedRun<'_>| at.iter().all(|place| run.at.contains(place));
+        let runs = self.runs.iter().filter(|run| run.variant == variant).filter(fits);
+        let point = |run: &SeedRun<'_>| {
+            let (_, place) = run.at.iter().find(|(name, _)| *name == axis)?;
+            Some((number(place)?, *run.observation.values.get(value)?))
+        };
+        let points: Vec<_> = runs.map(point).collect::<Option<_>>()?;
+        (!points.is_empty()).then_some(points)
     }
 
     /// A curve of a variant at a point.

@@ -1,13 +1,14 @@
 //! An experiment whose plan has been read.
 
 use super::claim::Judgement;
+use super::method::Prepared;
 use super::observation::Observation;
 use super::plan::{self, Claim, ExperimentPlan, Variant};
 use super::report::StudyReport;
 use super::runs::SeedRuns;
 use super::trial::{self, Trial, TrialError};
 use super::{Experiment, Quantity};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::ScenarioError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -120,11 +121,11 @@ impl Study {
     fn check_defaults(&self, file: &Path) -> Result<(), StudyError> {
         let variants = self.plan.variant.value.iter().map(|variant| &variant.value);
         for variant in variants.filter(|variant| !variant.beyond) {
-            let as_it_is = self.scenario(&[&self.plan.set, &variant.set])?;
+            let as_it_is = self.prepare(&[&self.plan.set, &variant.set])?;
             let assumptions = self.plan.assumption.iter().map(|assumption| &assumption.value);
             for assumption in assumptions.filter(|assumption| assumption.is_of(variant)) {
                 let set = plan::filled(&assumption.set, &assumption.value);
-                if self.scenario(&[&self.plan.set, &variant.set, &set])? != as_it_is {
+                if !self.prepare(&[&self.plan.set, &variant.set, &set])?.is_like(&as_it_is) {
                     return Err(StudyError::Default {
                         file: file.to_owned(),
                         assumption: assumption.name.clone(),
@@ -136,14 +137,13 @@ impl Study {
         Ok(())
     }
 
-    fn scenario(&self, settings: &[&Vec<String>]) -> Result<Scenario, TrialError> {
+    fn prepare(&self, settings: &[&Vec<String>]) -> Result<Prepared, TrialError> {
         let settings: Vec<_> = settings.iter().flat_map(|part| part.iter().cloned()).collect();
-        let plan = trial::plan(self, &settings).map_err(|source| TrialError {
+        trial::prepare(self, &settings).map_err(|source| TrialError {
             experiment: self.plan.id.clone(),
             run: "checking assumptions".to_owned(),
             source: Box::new(source),
-        })?;
-        Ok(plan.scenario().clone())
+        })
     }
 
     /// The experiment.
@@ -256,6 +256,7 @@ impl Study {
 
     fn seeds_of(&self, scope: Scope) -> u32 {
         match (scope, self.effort) {
+            _ if self.plan.deterministic => 1,
             (Scope::Sensitivity(_), _) => self.plan.sensitivity_seeds,
             (Scope::Main, Effort::Quick) => self.plan.quick_seeds,
             (Scope::Main, Effort::Full) => self.plan.seeds,

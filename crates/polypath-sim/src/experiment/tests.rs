@@ -3,7 +3,9 @@
 use super::*;
 use crate::run::Outcome;
 use crate::scenario::Scenario;
+use crate::scenario::declare::keys;
 use polypath_core::metrics::quantile;
+use polypath_units::Bandwidth;
 use std::sync::LazyLock;
 
 #[test]
@@ -99,9 +101,9 @@ fn experiment(plan: &str) -> &'static Experiment {
     Box::leak(Box::new(Experiment {
         folder: "x",
         plan: plan.to_owned().leak(),
-        scenario_file: "x/scenario.toml",
-        scenario: SCENARIO,
-        observe,
+        input_file: "x/scenario.toml",
+        input: SCENARIO,
+        method: Method::Simulation(observe),
         quantities: &[Quantity {
             name: "growth",
             unit: "",
@@ -147,7 +149,7 @@ fn what_is_wrong_with_a_plan_is_told() {
         (
             "kind = \"sweep\"",
             "kind = \"swoop\"",
-            "\"swoop\" is not allowed; allowed are \"sweep\", \"time\"",
+            "\"swoop\" is not allowed; allowed are \"sweep\", \"time\", \"curve\"",
         ),
     ];
     for (right, wrong, message) in cases {
@@ -234,6 +236,105 @@ fn bounds_are_inclusive_and_those_of_the_direction_weaker() {
     assert_eq!(no_direction.verdict(4.0), Verdict::Reproduced);
     assert_eq!(no_direction.verdict(4.1), Verdict::NotReproduced);
     assert_eq!(no_direction.bounds(), "3 to 4");
+}
+
+keys! {
+    /// What a model gets.
+    #[derive(Debug)]
+    struct Doubled {
+        /// What it doubles.
+        rate: Bandwidth = "1 Mbit/s";
+        /// What it adds.
+        bonus: f64 = 0;
+    }
+}
+
+impl Evaluate for Doubled {
+    fn evaluate(&self, seed: u32) -> Result<Observation, TrialFailure> {
+        let (goodput, seed) = (2.0 * self.rate.mbit_per_sec() + self.bonus, f64::from(seed));
+        let curve = [(0.0, goodput), (1.0, seed)];
+        Ok(Observation::default().with("goodput", goodput).with_curve("line", curve))
+    }
+}
+
+const MODEL_PLAN: &str = r#"
+id = "Y"
+paper = "P"
+figure = "F"
+title = "T"
+deterministic = true
+[[variant]]
+name = "reno"
+title = "model"
+[[axis]]
+name = "rate"
+label = "rate (Mbit/s)"
+values = ["10 Mbit/s", "40 Mbit/s"]
+quick = ["10 Mbit/s", "40 Mbit/s"]
+set = ["rate={}"]
+[[assumption]]
+name = "bonus"
+value = "0"
+reason = "Not given."
+set = ["bonus={}"]
+range = ["20"]
+[[claim]]
+id = "Ya"
+says = "It grows."
+paper = "4"
+quantity = "growth"
+at_least = 4
+[[plot]]
+kind = "curve"
+over = "share (%)"
+title = "Line"
+show = "line"
+label = "goodput (Mbit/s)"
+"#;
+
+/// A model is evaluated where others are simulated, once for each point.
+#[test]
+fn an_experiment_may_evaluate_a_model() {
+    let evaluated: &'static Experiment = Box::leak(Box::new(Experiment {
+        plan: MODEL_PLAN,
+        input: "",
+        method: Method::Evaluation(|input| input.parameters::<Doubled>()),
+        ..*experiment(PLAN)
+    }));
+    let study = Study::new(evaluated, Effort::Full).unwrap();
+    let results: Vec<_> = study
+        .trials()
+        .unwrap()
+        .into_iter()
+        .map(|trial| {
+            let observation = trial.run().unwrap();
+            (trial, observation)
+        })
+        .collect();
+    // Two points for the verdict, two with the default and two with the other bonus.
+    assert_eq!(results.len(), 6);
+    let keys: std::collections::BTreeSet<_> = results.iter().map(|(t, _)| t.label().key).collect();
+    assert_eq!(keys.len(), 6, "curves are kept for the verdict only");
+    let report = study.report(&results);
+    let claim = &report.claims[0];
+    assert_eq!(claim.judgement.value.unwrap().median, 4.0);
+    assert_eq!(claim.judgement.verdict, Verdict::Reproduced);
+    // (80 + 20) / (20 + 20).
+    let sensitivity = claim.sensitivity.as_ref().unwrap();
+    assert_eq!(sensitivity.others, ["bonus = 20: not reproduced (2.500)"]);
+    let drawing = &report.drawings[0];
+    assert_eq!(
+        (drawing.x.as_str(), &drawing.lines[0].points),
+        ("share (%)", &vec![(0.0, 20.0), (1.0, 1.0)])
+    );
+
+    let wrong = MODEL_PLAN.replacen("bonus={}", "bounus={}", 1);
+    let wrong = Box::leak(Box::new(Experiment { plan: wrong.leak(), ..*evaluated }));
+    let error = Study::new(wrong, Effort::Quick).unwrap_err().to_string();
+    assert!(
+        error.contains("unknown key `bounus` in parameters; allowed are rate, bonus"),
+        "{error}"
+    );
 }
 
 #[test]

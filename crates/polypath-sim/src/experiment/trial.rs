@@ -1,12 +1,10 @@
-//! A run of an experiment.
+//! A run of an experiment, or an evaluation.
 
+use super::method::{Input, Prepared, TrialFailure};
 use super::observation::Observation;
-use super::plan::{PlotKind, filled};
+use super::plan::filled;
 use super::study::{Scope, Study};
-use crate::run::{Keep, Plan, RunError};
-use crate::scenario::Scenario;
 use crate::store::{Label, digest};
-use std::io;
 use std::path::Path;
 
 /// Changes with what a line of results means.
@@ -25,8 +23,8 @@ pub struct Trial<'a> {
     pub(super) point: Vec<&'a str>,
     /// The seed.
     pub(super) seed: u32,
-    /// The scenario as this run has it.
-    plan: Plan,
+    /// The scenario or the parameters as this run has them.
+    prepared: Prepared,
 }
 
 /// Why a run failed.
@@ -38,14 +36,14 @@ pub struct TrialError {
     /// Which run.
     pub run: String,
     /// Why.
-    pub source: Box<RunError>,
+    pub source: Box<TrialFailure>,
 }
 
 impl<'a> Trial<'a> {
     /// A run of this study.
     ///
     /// # Errors
-    /// When the scenario cannot be run with what the run sets.
+    /// When the scenario cannot be run, or the parameters not be read, with what the run sets.
     pub(super) fn new(
         study: &'a Study,
         scope: Scope,
@@ -54,12 +52,12 @@ impl<'a> Trial<'a> {
         seed: u32,
     ) -> Result<Self, TrialError> {
         let settings = settings(study, scope, variant, &point);
-        let plan = plan(study, &settings).map_err(|source| TrialError {
+        let prepared = prepare(study, &settings).map_err(|source| TrialError {
             experiment: study.plan().id.clone(),
             run: name(study, scope, variant, &point),
             source: Box::new(source),
         })?;
-        Ok(Self { study, scope, variant, point, seed, plan })
+        Ok(Self { study, scope, variant, point, seed, prepared })
     }
 
     /// What its results are kept under: a digest of the program's version, everything that runs,
@@ -69,7 +67,7 @@ impl<'a> Trial<'a> {
             FORMAT.to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
             self.study.plan().id.clone(),
-            format!("{:?}", self.plan.scenario()),
+            self.prepared.fingerprint(),
             self.keeps_curves().to_string(),
             self.seed.to_string(),
         ]);
@@ -82,13 +80,11 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// When the run fails.
     pub fn run(&self) -> Result<Observation, TrialError> {
-        let outcome = self.plan.run(self.seed.into(), Keep::default(), &mut |_| {});
-        let outcome = outcome.map_err(|source| TrialError {
+        let mut observation = self.prepared.observe(self.seed).map_err(|source| TrialError {
             experiment: self.study.plan().id.clone(),
             run: format!("{}, seed {}", self.name(), self.seed),
             source: Box::new(source),
         })?;
-        let mut observation = (self.study.experiment().observe)(self.plan.scenario(), &outcome);
         if !self.keeps_curves() {
             observation.curves.clear();
         }
@@ -104,7 +100,7 @@ impl<'a> Trial<'a> {
         let mut plots = self.study.plan().plot.iter().map(|plot| &plot.value.kind);
         self.seed == DRAWN_SEED
             && self.scope == Scope::Main
-            && plots.any(|kind| matches!(kind, PlotKind::Time(_)))
+            && plots.any(|kind| kind.curves_over().is_some())
     }
 }
 
@@ -128,12 +124,11 @@ fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<
     settings
 }
 
-/// The scenario of a study with these values overridden.
-pub(super) fn plan(study: &Study, settings: &[String]) -> Result<Plan, RunError> {
-    let file = format!("experiments/{}", study.experiment().scenario_file);
-    let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
-    let text = study.experiment().scenario;
-    Plan::new(Scenario::parse_with(text, settings, Path::new(&file), no_trace)?)
+/// The scenario or the parameters of a study with these values overridden.
+pub(super) fn prepare(study: &Study, settings: &[String]) -> Result<Prepared, TrialFailure> {
+    let experiment = study.experiment();
+    let file = Path::new("experiments").join(experiment.input_file);
+    experiment.method.prepare(&Input { file: &file, text: experiment.input, settings })
 }
 
 /// `bess, mmwave_delay 5 ms, queue = 2 MB`

@@ -59,6 +59,7 @@ pub use flow::{
 };
 pub use names::{AlgorithmName, NameKind, Setting};
 pub use network::{NetworkSpec, Preset, ScenarioPath};
+pub(crate) use read::read_overridden;
 pub use record::{Record, Series};
 pub use reference::reference;
 pub use schema::schema;

@@ -94,16 +94,26 @@ pub(super) fn scenario(
     file: &Path,
     open: &mut dyn FnMut(&Path) -> io::Result<String>,
 ) -> Result<Scenario, ScenarioError> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let file: Located<File> = read_overridden(text, settings, file, "a scenario")?;
+    let duration = file.value.duration;
+    build(file, &mut Reader { folder, open, duration, traces: BTreeMap::new() })
+}
+
+/// Reads a document of declared keys with overrides, which is called `what` in errors.
+pub(crate) fn read_overridden<T: Keys>(
+    text: &str,
+    settings: &[String],
+    file: &Path,
+    what: &str,
+) -> Result<Located<T>, ScenarioError> {
     let settings = Overrides::check(settings)?;
     let all = settings.append_to(text);
     let document = Document { file, text: &all, file_len: text.len() };
     let mut root = DeTable::parse(&all[..text.len()]).map_err(|error| document.syntax(&error))?;
     overrides::apply(root.get_mut(), &all, text.len())?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let table = Table::root(document, "a scenario", &root);
-    let file = Located::new(File::read_all(&table)?, table.site());
-    let duration = file.value.duration;
-    build(file, &mut Reader { folder, open, duration, traces: BTreeMap::new() })
+    let table = Table::root(document, what, &root);
+    Ok(Located::new(T::read_all(&table)?, table.site()))
 }
 
 /// Checks what refers to each other.

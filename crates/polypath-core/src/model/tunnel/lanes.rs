@@ -1,6 +1,7 @@
 //! The links as queues, and what happens next.
 
 use super::TunnelLink;
+use super::soonest::Soonest;
 use crate::random::SplitMix64;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -45,8 +46,10 @@ pub(super) enum Event {
 /// The two directions of all links, which take packets in turn, and two timers.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    /// Of each lane the arrival of its next packet; then the two timers.
-    heads: Vec<u64>,
+    /// Of each lane the arrival of its next packet.
+    heads: Soonest,
+    /// Of the delayed acknowledgement, and of the retransmission timeout.
+    timers: [u64; 2],
     /// First those of the segments, then those of the acknowledgements.
     lanes: Vec<Lane>,
     /// Whose turn it is, in each direction.
@@ -113,7 +116,8 @@ impl Lanes {
         };
         let lanes = bytes.into_iter().flat_map(|size| links.iter().map(move |link| (link, size)));
         Self {
-            heads: (0..2 * links.len() + 2).map(|lane| key(NEVER, 0, lane)).collect(),
+            heads: Soonest::new(2 * links.len()),
+            timers: [0, 1].map(|timer| key(NEVER, 0, 2 * links.len() + timer)),
             lanes: lanes.map(lane).collect(),
             // A packet each has gone over the first link: those that open the connection.
             turns: [1 % links.len(), 1 % links.len()],
@@ -156,45 +160,46 @@ impl Lanes {
         let at = lane.free_at + lane.delay;
         if lane.under_way.is_empty() {
             self.made += 1;
-            self.heads[index] = key(at, self.made, index);
+            self.heads.set(index, key(at, self.made, index));
         }
         lane.under_way.push_back((at, number));
     }
 
     pub(super) fn set_delayed_ack(&mut self, at: u64) {
-        let timers = self.lanes.len();
-        self.made += 1;
-        self.heads[timers] = key(at, self.made, timers);
+        self.set_timer(0, at);
     }
 
-    pub(super) fn delayed_ack(&self) -> u64 {
-        self.heads[self.lanes.len()] >> BELOW
+    pub(super) const fn delayed_ack(&self) -> u64 {
+        self.timers[0] >> BELOW
     }
 
     pub(super) fn set_timeout(&mut self, at: u64) {
-        let timers = self.lanes.len();
-        self.made += 1;
-        self.heads[timers + 1] = key(at, self.made, timers + 1);
+        self.set_timer(1, at);
     }
 
-    pub(super) fn timeout(&self) -> u64 {
-        self.heads[self.lanes.len() + 1] >> BELOW
+    pub(super) const fn timeout(&self) -> u64 {
+        self.timers[1] >> BELOW
+    }
+
+    fn set_timer(&mut self, timer: usize, at: u64) {
+        self.made += 1;
+        self.timers[timer] = key(at, self.made, self.lanes.len() + timer);
     }
 
     /// What happens next, and when; at [`NEVER`] nothing does.
     pub(super) fn next(&mut self) -> (u64, Event) {
-        let least = self.heads.iter().copied().fold(u64::MAX, u64::min);
+        let least = self.heads.least().min(self.timers[0]).min(self.timers[1]);
         let (at, index) = (least >> BELOW, (least & ((1 << LANE_BITS) - 1)) as usize);
         let lanes = self.lanes.len();
         if index >= lanes {
-            self.heads[index] = key(NEVER, 0, index);
+            self.timers[index - lanes] = key(NEVER, 0, index);
             return (at, if index == lanes { Event::DelayedAck } else { Event::Timeout });
         }
         let lane = &mut self.lanes[index];
         let number = lane.under_way.pop_front().map_or(0, |(_, number)| number);
         self.made += 1;
         let next = lane.under_way.front().map_or(NEVER, |&(at, _)| at);
-        self.heads[index] = key(next, self.made, index);
+        self.heads.set(index, key(next, self.made, index));
         (at, if index < lanes / 2 { Event::Segment(number) } else { Event::Ack(number) })
     }
 }

@@ -21,6 +21,7 @@ mod course;
 mod lanes;
 mod receiver;
 mod sender;
+mod soonest;
 mod window;
 
 use super::error::{ModelError, loss, positive};

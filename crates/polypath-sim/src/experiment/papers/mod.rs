@@ -7,6 +7,12 @@ mod r0_2;
 mod r0_3;
 mod r0_4;
 mod r0_5;
+mod r1_1;
+mod r1_2;
+mod r1_3;
+mod r1_4;
+mod r1_5;
+mod r1_6;
 mod r2_1;
 mod r2_2;
 mod r2_3;
@@ -21,20 +27,27 @@ mod r4_4;
 mod r4_5;
 mod r4_6;
 mod r4_7;
+mod striping;
 
-use super::Experiment;
+use super::{Experiment, Method};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
-/// scenario.
+/// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated).
 macro_rules! experiments {
-    ($($module:ident in $folder:literal on $scenario:literal),+ $(,)?) => {
+    (@on $module:ident) => {
+        Method::Simulation($module::observe)
+    };
+    (@of $module:ident) => {
+        Method::Evaluation(|input| input.parameters::<$module::Parameters>())
+    };
+    ($($module:ident in $folder:literal $how:tt $input:literal),+ $(,)?) => {
         /// All experiments, in the order of the papers.
         pub const EXPERIMENTS: &[Experiment] = &[$(Experiment {
             folder: $folder,
             plan: include_str!(concat!("../../../../../experiments/", $folder, "/plan.toml")),
-            scenario_file: $scenario,
-            scenario: include_str!(concat!("../../../../../experiments/", $scenario)),
-            observe: $module::observe,
+            input_file: $input,
+            input: include_str!(concat!("../../../../../experiments/", $input)),
+            method: experiments!(@$how $module),
             quantities: $module::QUANTITIES,
         }),+];
     };
@@ -46,6 +59,12 @@ experiments! {
     r0_3 in "r0-3" on "networks/s0.toml",
     r0_4 in "r0-4" on "networks/s0.toml",
     r0_5 in "r0-5" on "networks/s0.toml",
+    r1_1 in "r1-1" of "networks/s1_rates.toml",
+    r1_2 in "r1-2" of "networks/s1_rates.toml",
+    r1_3 in "r1-3" of "networks/s1_train.toml",
+    r1_4 in "r1-4" of "networks/s1_equal.toml",
+    r1_5 in "r1-5" of "networks/s1_equal.toml",
+    r1_6 in "r1-6" of "networks/s1_equal.toml",
     r2_1 in "r2-1" on "networks/s2.toml",
     r2_2 in "r2-2" on "networks/s2.toml",
     r2_3 in "r2-3" on "networks/s2.toml",
