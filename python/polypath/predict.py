@@ -40,7 +40,7 @@ def bond(
     queues = rates * 1e6 / 8.0 * rtts if queue_bytes is None else queue_bytes
     links, inputs, out = _sets(rates, rtts, loss, queues)
     options = (control, scheduler, receive_buffer, segment_bytes, header_bytes)
-    _native.predict_bond(links, inputs, options, out)
+    _native.predict_bond(links, inputs, options, out.reshape(-1))
     return out
 
 
@@ -58,7 +58,7 @@ def striped(
     (Sustainability 10(5):1337, 2018). ``delay_s`` is the propagation delay there and back."""
     links, inputs, out = _sets(rate_mbit_s, delay_s)
     transfer = (bytes, segment_bytes, initial_window_bytes, threshold_bytes)
-    _native.predict_striped(links, inputs, transfer, segments_per_ack, out)
+    _native.predict_striped(links, inputs, transfer, segments_per_ack, out.reshape(-1))
     return out
 
 
@@ -89,7 +89,7 @@ def tunnel(
         segments_per_ack,
         horizon_segments,
     )
-    _native.predict_tunnel(links, inputs, control, transfer, out)
+    _native.predict_tunnel(links, inputs, control, transfer, out.reshape(-1))
     return out
 
 

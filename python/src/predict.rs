@@ -122,12 +122,12 @@ fn each_set<L: Send, const N: usize>(
         let mut set = Vec::with_capacity(links);
         let evaluated = (0..sets).map(|index| {
             set.clear();
-            for at in index * links..(index + 1) * links {
-                let numbers: [f64; N] = core::array::from_fn(|input| inputs[input][at]);
-                // The first one is the rate.
-                if !numbers[0].is_nan() {
-                    set.push(link(numbers).map_err(|error| in_set(index, &error))?);
-                }
+            let numbers =
+                |at: usize| -> [f64; N] { core::array::from_fn(|input| inputs[input][at]) };
+            // The first one is the rate.
+            let there = |numbers: &[f64; N]| !numbers[0].is_nan();
+            for numbers in (index * links..(index + 1) * links).map(numbers).filter(there) {
+                set.push(link(numbers).map_err(|error| in_set(index, &error))?);
             }
             let bytes_per_sec = goodput(&set).map_err(|e| in_set(index, &e.to_string()))?;
             Ok(bytes_per_sec * 8e-6)

@@ -70,13 +70,12 @@ def test_an_added_link_helps_or_hurts() -> None:
     alone = float(predict.tunnel(*np.array(there).T))
     with_it = float(predict.tunnel([20.0, 20.0, 0.5], [0.02, 0.03, 0.02]))
     assert gain(tunnel)[0] == pytest.approx(with_it / alone)
-    slow, like_them, slow_and_late, late = gain(tunnel)
+    slow, _, slow_and_late, late = gain(tunnel)
     assert max(slow, slow_and_late, late) < 0.6
     bond = plot.added_link(there, axes=plt.figure().add_subplot(), **values)
     assert min(gain(bond)) > 0.99
     # Three links of a rate instead of two.
     assert gain(bond)[1] == pytest.approx(1.5, rel=0.01)
-    assert like_them > 0.3
     whole = plot.added_link(there, axes=plt.figure().add_subplot())
     assert whole.get_xlim() == pytest.approx((2.0, 200.0), rel=0.05)
 
