@@ -1,7 +1,7 @@
 //! What advice is worth: the advised choice beside the best of many that were simulated.
 //!
 //! The 200 sets of the documentation take an hour or more of processor time:
-//! `cargo test -p polypath-sim --test models advice::held_out -- --exact --ignored --nocapture`. It goes on
+//! `cargo test -p polypath-sim --test models advice::held_out -- --exact --ignored`. It goes on
 //! where it was stopped; to begin anew, delete `golden/models_advice_held_out.txt`. Then
 //! `UPDATE_GOLDEN=1` writes the summary.
 
@@ -44,6 +44,9 @@ struct Outcome {
     /// Of the best link alone; no more than `advised` if none could be.
     alone: f64,
 }
+
+/// One of the goodputs.
+type Goodput = fn(&Outcome) -> f64;
 
 fn question(set: &Bonded) -> AdviceQuestion {
     let link =
@@ -132,11 +135,11 @@ fn share(outcomes: &[Outcome], is: impl Fn(&Outcome) -> bool) -> f64 {
     outcomes.iter().filter(|outcome| is(outcome)).count() as f64 / outcomes.len() as f64
 }
 
-fn near(outcomes: &[Outcome], of: fn(&Outcome) -> f64) -> f64 {
+fn near(outcomes: &[Outcome], of: Goodput) -> f64 {
     share(outcomes, |outcome| of(outcome) >= NEAR * outcome.best)
 }
 
-fn not_below_a_link(outcomes: &[Outcome], of: fn(&Outcome) -> f64) -> f64 {
+fn not_below_a_link(outcomes: &[Outcome], of: Goodput) -> f64 {
     share(outcomes, |outcome| of(outcome) >= NEAR * outcome.alone)
 }
 
@@ -154,7 +157,7 @@ fn table(outcomes: &[Outcome]) -> String {
 
 fn summary(outcomes: &[Outcome]) -> String {
     let mut text = format!("{} sets\n", outcomes.len());
-    let all: [(&str, fn(&Outcome) -> f64); 2] =
+    let all: [(&str, Goodput); 2] =
         [("advised", |outcome| outcome.advised), ("checked", |outcome| outcome.checked)];
     for (name, of) in all {
         let shares = |at| quantile(outcomes.iter().map(|one| of(one) / one.best).collect(), at);
@@ -190,7 +193,8 @@ fn advice_for_a_few_sets() {
     assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
 }
 
-/// Goes on with the sets that are not in the file yet, and keeps each at once.
+/// Goes on with the sets that are not in the file yet, and keeps each at once: the file shows how far
+/// it is.
 #[test]
 #[ignore = "an hour or more of processor time"]
 fn held_out() {
@@ -203,7 +207,6 @@ fn held_out() {
         let mut found = found.lock().expect("no set fails");
         found.insert(index, outcome);
         fs::write(file(), numbered(&found)).expect("the file can be written");
-        eprintln!("{} of {SETS} sets", found.len());
     });
 }
 
