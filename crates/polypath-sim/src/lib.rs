@@ -7,6 +7,7 @@
 //! - [`compare`]: combinations of algorithms against each other over a fixed suite of scenarios.
 //! - [`experiment`]: the experiments of papers, and what becomes of their claims.
 //! - [`store`]: results of many runs on disk.
+//! - [`trial`]: a bond over a few links, as advice sees them.
 //! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
@@ -31,6 +32,7 @@ pub mod store;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;
+pub mod trial;
 pub mod world;
 
 pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};

@@ -1,4 +1,4 @@
-//! What BBR of one path sends in steady state.
+//! What BBR, and `polypath` on its model, send on one path in steady state.
 //!
 //! ```text
 //! goodput = (1 - p) 0.99 b (1 - t (1 - 4 MSS / (b RTT)) / 10 s),   t = max(200 ms, RTT)
@@ -41,9 +41,46 @@ pub fn bbr_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, ModelEr
     Ok(arrives * (MARGIN * rate * (1.0 - drained) + drained * least).min(rate))
 }
 
+/// The window of `polypath` after start-up, and while it measures the propagation time, in BDP.
+const WINDOW: f64 = 1.1;
+const MEASURING_WINDOW: f64 = 0.5;
+
+/// The goodput in packets/s of `polypath` alone on a path that carries `rate` packets/s.
+///
+/// ```text
+/// goodput = (1 - p) b (1 - RTT / 2 / 10 s)
+/// ```
+///
+/// Its window of 1.1 BDP keeps the path busy; once in 10 s a round has half a BDP. Where more than
+/// `1 - 1 / 1.1` is lost, the window shrinks from round to round to the smallest.
+///
+/// Source: [`Polypath`](crate::congestion::Polypath). Assumes a queue of a tenth of a BDP or more.
+///
+/// # Errors
+/// As [`bbr_rate`].
+pub fn polypath_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, ModelError> {
+    let rate = positive("the rate in packets/s", rate)?;
+    let rtt = positive("the RTT in seconds", rtt.as_secs_f64())?;
+    let arrives = 1.0 - loss(loss_rate)?;
+    if WINDOW * arrives < 1.0 {
+        return Ok((SMALLEST / rtt).min(rate) * arrives);
+    }
+    let measuring = (rtt / DRAINED_EVERY).min(1.0);
+    Ok(arrives * rate * (1.0 - measuring * (1.0 - MEASURING_WINDOW)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn polypath_loses_half_a_round_in_ten_seconds_and_what_is_lost() {
+        let at = |loss| polypath_rate(1_000.0, Duration::from_millis(40), loss).unwrap();
+        assert!((at(0.0) - 998.0).abs() < 1e-9);
+        assert!((at(0.02) / at(0.0) - 0.98).abs() < 1e-12);
+        assert_eq!(at(0.1), 90.0, "four segments in 40 ms, of which a tenth is lost");
+        assert!(polypath_rate(0.0, Duration::from_millis(40), 0.0).is_err());
+    }
 
     #[test]
     fn a_clean_path_gives_all_but_the_margin_and_the_probes() {

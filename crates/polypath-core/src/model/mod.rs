@@ -2,10 +2,12 @@
 //!
 //! [`striped_throughput`] is the model of S1 for one TCP connection whose segments are dealt to
 //! several links in turn, [`tunnel_throughput`] ours; [`mathis`], [`Pftk`], [`cubic_window`] and
-//! [`bbr_rate`] say what a connection of one path sends; [`equilibrium`] where the coupled controls
+//! [`bbr_rate`] and [`polypath_rate`] say what a connection of one path sends; [`equilibrium`] where the coupled controls
 //! of Multipath TCP settle; [`best_prefix`] what a receive buffer lets paths carry;
-//! [`multipath_rate`] what a bond or Multipath TCP carries.
+//! [`multipath_rate`] what a bond or Multipath TCP carries; advise which links and algorithms to
+//! use.
 
+mod advice;
 mod bbr;
 mod equilibrium;
 mod error;
@@ -15,7 +17,11 @@ mod response;
 mod striping;
 mod tunnel;
 
-pub use bbr::bbr_rate;
+pub use advice::{
+    Added, Advice, AdviceError, AdviceLink, AdviceQuestion, Choice, Goal, UnknownGoal, added,
+    advise,
+};
+pub use bbr::{bbr_rate, polypath_rate};
 pub use equilibrium::{LossyPath, equilibrium};
 pub use error::ModelError;
 pub use multipath::{

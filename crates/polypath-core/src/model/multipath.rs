@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! x_i = min(b_i u(queue_i) (1 - p_i), W(p_i) / RTT_i)    of loss-based control
-//! x_i = that of `bbr_rate`                               of BBR
+//! x_i = that of `bbr_rate` or `polypath_rate`            of BBR and polypath
 //! hole_i = RTT_i (1 + P(a packet of a round is lost))
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! with other traffic, alike in both directions, that losses are independent, and that transfers
 //! are long; controls are uncoupled.
 
-use super::bbr::bbr_rate;
+use super::bbr::{bbr_rate, polypath_rate};
 use super::error::{ModelError, loss, positive};
 use super::receive_buffer::{Carried, CarryingPath, all_paths, best_prefix};
 use super::response::{cubic_window, reno_window};
@@ -22,7 +22,7 @@ use polypath_units::Bandwidth;
 use std::time::Duration;
 
 /// What schedulers that wait let holes fill of the receive window: `window_share` of edpf.
-const USED_OF_WINDOW: f64 = 0.8;
+pub(super) const USED_OF_WINDOW: f64 = 0.8;
 
 /// A path, alike in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,8 +40,10 @@ pub struct ModelPath {
 /// The congestion control of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathControl {
-    /// Version 1.
+    /// The bond's own.
     #[default]
+    Polypath,
+    /// Version 1.
     Bbr,
     /// RFC 9438.
     Cubic,
@@ -53,7 +55,7 @@ impl PathControl {
     /// What a loss leaves of a window.
     const fn beta(self) -> f64 {
         match self {
-            Self::Bbr => 1.0,
+            Self::Polypath | Self::Bbr => 1.0,
             Self::Cubic => 0.7,
             Self::NewReno => 0.5,
         }
@@ -84,13 +86,13 @@ impl SchedulerFamily {
         }
     }
 
-    /// The 10th and the 90th percentile of what bonds of BBR gave in the simulator, over what was
+    /// The 10th and the 90th percentile of what bonds of `polypath` gave in the simulator, over what was
     /// predicted (docs/models.md). Not measured for redundant schedulers, which are taken for
     /// greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Selective => [0.88, 1.03],
-            Self::Greedy | Self::Redundant => [0.75, 1.78],
+            Self::Selective => [0.90, 1.02],
+            Self::Greedy | Self::Redundant => [0.72, 1.72],
         }
     }
 }
@@ -109,9 +111,9 @@ pub struct MultipathOptions {
 }
 
 impl MultipathOptions {
-    /// A bond as it ships, over an MTU of 1500: BBR, 16 MiB of receive buffer.
+    /// A bond as it ships, over an MTU of 1500: `polypath`, 16 MiB of receive buffer.
     pub const BOND: Self = Self {
-        control: PathControl::Bbr,
+        control: PathControl::Polypath,
         segment_bytes: 1_400,
         header_bytes: 72,
         receive_buffer: 16 << 20,
@@ -216,7 +218,7 @@ fn share_of(carried: &Carried, taken: &[(CarryingPath, Limit)], limit: Limit) ->
 }
 
 /// What the congestion control takes of a path, and what limits it.
-fn taken(
+pub(super) fn taken(
     path: &ModelPath,
     options: &MultipathOptions,
 ) -> Result<(CarryingPath, Limit), ModelError> {
@@ -227,11 +229,11 @@ fn taken(
     // A round lasts at least as long as a packet takes.
     let rtt = path.rtt.as_secs_f64() + 1.0 / rate;
     let queue = queue_in_bdp(path, rate * packet * rtt)?;
+    let round = Duration::from_secs_f64(rtt);
+    let of_model = |found| (found, if found < 0.5 * rate { Limit::Loss } else { Limit::Rate });
     let (packets, limit) = match options.control {
-        PathControl::Bbr => {
-            let found = bbr_rate(rate, Duration::from_secs_f64(rtt), path.loss)?;
-            (found, if found < 0.5 * rate { Limit::Loss } else { Limit::Rate })
-        }
+        PathControl::Polypath => of_model(polypath_rate(rate, round, path.loss)?),
+        PathControl::Bbr => of_model(bbr_rate(rate, round, path.loss)?),
         control => {
             let filled = rate * filled_by_sawtooth(control.beta(), queue) * arrives;
             let lossy = lossy_rate(control, path.loss, rtt)? * arrives;
@@ -257,7 +259,7 @@ fn queue_in_bdp(path: &ModelPath, bdp: f64) -> Result<f64, ModelError> {
 fn lossy_rate(control: PathControl, loss: f64, rtt: f64) -> Result<f64, ModelError> {
     let window = match control {
         PathControl::Cubic => cubic_window(loss, Duration::from_secs_f64(rtt))?,
-        PathControl::Bbr | PathControl::NewReno => reno_window(loss)?,
+        _ => reno_window(loss)?,
     };
     Ok(window.max(1.0) / rtt)
 }

@@ -1,10 +1,12 @@
 //! The transfers that models are held against.
 
 use crate::striping::Case;
+use polypath_core::congestion::CongestionKind;
 use polypath_core::model::{ModelPath, TunnelControl, TunnelTransfer};
+use polypath_core::scheduler::SchedulerKind;
 use polypath_link::RunSeed;
+use polypath_sim::trial::Trial;
 use polypath_units::Bandwidth;
-use std::fmt::Write;
 use std::time::Duration;
 
 /// S1's rates, in Mbit/s.
@@ -120,38 +122,32 @@ fn links(draw: &mut Draw, n: usize, group: usize, most_loss: f64) -> Vec<(f64, f
 /// A bond over links.
 #[derive(Clone, Debug)]
 pub(crate) struct Bonded {
-    /// Rate in Mbit/s, RTT in ms, loss.
-    links: Vec<(f64, f64, f64)>,
+    pub(crate) paths: Vec<ModelPath>,
     pub(crate) receive_buffer: u64,
 }
 
 impl Bonded {
-    pub(crate) fn paths(&self) -> Vec<ModelPath> {
+    /// Rates in Mbit/s, RTTs in ms, losses; queues of a BDP.
+    fn new(links: &[(f64, f64, f64)], receive_buffer: f64) -> Self {
         let path = |&(rate, rtt, loss): &(f64, f64, f64)| ModelPath {
             rate: Bandwidth::from_mbit_per_sec(rate),
             rtt: Duration::from_secs_f64(rtt / 1e3),
             loss,
             queue_bytes: rate * 1e6 / 8.0 * rtt / 1e3,
         };
-        self.links.iter().map(path).collect()
+        Self { paths: links.iter().map(path).collect(), receive_buffer: receive_buffer as u64 }
     }
 
     /// Eight seconds, of which three are for the start.
-    pub(crate) fn scenario(&self, scheduler: &str) -> String {
-        let mut text = "duration = \"8 s\"\nwarm_up = \"3 s\"\n".to_owned();
-        for (index, (rate, rtt, loss)) in self.links.iter().enumerate() {
-            let _ = write!(
-                text,
-                "[[path]]\nname = \"l{index}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{} ms\"\n\
-                 loss = {loss}\nqueue = \"1 bdp\"\n",
-                rtt / 2.0
-            );
+    pub(crate) fn trial(&self, scheduler: SchedulerKind) -> Trial {
+        Trial {
+            links: self.paths.clone(),
+            congestion: CongestionKind::Polypath,
+            scheduler,
+            receive_buffer: self.receive_buffer,
+            warm_up_secs: 3,
+            measured_secs: 5,
         }
-        text + &format!(
-            "[connection]\ntransport = \"bond\"\ncarrier = \"light\"\ncongestion = \"bbr\"\n\
-             scheduler = \"{scheduler}\"\nreceive_buffer = \"{} B\"\n[[flow]]\nkind = \"bulk\"\n",
-            self.receive_buffer
-        )
     }
 }
 
@@ -159,14 +155,21 @@ impl Bonded {
 /// receive buffers of 0.2 to 16 MB.
 pub(crate) fn bonded(seed: u64) -> Vec<Bonded> {
     let mut draw = Draw::new(seed ^ 0x626f_6e64);
-    let mut set = |index: usize| {
-        let link = |draw: &mut Draw| {
-            let (rate, rtt) = (draw.scaled(1.0, 500.0), draw.scaled(5.0, 200.0));
-            let loss = if draw.unit() < 0.5 { draw.between(0.0, 0.02) } else { 0.0 };
-            (rounded(rate), rounded(rtt), (loss * 1e5).round() / 1e5)
-        };
-        let links = (0..2 + index % 7).map(|_| link(&mut draw)).collect();
-        Bonded { links, receive_buffer: draw.scaled(0.2e6, 16e6) as u64 }
+    (0..21).map(|index| drawn(&mut draw, 2 + index % 7, 500.0, [5.0, 200.0])).collect()
+}
+
+/// The same with delays one way of 5 to 200 ms, and with another highest rate in Mbit/s.
+pub(crate) fn advised(seed: u64, count: usize, highest: f64) -> Vec<Bonded> {
+    let mut draw = Draw::new(seed ^ 0x6164_7669);
+    (0..count).map(|index| drawn(&mut draw, 2 + index % 7, highest, [10.0, 400.0])).collect()
+}
+
+fn drawn(draw: &mut Draw, links: usize, highest: f64, rtts: [f64; 2]) -> Bonded {
+    let link = |draw: &mut Draw| {
+        let (rate, rtt) = (draw.scaled(1.0, highest), draw.scaled(rtts[0], rtts[1]));
+        let loss = if draw.unit() < 0.5 { draw.between(0.0, 0.02) } else { 0.0 };
+        (rounded(rate), rounded(rtt), (loss * 1e5).round() / 1e5)
     };
-    (0..21).map(&mut set).collect()
+    let links: Vec<_> = (0..links).map(|_| link(draw)).collect();
+    Bonded::new(&links, draw.scaled(0.2e6, 16e6))
 }

@@ -1,5 +1,6 @@
 //! The commands, one file each. A command is registered here once it can run.
 
+pub mod advise;
 pub mod algorithms;
 pub mod bench;
 mod bonding;
@@ -55,6 +56,7 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     Sim(sim::SimOptions),
     Model(model::ModelOptions),
+    Advise(advise::AdviseOptions),
     Compare(compare::CompareOptions),
     Reproduce(reproduce::ReproduceOptions),
     Trace(trace::TraceArgs),
@@ -80,6 +82,7 @@ impl Cli {
             Command::Scenario(args) => scenario::run(&args),
             Command::Sim(options) => sim::run(&options),
             Command::Model(options) => model::run(&options),
+            Command::Advise(options) => advise::run(&options),
             Command::Compare(options) => compare::run(&options),
             Command::Reproduce(options) => reproduce::run(&options),
             Command::Trace(args) => trace::run(&args),

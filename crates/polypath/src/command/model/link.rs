@@ -82,14 +82,24 @@ fn parse_loss(text: &str) -> Result<f64, String> {
 }
 
 impl ModelLink {
+    /// As it was measured: its smallest RTT, and the share of packets that it loses.
+    pub(in crate::command) fn measured(
+        name: String,
+        rate: Bandwidth,
+        min_rtt: Duration,
+        loss: f64,
+    ) -> Self {
+        Self { name, rate, delay: min_rtt / 2, loss, queue_bytes: None }
+    }
+
     /// In a line.
-    pub(super) fn describe(&self) -> String {
+    pub(in crate::command) fn describe(&self) -> String {
         let (loss, delay) = (self.loss * 100.0, self.delay.as_secs_f64() * 1e3);
         format!("{}: {}, {delay} ms one way, {loss:.3} % lost", self.name, self.rate)
     }
 
     /// For the models, which count delays there and back.
-    pub(super) fn path(&self) -> ModelPath {
+    pub(in crate::command) fn path(&self) -> ModelPath {
         let rtt = self.delay * 2;
         let bdp = self.rate.bytes_per_sec() * rtt.as_secs_f64();
         let queue_bytes = self.queue_bytes.unwrap_or(bdp);
@@ -97,7 +107,7 @@ impl ModelLink {
     }
 
     /// The paths of a scenario's first connection, from the host that opens it.
-    pub(super) fn of_scenario(plan: &Plan) -> Vec<Self> {
+    pub(in crate::command) fn of_scenario(plan: &Plan) -> Vec<Self> {
         let topology = plan.topology();
         let routes = plan.connections().first().into_iter().flat_map(|planned| &planned.routes);
         routes.map(|route| Self::of_edges(&route.0, topology)).collect()

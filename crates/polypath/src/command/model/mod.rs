@@ -6,7 +6,7 @@ mod prediction;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use polypath_sim::run::Plan;
 use polypath_sim::scenario::Scenario;
 use polypath_units::ByteCount;
@@ -18,7 +18,7 @@ use prediction::{Outlook, Question};
 
 /// Predict the throughput of links, alone and together, without a simulation
 #[derive(Clone, Debug, PartialEq, Args)]
-#[group(id = "links", required = true, multiple = false, args = ["file", "link"])]
+#[command(group(ArgGroup::new("links").required(true).args(["file", "link"])))]
 pub struct ModelOptions {
     /// A scenario (TOML): the paths of its first connection
     #[arg(value_name = "SCENARIO")]

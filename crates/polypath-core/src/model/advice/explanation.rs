@@ -1,0 +1,137 @@
+//! The advice in words, made from its numbers.
+
+use super::{Advisor, Choice, Goal};
+use crate::model::Limit;
+use polypath_units::Bandwidth;
+
+/// A paragraph: what to use and what it gives, beside what, why the others are left out, and what
+/// keeps it from being faster.
+pub(super) fn paragraph(
+    advisor: &Advisor,
+    choice: &Choice,
+    runner_up: Option<&Choice>,
+    alone: &Choice,
+) -> String {
+    let sentences = [
+        Some(what(advisor, choice)),
+        Some(why(advisor.question.goal, choice)),
+        beside_alone(advisor, choice, alone),
+        runner_up.map(|second| next(advisor, second)),
+        left_out(advisor, choice),
+        Some(limit(advisor, choice)),
+    ];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn rate(bytes_per_sec: f64) -> String {
+    format!("{:.1} Mbit/s", bytes_per_sec * 8e-6)
+}
+
+fn what(advisor: &Advisor, choice: &Choice) -> String {
+    let [from, to] = choice.interval.map(rate);
+    format!(
+        "Use {} with the scheduler {}, the congestion control {} and a receive buffer of {:.1} MB: \
+         {} are predicted, {from} to {to} in eight of ten simulations.",
+        advisor.names(&choice.links),
+        choice.scheduler,
+        choice.congestion,
+        choice.receive_buffer as f64 / 1e6,
+        rate(choice.bytes_per_sec),
+    )
+}
+
+fn why(goal: Goal, choice: &Choice) -> String {
+    match goal {
+        Goal::Throughput => "No choice is predicted to be faster.".to_owned(),
+        Goal::Latency => format!(
+            "In the 99th percentile data is delivered in order after {:.0} ms; no choice is \
+             predicted to be quicker by more than a twentieth.",
+            choice.delay.as_secs_f64() * 1e3
+        ),
+        Goal::Reliability => match choice.links[..] {
+            [_] => "Nothing is left if the link dies.".to_owned(),
+            _ => format!(
+                "Whichever link dies, {} are left; no choice leaves more.",
+                rate(choice.surviving_bytes_per_sec)
+            ),
+        },
+        Goal::Cost => format!(
+            "A GB costs {:.2}; no choice is cheaper.",
+            choice.cost_per_gb.unwrap_or(f64::NAN)
+        ),
+    }
+}
+
+fn beside_alone(advisor: &Advisor, choice: &Choice, alone: &Choice) -> Option<String> {
+    let times = choice.bytes_per_sec / alone.bytes_per_sec;
+    (choice.links != alone.links).then(|| {
+        format!(
+            "That is {times:.2} times the fastest link alone, {} with {}.",
+            advisor.names(&alone.links),
+            rate(alone.bytes_per_sec)
+        )
+    })
+}
+
+fn next(advisor: &Advisor, second: &Choice) -> String {
+    format!(
+        "The next best is {} with {}: {}.",
+        advisor.names(&second.links),
+        second.scheduler,
+        rate(second.bytes_per_sec)
+    )
+}
+
+/// What each link that is left out would make of it.
+fn left_out(advisor: &Advisor, choice: &Choice) -> Option<String> {
+    let out = (0..advisor.question.links.len()).filter(|link| !choice.links.contains(link));
+    let each: Vec<_> = out
+        .map(|link| {
+            let with = advisor.fastest_with(&choice.links, link);
+            let cost =
+                with.cost_per_gb.map_or_else(String::new, |cost| format!(" at {cost:.2} per GB"));
+            format!("with {} it would be {}{cost}", advisor.name(link), rate(with.bytes_per_sec))
+        })
+        .collect();
+    (!each.is_empty()).then(|| format!("Left out: {}.", each.join(", ")))
+}
+
+fn limit(advisor: &Advisor, choice: &Choice) -> String {
+    match choice.limit {
+        Limit::ReceiveBuffer => {
+            let wider = advisor.unbuffered(choice);
+            format!(
+                "The receive buffer limits it: {:.1} MB would let these links carry {}.",
+                wider.receive_buffer as f64 / 1e6,
+                rate(wider.bytes_per_sec)
+            )
+        }
+        Limit::Loss => "The losses of the links limit it.".to_owned(),
+        _ => {
+            let sum: u64 = choice
+                .links
+                .iter()
+                .map(|&link| advisor.question.links[link].path.rate.bits_per_sec())
+                .fold(0, u64::saturating_add);
+            format!(
+                "The rates of the links limit it, {:.1} Mbit/s together before headers and losses.",
+                Bandwidth::from_bits_per_sec(sum).mbit_per_sec()
+            )
+        }
+    }
+}
+
+/// What the last link would bring beside `before` without it.
+pub(super) fn added(advisor: &Advisor, choice: &Choice, used: bool, before: f64) -> String {
+    let name = advisor.question.links.last().map_or("", |link| &link.name);
+    let (total, more) = (rate(choice.bytes_per_sec), choice.bytes_per_sec - before);
+    match used {
+        true => format!(
+            "{name} more would be used: {total} with {} over {}, {:+.1} Mbit/s.",
+            choice.scheduler,
+            advisor.names(&choice.links),
+            more * 8e-6
+        ),
+        false => format!("{name} more would not be used: {total} as without it."),
+    }
+}

@@ -1,0 +1,96 @@
+//! Which of several choices is the best for a goal.
+
+use super::Goal;
+use super::forecast::{Forecast, Prepared};
+use super::link_set::LinkSet;
+use crate::congestion::CongestionKind;
+use crate::scheduler::SchedulerKind;
+
+/// Rates that differ by less are equal: fewer links are better then.
+const EQUAL_RATES: f64 = 1.005;
+/// Delays that differ by less are equal: the faster choice is better then.
+const EQUAL_DELAYS: f64 = 1.05;
+
+/// Choices with one scheduler are alike if the links that only one has carry no more of its rate.
+const LIKE: f64 = 0.05;
+/// How many choices with one scheduler are worth a look if the rate matters.
+const WITH_A_SCHEDULER: usize = 3;
+
+/// A choice that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) set: LinkSet,
+    pub(super) scheduler: SchedulerKind,
+    pub(super) congestion: CongestionKind,
+    pub(super) forecast: Forecast,
+    /// Bytes/s that the dearest death leaves.
+    pub(super) surviving: f64,
+}
+
+impl Candidate {
+    /// The faster one, the first of equals.
+    pub(super) fn faster(self, other: Self) -> Self {
+        if other.forecast.bytes_per_sec > self.forecast.bytes_per_sec { other } else { self }
+    }
+
+    /// Whether it is the same scheduler over links that differ by little.
+    fn is_like(&self, other: &Self, links: &[Prepared]) -> bool {
+        let rate = |set: LinkSet| set.links().map(|link| links[link].rate).sum::<f64>();
+        self.scheduler == other.scheduler
+            && rate(self.set.difference(other.set)) <= LIKE * rate(self.set)
+    }
+
+    /// The larger, number by number, the better. A total order that knows nothing of caps, so that a
+    /// cap never leads to something dearer.
+    fn merit(&self, goal: Goal) -> [f64; 4] {
+        let Forecast { bytes_per_sec, delay, cost, .. } = self.forecast;
+        let (few, rate) = (-(self.set.len() as f64), step(bytes_per_sec, EQUAL_RATES));
+        match goal {
+            Goal::Throughput => [rate, few, bytes_per_sec, 0.0],
+            Goal::Latency => [-step(delay, EQUAL_DELAYS), rate, few, bytes_per_sec],
+            Goal::Reliability => [step(self.surviving, EQUAL_RATES), rate, few, bytes_per_sec],
+            Goal::Cost => [-cost.unwrap_or(f64::INFINITY), rate, few, bytes_per_sec],
+        }
+    }
+}
+
+/// Values of one step are within this ratio.
+fn step(value: f64, ratio: f64) -> f64 {
+    (libm::log(value) / libm::log(ratio)).floor()
+}
+
+/// The best one, the first of equals.
+pub(super) fn best<'c>(
+    goal: Goal,
+    choices: impl IntoIterator<Item = &'c Candidate>,
+) -> Option<&'c Candidate> {
+    let better = |best: (&'c Candidate, [f64; 4]), next: (&'c Candidate, [f64; 4])| {
+        let order = next.1.iter().zip(&best.1).map(|(next, best)| next.total_cmp(best));
+        if order.fold(core::cmp::Ordering::Equal, core::cmp::Ordering::then).is_gt() {
+            next
+        } else {
+            best
+        }
+    };
+    let all = choices.into_iter().map(|choice| (choice, choice.merit(goal)));
+    all.reduce(better).map(|(choice, _)| choice)
+}
+
+/// The best one, then the next best that is not like any before. For throughput three with each
+/// scheduler, otherwise two in all.
+pub(super) fn finalists(goal: Goal, choices: &[Candidate], links: &[Prepared]) -> Vec<Candidate> {
+    let mut left = choices.to_vec();
+    let mut found: Vec<Candidate> = Vec::new();
+    while let Some(&next) = best(goal, &left) {
+        found.push(next);
+        if goal != Goal::Throughput && found.len() == 2 {
+            break;
+        }
+        let same = found.iter().filter(|other| other.scheduler == next.scheduler).count();
+        left.retain(|other| match other.scheduler == next.scheduler {
+            true => same < WITH_A_SCHEDULER && !next.is_like(other, links),
+            false => true,
+        });
+    }
+    found
+}

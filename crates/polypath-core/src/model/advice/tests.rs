@@ -1,0 +1,237 @@
+use super::*;
+use polypath_units::Bandwidth;
+use proptest::prelude::*;
+
+fn link(name: &str, mbit_s: f64, delay_ms: u64, loss: f64) -> AdviceLink {
+    let (rate, rtt) = (Bandwidth::from_mbit_per_sec(mbit_s), Duration::from_millis(2 * delay_ms));
+    let queue_bytes = rate.bytes_per_sec() * rtt.as_secs_f64();
+    AdviceLink {
+        name: name.to_owned(),
+        path: ModelPath { rate, rtt, loss, queue_bytes },
+        cost_per_gb: None,
+    }
+}
+
+fn costing(cost: f64, link: AdviceLink) -> AdviceLink {
+    AdviceLink { cost_per_gb: Some(cost), ..link }
+}
+
+fn question(links: &[AdviceLink]) -> AdviceQuestion {
+    AdviceQuestion {
+        links: links.to_vec(),
+        receive_buffer: 16 << 20,
+        goal: Goal::Throughput,
+        cap_per_gb: None,
+    }
+}
+
+fn two() -> [AdviceLink; 2] {
+    [link("lte", 50.0, 30, 0.0), link("wifi", 30.0, 10, 0.0)]
+}
+
+#[test]
+fn with_buffer_enough_all_links_are_used_and_add_up() {
+    let advice = advise(&question(&two())).unwrap();
+    let choice = &advice.choice;
+    assert_eq!((&choice.links[..], choice.limit), (&[0, 1][..], Limit::Rate));
+    assert_eq!(choice.scheduler, SchedulerKind::Edpf, "what ships, unless another is better");
+    assert_eq!(choice.congestion, CongestionKind::Polypath);
+    // 1400 of 1472 bytes are payload; half a round of 10 s measures.
+    let sum = 80e6 / 8.0 * 1_400.0 / 1_472.0;
+    assert!((choice.bytes_per_sec / sum - 1.0).abs() < 0.005, "{choice:?}");
+    assert_eq!(advice.alone.links, [0]);
+    assert!(choice.interval[0] < choice.bytes_per_sec);
+    for part in ["Use lte and wifi with the scheduler edpf", "times the fastest link alone, lte"] {
+        assert!(advice.explanation.contains(part), "{}", advice.explanation);
+    }
+}
+
+#[test]
+fn a_link_that_the_buffer_has_no_room_for_is_left_out_and_it_is_said_why() {
+    let links = [link("fast", 300.0, 10, 0.0), link("sat", 10.0, 300, 0.0)];
+    let small = AdviceQuestion { receive_buffer: 700_000, ..question(&links) };
+    let advice = advise(&small).unwrap();
+    assert_eq!(advice.choice.links, [0]);
+    assert!(advice.explanation.contains("Left out: with sat it would be"), "{advice:?}");
+    assert_eq!(advice.choice.receive_buffer, 700_000);
+    assert_eq!(advice.choice.limit, Limit::ReceiveBuffer, "0.8 of 700 kB in 20 ms");
+    assert!(advice.explanation.contains("The receive buffer limits it"));
+    // Twice 80 Mbit/s in 60 ms are 1.2 MB.
+    assert_eq!(advise(&question(&two())).unwrap().choice.receive_buffer, 2 << 20);
+}
+
+#[test]
+fn losses_above_what_the_own_control_bears_are_for_bbr() {
+    let lossy = |loss| advise(&question(&[link("radio", 50.0, 30, loss)])).unwrap().choice;
+    assert_eq!(lossy(0.05).congestion, CongestionKind::Polypath);
+    assert_eq!(lossy(0.12).congestion, CongestionKind::Bbr);
+}
+
+#[test]
+fn for_latency_the_near_link_is_taken_or_copies_where_links_lose() {
+    let ask = |links: &[AdviceLink]| {
+        let latency = AdviceQuestion { goal: Goal::Latency, ..question(links) };
+        advise(&latency).unwrap().choice
+    };
+    let near = ask(&two());
+    assert_eq!((&near.links[..], near.delay), (&[1][..], Duration::from_millis(12)));
+    let lossy = ask(&[link("a", 20.0, 10, 0.01), link("b", 20.0, 12, 0.01)]);
+    assert_eq!((lossy.links, lossy.scheduler), (vec![0, 1], SchedulerKind::Redundant));
+}
+
+#[test]
+fn for_reliability_the_most_is_left_when_a_link_dies() {
+    let reliable = AdviceQuestion { goal: Goal::Reliability, ..question(&two()) };
+    let Advice { choice, explanation, .. } = advise(&reliable).unwrap();
+    assert_eq!(choice.links, [0, 1]);
+    let worst = advise(&question(&two()[1..])).unwrap().choice.bytes_per_sec;
+    assert_eq!(choice.surviving_bytes_per_sec, worst);
+    assert!(explanation.contains("Whichever link dies, 28.5 Mbit/s are left"), "{explanation}");
+}
+
+#[test]
+fn cost_is_the_mean_of_what_is_carried_and_a_cap_keeps_below_it() {
+    let [lte, wifi] = two();
+    let links = [costing(8.0, lte), costing(0.0, wifi)];
+    let fast = advise(&question(&links)).unwrap().choice;
+    assert!((fast.cost_per_gb.unwrap() - 5.0).abs() < 0.02, "5 of 8 bytes for 8: {fast:?}");
+    let capped = AdviceQuestion { cap_per_gb: Some(4.0), ..question(&links) };
+    assert_eq!(advise(&capped).unwrap().choice.links, [1]);
+    let cheap = AdviceQuestion { goal: Goal::Cost, ..question(&links) };
+    assert_eq!(advise(&cheap).unwrap().choice.cost_per_gb, Some(0.0));
+    let dear = AdviceQuestion { cap_per_gb: Some(4.0), ..question(&links[..1]) };
+    let error = advise(&dear).unwrap_err().to_string();
+    assert_eq!(error, "no choice costs at most 4 per GB; the cheapest costs 8");
+}
+
+#[test]
+fn an_added_link_brings_what_it_carries_or_is_not_used() {
+    let third = added(&question(&two()), &link("5g", 40.0, 15, 0.0)).unwrap();
+    assert!(third.used);
+    assert!((third.gain_bytes_per_sec * 8e-6 / (40.0 * 1_400.0 / 1_472.0) - 1.0).abs() < 0.01);
+    assert!(third.explanation.contains("5g more would be used"), "{}", third.explanation);
+    let small = AdviceQuestion { receive_buffer: 300_000, ..question(&two()) };
+    let slow = added(&small, &link("sat", 5.0, 300, 0.0)).unwrap();
+    assert!(!slow.used, "{}", slow.explanation);
+    assert_eq!(slow.gain_bytes_per_sec, 0.0);
+}
+
+#[test]
+fn finalists_differ_and_have_three_with_each_scheduler() {
+    let links = [link("a", 50.0, 10, 0.0), link("b", 60.0, 40, 0.0), link("c", 70.0, 80, 0.01)];
+    let tight = AdviceQuestion { receive_buffer: 600_000, ..question(&links) };
+    let Advice { choice, others, .. } = advise(&tight).unwrap();
+    for scheduler in &SCHEDULERS[..3] {
+        let with = others.iter().chain([&choice]).filter(|other| other.scheduler == *scheduler);
+        let mut sets: Vec<_> = with.map(|other| &other.links).collect();
+        sets.sort();
+        sets.dedup();
+        assert_eq!(sets.len(), 3, "{scheduler}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_named() {
+    let message = |question: &AdviceQuestion| advise(question).unwrap_err().to_string();
+    assert_eq!(message(&question(&[])), "no link; allowed: 1 to 64");
+    let many = vec![link("a", 1.0, 1, 0.0); 65];
+    assert_eq!(message(&question(&many)), "65 links; allowed: 1 to 64");
+    let lossy = [link("a", 1.0, 1, 2.0)];
+    assert_eq!(message(&question(&lossy)), "the loss is 2; allowed: from 0 to below 1");
+    let still = message(&question(&[link("a", 0.0, 1, 0.0)]));
+    assert!(still.contains("rate of a link in bytes/s is 0"), "{still}");
+    let none = AdviceQuestion { receive_buffer: 0, ..question(&two()) };
+    assert!(message(&none).contains("the receive buffer in bytes is 0"));
+    let capped = AdviceQuestion { cap_per_gb: Some(1.0), ..question(&two()) };
+    assert_eq!(message(&capped), "a cap needs the cost per GB of each link; lte has none");
+    let cheap = AdviceQuestion { goal: Goal::Cost, ..question(&two()) };
+    assert_eq!(message(&cheap), "the goal cost needs the cost per GB of each link; lte has none");
+    let negative = AdviceQuestion { cap_per_gb: Some(-1.0), ..question(&two()) };
+    assert_eq!(message(&negative), "the cap on the cost per GB is -1; allowed: from 0");
+    let paid = [costing(f64::NAN, link("lte", 1.0, 1, 0.0))];
+    assert!(message(&question(&paid)).contains("the cost per GB of lte is NaN"));
+}
+
+#[test]
+fn goals_have_names() {
+    for goal in Goal::ALL {
+        assert_eq!(goal.name().parse(), Ok(goal));
+    }
+    let unknown = "speed".parse::<Goal>().unwrap_err().to_string();
+    assert!(unknown.contains("\"speed\"; allowed: throughput"), "{unknown}");
+}
+
+fn any_link() -> impl Strategy<Value = AdviceLink> {
+    let numbers = (1_u64..100_000_000_000, 0_u64..10_000_000, 0.0..0.999_f64, 0.0..100_f64);
+    numbers.prop_map(|(bits, micros, loss, cost)| AdviceLink {
+        name: "link".to_owned(),
+        path: ModelPath {
+            rate: Bandwidth::from_bits_per_sec(bits),
+            rtt: Duration::from_micros(micros),
+            loss,
+            queue_bytes: 1e5,
+        },
+        cost_per_gb: Some(cost),
+    })
+}
+
+fn any_question() -> impl Strategy<Value = AdviceQuestion> {
+    let goals = prop::sample::select(&Goal::ALL[..]);
+    let links = prop_oneof![
+        8 => prop::collection::vec(any_link(), 1..=6),
+        1 => prop::collection::vec(any_link(), 11..=20),
+    ];
+    (links, 1_u64..1 << 34, goals).prop_map(|(links, receive_buffer, goal)| AdviceQuestion {
+        links,
+        receive_buffer,
+        goal,
+        cap_per_gb: None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn advice_is_of_given_links_and_within_what_they_carry(question in any_question()) {
+        let advice = advise(&question).unwrap();
+        for choice in advice.others.iter().chain([&advice.choice, &advice.alone]) {
+            prop_assert!(!choice.links.is_empty());
+            prop_assert!(choice.links.windows(2).all(|two| two[0] < two[1]));
+            prop_assert!(choice.links.iter().all(|&link| link < question.links.len()));
+            let rates = choice.links.iter().map(|&link| question.links[link].path.rate);
+            let sum: f64 = rates.map(Bandwidth::bytes_per_sec).sum();
+            prop_assert!(choice.bytes_per_sec > 0.0 && choice.bytes_per_sec <= sum);
+            prop_assert!(choice.receive_buffer <= question.receive_buffer);
+            prop_assert!(choice.surviving_bytes_per_sec >= 0.0);
+        }
+        if question.goal == Goal::Throughput {
+            prop_assert!(advice.choice.bytes_per_sec >= advice.alone.bytes_per_sec * 0.99);
+        }
+    }
+
+    #[test]
+    fn a_cap_never_makes_it_dearer(question in any_question(), cap in 0.0..100_f64) {
+        let free = advise(&question).unwrap().choice.cost_per_gb.unwrap();
+        let capped = AdviceQuestion { cap_per_gb: Some(cap), ..question };
+        match advise(&capped) {
+            Ok(advice) => {
+                let cost = advice.choice.cost_per_gb.unwrap();
+                prop_assert!(cost <= cap && cost <= free, "{cost} {free} {cap}");
+            }
+            Err(error) => prop_assert!(matches!(error, AdviceError::TooDear { .. }), "{error}"),
+        }
+    }
+
+    #[test]
+    fn an_added_link_never_slows_what_is_advised_for_throughput(
+        question in any_question(),
+        link in any_link(),
+    ) {
+        let question = AdviceQuestion { goal: Goal::Throughput, ..question };
+        let all_sets_are_looked_at = question.links.len() < 10;
+        let added = added(&question, &link).unwrap();
+        let loss = -added.gain_bytes_per_sec / added.choice.bytes_per_sec;
+        prop_assert!(!all_sets_are_looked_at || loss < 0.006, "rates of one step: {loss}");
+    }
+}

@@ -1,0 +1,243 @@
+//! What advice is worth: the advised choice beside the best of many that were simulated.
+//!
+//! The 200 sets of the documentation take an hour or more of processor time:
+//! `cargo test -p polypath-sim --test models advice::held_out -- --exact --ignored`. It goes on
+//! where it was stopped; to begin anew, delete `golden/models_advice_held_out.txt`. Then
+//! `UPDATE_GOLDEN=1` writes the summary.
+
+use crate::common::{golden, parallel};
+use crate::sets::{Bonded, advised};
+use polypath_core::congestion::CongestionKind;
+use polypath_core::model::{Advice, AdviceLink, AdviceQuestion, Choice, Goal, ModelPath, advise};
+use polypath_core::scheduler::SchedulerKind;
+use polypath_sim::trial::Trial;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The rules of choice were fitted to 35 sets of another draw, and tried on seed 7.
+const HELD_OUT: u64 = 20_261_122;
+/// How many held-out sets there are.
+const SETS: usize = 200;
+/// Of them so many must reach [`NEAR`].
+const MOST: f64 = 0.9;
+/// What the advised choice must reach of the best one's goodput, and of the best link's alone.
+const NEAR: f64 = 0.95;
+/// The schedulers that other choices are simulated with.
+const SCHEDULERS: [SchedulerKind; 3] =
+    [SchedulerKind::Edpf, SchedulerKind::Fps, SchedulerKind::LowRtt];
+/// What is measured in a few seconds may be above the bound of the steady state by so much: data
+/// that was under way before. On the sets of development it was at most 1.10 times.
+const SLACK: f64 = 1.15;
+
+/// Goodputs of a set in Mbit/s.
+struct Outcome {
+    /// Of what the model alone advises, and its prediction.
+    advised: f64,
+    predicted: f64,
+    /// Of the best of what the model proposes to simulate.
+    checked: f64,
+    /// Of the best choice.
+    best: f64,
+    /// Of the best link alone; no more than `advised` if none could be.
+    alone: f64,
+}
+
+/// One of the goodputs.
+type Goodput = fn(&Outcome) -> f64;
+
+fn question(set: &Bonded) -> AdviceQuestion {
+    let link =
+        |path: &ModelPath| AdviceLink { name: "link".to_owned(), path: *path, cost_per_gb: None };
+    AdviceQuestion {
+        links: set.paths.iter().map(link).collect(),
+        receive_buffer: set.receive_buffer,
+        goal: Goal::Throughput,
+        cap_per_gb: None,
+    }
+}
+
+/// Little's law: what is under way on all links together fits into the buffer.
+fn bound(trial: &Trial) -> f64 {
+    let mut links = trial.links.clone();
+    links.sort_by_key(|link| link.rtt);
+    let fill = |(sum, left): (f64, f64), link: &ModelPath| {
+        let rtt = link.rtt.as_secs_f64();
+        let rate = (link.rate.bytes_per_sec() * (1.0 - link.loss)).min(left / rtt);
+        (sum + rate, left - rate * rtt)
+    };
+    links.iter().fold((0.0, trial.receive_buffer as f64), fill).0 * 8e-6 * SLACK
+}
+
+/// All links, each alone, and the first two, three and so on by RTT and by rate; several of them
+/// with each scheduler.
+fn choices(set: &Bonded) -> Vec<(Vec<usize>, SchedulerKind)> {
+    let links = &set.paths;
+    let mut by_rtt: Vec<usize> = (0..links.len()).collect();
+    by_rtt.sort_by_key(|&link| links[link].rtt);
+    let mut by_rate = by_rtt.clone();
+    by_rate.sort_by_key(|&link| core::cmp::Reverse(links[link].rate));
+    let prefixes = |order: &[usize]| {
+        (2..=order.len()).map(|count| order[..count].to_vec()).collect::<Vec<_>>()
+    };
+    let mut sets = [prefixes(&by_rtt), prefixes(&by_rate)].concat();
+    sets.iter_mut().for_each(|set| set.sort_unstable());
+    sets.sort();
+    sets.dedup();
+    let alone = (0..links.len()).map(|link| (vec![link], SCHEDULERS[0]));
+    let together = sets.iter().flat_map(|set| SCHEDULERS.map(|scheduler| (set.clone(), scheduler)));
+    alone.chain(together).collect()
+}
+
+fn outcome(set: &Bonded) -> Outcome {
+    let question = question(set);
+    let Advice { choice, others, .. } = advise(&question).expect("the set is sound");
+    let run = |trial: &Trial| trial.run(1, &mut |_| {}).expect("the set can be simulated");
+    let of = |choice: &Choice| run(&Trial::of(choice, &question));
+    let advised = of(&choice);
+    let checked = others.iter().map(of).fold(advised, f64::max);
+    let (mut best, mut alone) = (checked, 0.0_f64);
+    let done: Vec<_> =
+        others.iter().chain([&choice]).map(|done| (done.links.clone(), done.scheduler)).collect();
+    for (links, scheduler) in choices(set) {
+        let single = links.len() == 1;
+        let other = Choice {
+            links: links.clone(),
+            scheduler,
+            congestion: CongestionKind::Polypath,
+            receive_buffer: set.receive_buffer,
+            ..choice.clone()
+        };
+        let trial = Trial::of(&other, &question);
+        let known = done.contains(&(links, scheduler));
+        let hopeless = bound(&trial) < if single { advised } else { best };
+        if hopeless || (known && !single) {
+            continue;
+        }
+        let goodput = run(&trial);
+        best = best.max(goodput);
+        if single {
+            alone = alone.max(goodput);
+        }
+    }
+    let predicted = choice.bytes_per_sec * 8e-6;
+    Outcome { advised, predicted, checked, best, alone }
+}
+
+fn line(outcome: &Outcome) -> String {
+    let Outcome { advised, predicted, checked, best, alone } = outcome;
+    format!("{advised:7.2}  {predicted:9.2}  {checked:7.2}  {best:7.2}  {alone:7.2}")
+}
+
+fn share(outcomes: &[Outcome], is: impl Fn(&Outcome) -> bool) -> f64 {
+    outcomes.iter().filter(|outcome| is(outcome)).count() as f64 / outcomes.len() as f64
+}
+
+fn near(outcomes: &[Outcome], of: Goodput) -> f64 {
+    share(outcomes, |outcome| of(outcome) >= NEAR * outcome.best)
+}
+
+fn not_below_a_link(outcomes: &[Outcome], of: Goodput) -> f64 {
+    share(outcomes, |outcome| of(outcome) >= NEAR * outcome.alone)
+}
+
+fn quantile(mut values: Vec<f64>, at: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(values.len() as f64 * at) as usize]
+}
+
+fn table(outcomes: &[Outcome]) -> String {
+    let mut text =
+        "goodputs in Mbit/s\nadvised  predicted  checked  best     best alone\n".to_owned();
+    outcomes.iter().for_each(|outcome| text += &(line(outcome) + "\n"));
+    text + &summary(outcomes)
+}
+
+fn summary(outcomes: &[Outcome]) -> String {
+    let mut text = format!("{} sets\n", outcomes.len());
+    let all: [(&str, Goodput); 2] =
+        [("advised", |outcome| outcome.advised), ("checked", |outcome| outcome.checked)];
+    for (name, of) in all {
+        let shares = |at| quantile(outcomes.iter().map(|one| of(one) / one.best).collect(), at);
+        let _ = writeln!(
+            text,
+            "{name}: {:.3} of the sets reach 0.95 of the best, {:.3} 0.95 of the best alone; of the \
+             best: least {:.3}, 10th {:.3}, 50th {:.3}",
+            near(outcomes, of),
+            not_below_a_link(outcomes, of),
+            shares(0.0),
+            shares(0.1),
+            shares(0.5),
+        );
+    }
+    let ratios = |at| quantile(outcomes.iter().map(|o| o.advised / o.predicted).collect(), at);
+    let _ = writeln!(
+        text,
+        "measured over predicted: 10th {:.3}, 50th {:.3}, 90th {:.3}",
+        ratios(0.1),
+        ratios(0.5),
+        ratios(0.9)
+    );
+    text
+}
+
+/// Of slower links, which cost less: the same as for the 200 sets.
+#[test]
+fn advice_for_a_few_sets() {
+    let outcomes = parallel(&advised(7, 12, 40.0), outcome);
+    golden("models_advice.txt", &table(&outcomes));
+    let reached = near(&outcomes, |outcome| outcome.checked);
+    assert!(reached >= MOST, "{reached}");
+    assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
+}
+
+/// Goes on with the sets that are not in the file yet, and keeps each at once: the file shows how far
+/// it is.
+#[test]
+#[ignore = "an hour or more of processor time"]
+fn held_out() {
+    let sets = advised(HELD_OUT, SETS, 500.0);
+    let known = known();
+    let left: Vec<usize> = (0..SETS).filter(|index| !known.contains_key(index)).collect();
+    let found = Mutex::new(known);
+    parallel(&left, |&index| {
+        let outcome = outcome(&sets[index]);
+        let mut found = found.lock().expect("no set fails");
+        found.insert(index, outcome);
+        fs::write(file(), numbered(&found)).expect("the file can be written");
+    });
+}
+
+/// What of them was found, together. The mark of [`MOST`] is not reached (docs/advise.md).
+#[test]
+fn the_held_out_sets_so_far() {
+    let outcomes: Vec<_> = known().into_values().collect();
+    golden("models_advice_held_out_summary.txt", &summary(&outcomes));
+    assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/models_advice_held_out.txt")
+}
+
+/// By the number of the set, in the order in which they are drawn.
+fn known() -> BTreeMap<usize, Outcome> {
+    let text = fs::read_to_string(file()).unwrap_or_default();
+    text.lines().filter_map(parse).collect()
+}
+
+fn numbered(outcomes: &BTreeMap<usize, Outcome>) -> String {
+    let head = "set  advised  predicted  checked  best     best alone\n".to_owned();
+    let lines = outcomes.iter().map(|(index, outcome)| format!("{index:3}  {}\n", line(outcome)));
+    lines.fold(head, |text, line| text + &line)
+}
+
+fn parse(line: &str) -> Option<(usize, Outcome)> {
+    let (index, numbers) = line.trim().split_once(' ')?;
+    let numbers = numbers.split_whitespace().map(|number| number.parse().ok());
+    let [advised, predicted, checked, best, alone] =
+        numbers.collect::<Option<Vec<f64>>>()?.try_into().ok()?;
+    Some((index.parse().ok()?, Outcome { advised, predicted, checked, best, alone }))
+}
