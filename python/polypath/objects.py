@@ -397,7 +397,7 @@ class PolypathCongestion(Item):
     """window of the bandwidth maximum while no queue stands, in rounds. Default: 10."""
 
     cwnd_gain: float | None = None
-    """window after start-up in bandwidth-delay products. Default: 1.1."""
+    """window after start-up in bandwidth-delay products. Default: 1."""
 
     high_gain: float | None = None
     """pacing gain of start-up; drain uses its inverse. Default: 2.88890625."""
@@ -2334,6 +2334,10 @@ class EdpfScheduler(Item):
 
     name: Literal["edpf"] = "edpf"
     """The name of the algorithm."""
+
+    ahead: int | None = None
+    """1: a slower path sends what will be next in order when it arrives; 0: what is next now.
+    Default: 1."""
 
     loss_cost: float | None = None
     """time that each expected loss costs, in rtt. Default: 1."""

@@ -27,7 +27,7 @@ def bond(
     *,
     loss: ArrayLike = 0.0,
     queue_bytes: ArrayLike | None = None,
-    control: Literal["bbr", "cubic", "reno"] = "bbr",
+    control: Literal["polypath", "bbr", "cubic", "reno"] = "polypath",
     scheduler: Literal["selective", "greedy", "redundant"] = "selective",
     receive_buffer: int = 16 << 20,
     segment_bytes: int = 1400,

@@ -33,7 +33,12 @@ fn predict_bond(
     let control = named(
         "congestion control",
         &control,
-        &[("bbr", PathControl::Bbr), ("cubic", PathControl::Cubic), ("reno", PathControl::NewReno)],
+        &[
+            ("polypath", PathControl::Polypath),
+            ("bbr", PathControl::Bbr),
+            ("cubic", PathControl::Cubic),
+            ("reno", PathControl::NewReno),
+        ],
     )?;
     let families = SchedulerFamily::ALL.map(|family| (family.name(), family));
     let family = named("scheduler", &scheduler, &families)?;

@@ -91,7 +91,7 @@ impl SchedulerFamily {
     /// greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Selective => [0.90, 1.02],
+            Self::Selective => [0.82, 1.19],
             Self::Greedy | Self::Redundant => [0.72, 1.72],
         }
     }
