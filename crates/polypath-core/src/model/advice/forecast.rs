@@ -25,8 +25,8 @@ use crate::scheduler::SchedulerKind;
 
 /// A hole must not be likelier than this for data to wait for it in less than the 99th percentile.
 const RARE: f64 = 0.01;
-/// What stands in the queue of a busy link, in propagation times there and back: the window of the
-/// bond's own control less one.
+/// What stands in the queue of a busy link, in propagation times there and back: the quanta and the
+/// allowance for ACK aggregation of the bond's own control.
 const STANDING: f64 = 0.1;
 /// The least receive buffer that bonds have (docs/protocol.md).
 const LEAST_BUFFER: u64 = 64 << 10;
