@@ -9,13 +9,11 @@ use noq_proto::{ConnectionHandle, DatagramEvent, EndpointEvent, Event, FourTuple
 use polypath_units::{PathId, Timestamp};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tracing::debug;
 
 /// Datagrams pulled from a bond before its connections send: one large offloaded batch.
 const PULL: usize = 32;
-/// A deadline that has passed and changes nothing is tried again after this.
-const STALLED: Duration = Duration::from_millis(1);
 
 impl Node {
     fn instant(&self, now: Timestamp) -> Instant {
@@ -248,7 +246,7 @@ impl Node {
         match deadline {
             Some(at) => {
                 let at = Timestamp::ZERO + at.saturating_duration_since(self.epoch);
-                self.timers.set(timer, if at > now { at } else { now + STALLED });
+                self.timers.set_or_due(timer, at, now);
             }
             None => self.timers.cancel(timer),
         }
@@ -303,10 +301,7 @@ impl Node {
             return;
         }
         match entry.bond.poll_timeout() {
-            Some(at) => {
-                let at = if at > now { at } else { now + STALLED };
-                self.timers.set(Timer::Bond(key), at);
-            }
+            Some(at) => self.timers.set_or_due(Timer::Bond(key), at, now),
             None => self.timers.cancel(Timer::Bond(key)),
         }
     }

@@ -3,6 +3,10 @@
 use super::BondKey;
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How soon what keeps naming a deadline that has passed is called again.
+const STALLED: Duration = Duration::from_millis(1);
 
 /// Whose deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +34,14 @@ impl Timers {
             self.by_time.remove(&(before, timer));
         }
         self.by_time.insert((at, timer));
+    }
+
+    /// Sets a deadline that may have passed already: then `timer` is due soon, and no later for being
+    /// told so again and again. Events can follow each other faster than timers are looked at.
+    pub(super) fn set_or_due(&mut self, timer: Timer, at: Timestamp, now: Timestamp) {
+        let soon = now + STALLED;
+        let pending = self.current.get(&timer).copied().filter(|&pending| pending <= soon);
+        self.set(timer, if at > now { at } else { pending.unwrap_or(soon) });
     }
 
     pub(super) fn cancel(&mut self, timer: Timer) {
@@ -68,5 +80,19 @@ mod tests {
         assert_eq!(timers.pop(at(4)), Some(Timer::Connection(1)));
         timers.cancel(Timer::Connection(2));
         assert_eq!(timers.pop(at(9)), None);
+    }
+
+    /// A busy connection names its deadline anew with each packet.
+    #[test]
+    fn a_deadline_that_has_passed_is_not_put_off_by_events() {
+        let mut timers = Timers::default();
+        let (timer, passed) = (Timer::Connection(1), Timestamp::from_millis(5));
+        let now = |micros: u64| Timestamp::from_millis(5) + Duration::from_micros(micros);
+        timers.set_or_due(timer, passed, now(0));
+        (1..=4).for_each(|event| timers.set_or_due(timer, passed, now(200 * event)));
+        assert_eq!(timers.next(), Some(now(0) + STALLED));
+        timers.set_or_due(timer, now(3_000), now(900));
+        timers.set_or_due(timer, now(3_000), now(3_500));
+        assert_eq!(timers.pop(now(3_500)), Some(timer));
     }
 }

@@ -158,17 +158,33 @@ impl Chunks {
     }
 
     /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
-    /// or how much more would have to be.
+    /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds of
+    /// chunks left behind: it is looked for from the nearer end.
     pub(crate) fn reserved_after(&self, skip: u64) -> Result<u64, u64> {
-        let mut left = skip;
-        let queued = self.reinject.iter().filter_map(|&dsn| self.chunks.get(self.index_of(dsn)));
-        for chunk in queued.filter(|chunk| chunk.reserved) {
-            if left == 0 {
-                return Ok(chunk.dsn);
-            }
-            left = left.saturating_sub(chunk.len);
+        if skip >= self.reserved {
+            return Err(skip - self.reserved);
         }
-        Err(left)
+        if skip < self.reserved / 2 { self.from_front(skip) } else { self.from_back(skip) }.ok_or(0)
+    }
+
+    fn from_front(&self, skip: u64) -> Option<u64> {
+        let first = self.index_of(*self.reinject.first()?);
+        let mut before = 0;
+        let found = self.chunks.range(first..).filter(|chunk| chunk.reserved).find(|chunk| {
+            let enough = before >= skip;
+            before += chunk.len;
+            enough
+        });
+        found.map(|chunk| chunk.dsn)
+    }
+
+    fn from_back(&self, skip: u64) -> Option<u64> {
+        let reserved = self.chunks.iter().rev().filter(|chunk| chunk.reserved);
+        let before = reserved.scan(self.reserved, |before, chunk| {
+            *before -= chunk.len;
+            Some((*before, chunk.dsn))
+        });
+        before.take_while(|&(before, _)| before >= skip).last().map(|(_, dsn)| dsn)
     }
 
     pub(crate) fn oldest(&self) -> Option<Oldest> {
@@ -529,6 +545,34 @@ mod tests {
         assert_eq!((chunks.reserved(), chunks.next_reinjection().map(|s| s.dsn)), (6, Some(4)));
         chunks.abandon(stream());
         assert_eq!((chunks.reserved(), chunks.reserved_after(1)), (0, Err(1)));
+    }
+
+    /// Every third of 30 chunks is sent, the others are left behind.
+    #[test]
+    fn what_is_left_behind_is_found_from_either_end() {
+        let mut chunks = chunks(&[]);
+        let mut left_behind = Vec::new();
+        for i in 0..30 {
+            let data = Bytes::from(vec![7; 10 + i]);
+            let SegmentInfo { dsn, len, .. } =
+                chunks.append(stream(), Piece { offset: chunks.next_dsn(), data, fin: false });
+            if i % 3 == 1 {
+                chunks.on_sent(ChunkRef { dsn, len }, path(1), NOW);
+            } else {
+                chunks.reserve(dsn);
+                left_behind.push((dsn, len));
+            }
+        }
+        let mut before = 0_u64;
+        for (dsn, len) in left_behind {
+            for skip in [before, before.saturating_sub(1)] {
+                let found = (chunks.from_front(skip), chunks.from_back(skip));
+                assert_eq!(found.0, found.1, "after {skip} bytes");
+            }
+            assert_eq!(chunks.reserved_after(before), Ok(dsn));
+            before += len;
+        }
+        assert_eq!(chunks.reserved_after(before), Err(0));
     }
 
     #[test]
