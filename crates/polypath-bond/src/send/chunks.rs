@@ -164,10 +164,11 @@ impl Chunks {
         if skip >= self.reserved {
             return Err(skip - self.reserved);
         }
-        if skip < self.reserved / 2 { self.from_front(skip) } else { self.from_back(skip) }.ok_or(0)
+        if skip < self.reserved / 2 { self.seek_forwards(skip) } else { self.seek_backwards(skip) }
+            .ok_or(0)
     }
 
-    fn from_front(&self, skip: u64) -> Option<u64> {
+    fn seek_forwards(&self, skip: u64) -> Option<u64> {
         let first = self.index_of(*self.reinject.first()?);
         let mut before = 0;
         let found = self.chunks.range(first..).filter(|chunk| chunk.reserved).find(|chunk| {
@@ -178,7 +179,7 @@ impl Chunks {
         found.map(|chunk| chunk.dsn)
     }
 
-    fn from_back(&self, skip: u64) -> Option<u64> {
+    fn seek_backwards(&self, skip: u64) -> Option<u64> {
         let reserved = self.chunks.iter().rev().filter(|chunk| chunk.reserved);
         let before = reserved.scan(self.reserved, |before, chunk| {
             *before -= chunk.len;
@@ -566,7 +567,7 @@ mod tests {
         let mut before = 0_u64;
         for (dsn, len) in left_behind {
             for skip in [before, before.saturating_sub(1)] {
-                let found = (chunks.from_front(skip), chunks.from_back(skip));
+                let found = (chunks.seek_forwards(skip), chunks.seek_backwards(skip));
                 assert_eq!(found.0, found.1, "after {skip} bytes");
             }
             assert_eq!(chunks.reserved_after(before), Ok(dsn));
