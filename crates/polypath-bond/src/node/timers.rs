@@ -39,9 +39,12 @@ impl Timers {
     /// Sets a deadline that may have passed already: then `timer` is due soon, and no later for being
     /// told so again and again. Events can follow each other faster than timers are looked at.
     pub(super) fn set_or_due(&mut self, timer: Timer, at: Timestamp, now: Timestamp) {
+        if at > now {
+            return self.set(timer, at);
+        }
         let soon = now + STALLED;
-        let pending = self.current.get(&timer).copied().filter(|&pending| pending <= soon);
-        self.set(timer, if at > now { at } else { pending.unwrap_or(soon) });
+        let pending = self.current.get(&timer);
+        self.set(timer, pending.map_or(soon, |&pending| pending.min(soon)));
     }
 
     pub(super) fn cancel(&mut self, timer: Timer) {
