@@ -1,14 +1,16 @@
 //! The DSN space: what was sent, where, and what must be sent again.
 
+mod acks;
+mod again;
+mod ahead;
+
 use super::stream::Piece;
 use crate::codec::StreamId;
-use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
-use std::time::Duration;
 
 /// The DSN range that one datagram carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,51 +145,6 @@ impl Chunks {
         self.unacked
     }
 
-    /// DSN space that was left behind and is still to be sent.
-    pub(crate) fn reserved(&self) -> u64 {
-        self.reserved
-    }
-
-    /// Leaves the chunk at `dsn`, never sent, behind: it is sent later, in the order of DSNs.
-    pub(crate) fn reserve(&mut self, dsn: u64) {
-        let index = self.index_of(dsn);
-        let Some(chunk) = self.chunks.get_mut(index) else { return };
-        chunk.reserved = true;
-        self.reserved += chunk.len;
-        self.reinject.insert(chunk.dsn);
-    }
-
-    /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
-    /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds of
-    /// chunks left behind: it is looked for from the nearer end.
-    pub(crate) fn reserved_after(&self, skip: u64) -> Result<u64, u64> {
-        if skip >= self.reserved {
-            return Err(skip - self.reserved);
-        }
-        if skip < self.reserved / 2 { self.seek_forwards(skip) } else { self.seek_backwards(skip) }
-            .ok_or(0)
-    }
-
-    fn seek_forwards(&self, skip: u64) -> Option<u64> {
-        let first = self.index_of(*self.reinject.first()?);
-        let mut before = 0;
-        let found = self.chunks.range(first..).filter(|chunk| chunk.reserved).find(|chunk| {
-            let enough = before >= skip;
-            before += chunk.len;
-            enough
-        });
-        found.map(|chunk| chunk.dsn)
-    }
-
-    fn seek_backwards(&self, skip: u64) -> Option<u64> {
-        let reserved = self.chunks.iter().rev().filter(|chunk| chunk.reserved);
-        let before = reserved.scan(self.reserved, |before, chunk| {
-            *before -= chunk.len;
-            Some((*before, chunk.dsn))
-        });
-        before.take_while(|&(before, _)| before >= skip).last().map(|(_, dsn)| dsn)
-    }
-
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let &Chunk { dsn, sent_on, last_sent, hinted, .. } = self.chunks.front()?;
         Some(Oldest { dsn, sent_on, last_sent, hinted })
@@ -275,76 +232,6 @@ impl Chunks {
         });
     }
 
-    /// A copy is lost, or its path failed: what no other path carries is queued to be sent again.
-    pub(crate) fn on_lost(&mut self, lost: ChunkRef, path: PathId) {
-        let mut orphans = Vec::new();
-        self.for_each(&lost.range(), |chunk| {
-            chunk.sent_on = chunk.sent_on.without(path);
-            if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
-                orphans.push(chunk.dsn);
-            }
-        });
-        self.reinject.extend(orphans);
-    }
-
-    /// A path failed or is gone, with whatever its carrier still held: what no other path carries
-    /// is queued to be sent again.
-    pub(crate) fn on_path_gone(&mut self, path: PathId) {
-        self.newest_acked.remove(&path);
-        for chunk in self.chunks.iter_mut().filter(|c| !c.is_acked() && c.sent_on.contains(path)) {
-            chunk.sent_on = chunk.sent_on.without(path);
-            if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
-                self.reinject.insert(chunk.dsn);
-            }
-        }
-    }
-
-    /// Queues again, of the oldest `limit` chunks, what a path was given last and has not delivered,
-    /// though what it was given later by more than `reordering` has been acknowledged: RFC 8985 with
-    /// the peer's acknowledgements of data in place of the path's own, which may be lost.
-    pub(crate) fn reinject_overtaken(
-        &mut self,
-        limit: usize,
-        reordering: impl Fn(PathId) -> Duration,
-    ) {
-        for chunk in self.chunks.iter_mut().take(limit) {
-            let Some((path, sent)) = chunk.last_sent.filter(|_| !chunk.is_acked()) else {
-                continue;
-            };
-            let newest = self.newest_acked.get(&path);
-            let is_overtaken = newest.is_some_and(|&newest| sent + reordering(path) < newest);
-            if is_overtaken && chunk.sent_on == PathSet::only(path) {
-                chunk.sent_on = PathSet::EMPTY;
-                self.reinject.insert(chunk.dsn);
-            }
-        }
-    }
-
-    /// Queues again what a hint said has arrived until `before`, of the oldest `limit` chunks: it
-    /// would have been acknowledged by now.
-    pub(crate) fn reinject_hinted(&mut self, before: Timestamp, limit: usize) {
-        for chunk in self.chunks.iter_mut().take(limit).filter(|chunk| !chunk.is_acked()) {
-            if chunk.hinted.is_some_and(|at| at <= before) {
-                chunk.hinted = None;
-                self.reinject.insert(chunk.dsn);
-            }
-        }
-    }
-
-    /// The lowest DSN that is queued to be sent again.
-    pub(crate) fn next_reinjection(&self) -> Option<SegmentInfo> {
-        let dsn = *self.reinject.first()?;
-        self.chunks.get(self.index_of(dsn)).map(info)
-    }
-
-    /// Takes the lowest queued chunk off the queue, cut to at most `max` bytes of DSN space.
-    pub(crate) fn take_reinjection(&mut self, max: u64) -> Option<SegmentInfo> {
-        let dsn = *self.reinject.first()?;
-        self.split_if_longer(dsn, max);
-        self.reinject.remove(&dsn);
-        self.chunks.get(self.index_of(dsn)).map(info)
-    }
-
     /// The chunk at `dsn`, if it is not acknowledged.
     pub(crate) fn unacked_at(&self, dsn: u64) -> Option<SegmentInfo> {
         let chunk = self.chunks.get(self.index_of(dsn))?;
@@ -397,63 +284,6 @@ impl Chunks {
         chunk.is_some_and(|chunk| chunk.sent_on.contains(path))
     }
 
-    /// A data acknowledgement. `on_acked` gets each stream with its newly acknowledged data bytes
-    /// and whether its end mark was among them.
-    pub(crate) fn on_ack(
-        &mut self,
-        rcv_nxt: u64,
-        ranges: &[Range<u64>],
-        mut on_acked: impl FnMut(StreamId, u64, bool),
-    ) -> Result<(), ProtocolError> {
-        let highest = ranges.last().map_or(rcv_nxt, |range| range.end.max(rcv_nxt));
-        if highest > self.next_dsn {
-            return Err(ProtocolError::AckOfUnsent { acked: highest, sent: self.next_dsn });
-        }
-        let una = self.una();
-        let mut new = Vec::new();
-        if rcv_nxt > una {
-            self.acked.insert(una..rcv_nxt, |range| new.push(range));
-        }
-        for range in ranges {
-            let range = range.start.max(una)..range.end.max(una);
-            self.acked.insert(range, |range| new.push(range));
-        }
-        for range in new {
-            self.release(&range, &mut on_acked);
-        }
-        self.pop_acked();
-        Ok(())
-    }
-
-    fn release(&mut self, range: &Range<u64>, on_acked: &mut impl FnMut(StreamId, u64, bool)) {
-        self.split_at(range.start);
-        self.split_at(range.end);
-        let first = self.index_of(range.start);
-        for chunk in self.chunks.range_mut(first..) {
-            if chunk.dsn >= range.end {
-                break;
-            }
-            self.reinject.remove(&chunk.dsn);
-            self.unacked -= chunk.len;
-            self.reserved -= chunk.take_reserved();
-            if let Some((path, sent)) = chunk.last_sent.filter(|_| chunk.times_sent == 1) {
-                let newest = self.newest_acked.entry(path).or_insert(sent);
-                *newest = sent.max(*newest);
-            }
-            let content = std::mem::replace(&mut chunk.content, Content::Acked);
-            if let Content::Data { id, data, fin, .. } = content {
-                on_acked(id, data.len() as u64, fin);
-            }
-        }
-    }
-
-    fn pop_acked(&mut self) {
-        while self.chunks.front().is_some_and(Chunk::is_acked) {
-            self.chunks.pop_front();
-        }
-        self.acked.remove_below(self.una());
-    }
-
     /// Turns everything unacknowledged of a reset stream into skips, to be sent at once. Returns
     /// how many data bytes were held.
     pub(crate) fn abandon(&mut self, stream: StreamId) -> u64 {
@@ -485,6 +315,8 @@ fn info(chunk: &Chunk) -> SegmentInfo {
 mod tests {
     use super::*;
     use crate::codec::Side;
+    use crate::error::ProtocolError;
+    use std::time::Duration;
 
     const NOW: Timestamp = Timestamp::ZERO;
 
