@@ -399,6 +399,25 @@ class PolypathCongestion(Item):
     cwnd_gain: float | None = None
     """window after start-up in bandwidth-delay products. Default: 1."""
 
+    excess_rounds: float | None = None
+    """rounds of that after which the propagation time is measured anew, in rounds. Default: 20."""
+
+    excess_rtts: float | None = None
+    """RTT in times of what the window explains above which not all of the queue is ours. Default:
+    1.1."""
+
+    foreign_rtts: float | None = None
+    """RTT in times of what the window explains above which a queue is not ours. Default: 1.5."""
+
+    growth: float | None = None
+    """factor by which the bandwidth rises in a round of growth. Default: 1.1."""
+
+    growth_gain: float | None = None
+    """pacing and window gain while the bandwidth grows; 1 = never more. Default: 2."""
+
+    growth_rounds: float | None = None
+    """rounds of growth in a row after which growth_gain holds, in rounds. Default: 2."""
+
     high_gain: float | None = None
     """pacing gain of start-up; drain uses its inverse. Default: 2.88890625."""
 
@@ -409,14 +428,14 @@ class PolypathCongestion(Item):
     """pacing gain after start-up. Default: 1.25."""
 
     patience: float | None = None
-    """rounds of a standing queue after which the propagation time is measured anew, in rounds.
+    """rounds of such a queue after which the propagation time is measured anew, in rounds.
     Default: 6."""
 
     probe_rtt_gain: float | None = None
     """window of that measurement in bandwidth-delay products. Default: 0.5."""
 
     queue_rtts: float | None = None
-    """RTT in propagation times above which a queue stands. Default: 1.4."""
+    """RTT in propagation times above which a queue stands. Default: 2."""
 
     rtprop_window: float | None = None
     """age at which the propagation time is measured anew, in s. Default: 10."""

@@ -83,7 +83,7 @@ impl BondConfig {
     /// What one stream may take of the receive buffer while it is alone; the rest stays for
     /// others, so that one slow reader cannot stall them.
     pub(crate) const fn lone_stream_window(&self) -> u64 {
-        self.receive_buffer / 8 * 7
+        self.receive_buffer / 16 * 15
     }
 
     /// What a new stream may send before the receiver has said more.

@@ -7,6 +7,10 @@ use crate::error::{ProtocolError, ReadError};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
+/// This part of a stream's share more than the peer knows is worth telling. What is free and not told
+/// is room that a sender cannot use: where the receive buffer is the limit, so much goodput.
+const WORTH_TELLING: u64 = 16;
+
 /// A segment of a stream as it arrived.
 #[derive(Debug)]
 pub(crate) struct Arriving {
@@ -212,7 +216,7 @@ impl RecvStreams {
         (free / 2).min(self.lone_window).max(self.initial_window)
     }
 
-    /// A new limit for the stream if it is worth telling: a quarter of its share more than known.
+    /// A new limit for the stream if it is worth telling.
     pub(crate) fn raise_limit(&mut self, id: StreamId) -> Option<u64> {
         let stream = self.streams.get(&id)?;
         if stream.final_size().is_some() {
@@ -220,7 +224,7 @@ impl RecvStreams {
         }
         let share = self.share(stream);
         let limit = stream.read_offset() + share;
-        let worth_it = limit >= stream.max_offset + share / 4;
+        let worth_it = limit >= stream.max_offset + share / WORTH_TELLING;
         let stream = self.streams.get_mut(&id)?;
         worth_it.then(|| {
             stream.max_offset = limit;
@@ -262,7 +266,7 @@ mod tests {
         let first = StreamId::new(Side::Edge, 0);
         let second = StreamId::new(Side::Edge, 1);
         streams.open(first);
-        assert_eq!(streams.raise_limit(first), Some(70_000));
+        assert_eq!(streams.raise_limit(first), Some(75_000));
         streams.insert(segment(first, 0, 40_000));
         streams.open(second);
         assert_eq!(

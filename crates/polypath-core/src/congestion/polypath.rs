@@ -5,21 +5,25 @@
 //!
 //! ```text
 //! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
-//! rtprop = min RTT, measured anew every 10 s in half a BDP, and when a queue stands for 6 rounds
+//! rtprop = min RTT, measured anew every 10 s in half a BDP, and after 6 rounds with a queue that
+//!          is not ours, or 20 with one of which a tenth of the RTT is not
 //! cwnd   -> ceil(1.0 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
+//! both with a gain of 2 after two rounds in which bw rose by a tenth without a queue, while it rises
 //! ```
 //!
 //! - Without cycle: a radio link whose rate rises is found by the few milliseconds that always wait
 //!   there (three quanta, and what aggregation of ACKs explains), a round later, instead of once in
-//!   eight rounds; the window, not pacing, holds the flow.
-//! - A queue that stood for a whole round (all its RTTs above 1.4 propagation times) says that the
+//!   eight rounds; the window, not pacing, holds the flow. Where the rate has become many times what
+//!   it was, as after a blockage, steps of a few milliseconds take long: growth in two rounds in a row
+//!   brings the gains of a start-up, until a round brings none.
+//! - A queue that stood for a whole round (all its RTTs above 2 propagation times) says that the
 //!   link was busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
 //!   maximum of ten rounds, which last seconds when the rate fell to a tenth.
 //! - Measuring the propagation time costs half a BDP for one round instead of all but four segments
 //!   for 200 ms.
 //! - A queue that stands although the window followed it is not ours. Either the path has become
 //!   longer, or others fill it: the propagation time is measured anew at once, and if it rose, the
-//!   bandwidth is what it was before.
+//!   bandwidth is what it was before. A path that became a little longer shows after more rounds.
 //!
 //! Loss moves it as little as BBR: it ends start-up, and is followed by packet conservation. Each
 //! subflow on its own, yet through one bottleneck with a loss-based TCP two subflows take about half:
@@ -39,7 +43,7 @@ parameters! {
         pub startup_cwnd_gain: f64 = BbrParameters::DEFAULT.startup_cwnd_gain,
             "startup_cwnd_gain", "", "window gain of start-up and drain", 0.1 to 100.0;
         /// Window after start-up in bandwidth-delay products. Below 1 the bandwidth that is measured
-        /// falls with the window.
+        /// falls with the window where an RTT is so long that three quanta do not make up for it.
         pub cwnd_gain: f64 = 1.0, "cwnd_gain", "",
             "window after start-up in bandwidth-delay products", 0.1 to 100.0;
         /// Pacing gain after start-up.
@@ -56,11 +60,29 @@ parameters! {
         pub probe_rtt_gain: f64 = 0.5, "probe_rtt_gain", "",
             "window of that measurement in bandwidth-delay products", 0.0 to 1.0;
         /// RTTs above this many propagation times show a queue.
-        pub queue_rtts: f64 = 1.4, "queue_rtts", "",
+        pub queue_rtts: f64 = 2.0, "queue_rtts", "",
             "RTT in propagation times above which a queue stands", 1.0 to 1e6;
-        /// Rounds of a queue after which the propagation time is measured anew.
+        /// RTTs above this many times what the window explains show a queue that is not ours.
+        pub foreign_rtts: f64 = 1.5, "foreign_rtts", "",
+            "RTT in times of what the window explains above which a queue is not ours", 1.0 to 1e6;
+        /// Rounds of that after which the propagation time is measured anew.
         pub patience_rounds: f64 = 6.0, "patience", "rounds",
-            "rounds of a standing queue after which the propagation time is measured anew", 1.0 to 1e6;
+            "rounds of such a queue after which the propagation time is measured anew", 1.0 to 1e6;
+        /// RTTs above this many times what the window explains show that not all of the queue is ours.
+        pub excess_rtts: f64 = 1.1, "excess_rtts", "",
+            "RTT in times of what the window explains above which not all of the queue is ours", 1.0 to 1e6;
+        /// Rounds of that after which the propagation time is measured anew.
+        pub excess_rounds: f64 = 20.0, "excess_rounds", "rounds",
+            "rounds of that after which the propagation time is measured anew", 1.0 to 1e6;
+        /// Factor of the bandwidth from round to round that is growth.
+        pub growth: f64 = 1.1, "growth", "",
+            "factor by which the bandwidth rises in a round of growth", 1.0 to 100.0;
+        /// Rounds of growth in a row that make the link a faster one.
+        pub growth_rounds: f64 = 2.0, "growth_rounds", "rounds",
+            "rounds of growth in a row after which growth_gain holds", 1.0 to 1e6;
+        /// Pacing and window gain from then on, until a round without growth.
+        pub growth_gain: f64 = 2.0, "growth_gain", "",
+            "pacing and window gain while the bandwidth grows; 1 = never more", 1.0 to 100.0;
     }
 }
 
@@ -80,8 +102,18 @@ impl Polypath {
 
     /// The controller with other constants.
     pub fn controller(parameters: PolypathParameters) -> Bbr {
-        let PolypathParameters { pacing_gain, probe_rtt_gain, queue_rtts, patience_rounds, .. } =
-            parameters;
+        let steady = Steady {
+            pacing_gain: parameters.pacing_gain,
+            probe_rtt_gain: parameters.probe_rtt_gain,
+            queue_rtts: parameters.queue_rtts,
+            foreign_rtts: parameters.foreign_rtts,
+            patience_rounds: parameters.patience_rounds,
+            excess_rtts: parameters.excess_rtts,
+            excess_rounds: parameters.excess_rounds,
+            growth: parameters.growth,
+            growth_rounds: parameters.growth_rounds,
+            growth_gain: parameters.growth_gain,
+        };
         let bbr = BbrParameters {
             high_gain: parameters.high_gain,
             startup_cwnd_gain: parameters.startup_cwnd_gain,
@@ -93,7 +125,7 @@ impl Polypath {
             probe_rtt_ms: 0.0,
             ..BbrParameters::DEFAULT
         };
-        Bbr::steady(bbr, Steady { pacing_gain, probe_rtt_gain, queue_rtts, patience_rounds })
+        Bbr::steady(bbr, steady)
     }
 
     /// An instance for the registry. Nothing in it is random.
@@ -123,14 +155,18 @@ mod tests {
     }
 
     impl Sender {
-        /// Through start-up and drain.
-        fn steady() -> Self {
-            let mut sender = Self {
+        fn new() -> Self {
+            Self {
                 control: Polypath::controller(PolypathParameters::DEFAULT),
                 subflows: subflows(MSS, &[(400.0 * MSS as f64, 20)]),
                 now: Timestamp::ZERO,
                 delivered: 0,
-            };
+            }
+        }
+
+        /// Through start-up and drain.
+        fn steady() -> Self {
+            let mut sender = Self::new();
             (0..5).for_each(|_| sender.round(20, RATE));
             sender.round_with(20, RATE, |ack| Ack { bytes_in_flight: 100_000, ..ack });
             (0..3).for_each(|_| sender.round(20, RATE));
@@ -163,6 +199,10 @@ mod tests {
 
         fn cwnd(&self) -> f64 {
             self.subflows.get(path(0)).expect("it was inserted").cwnd
+        }
+
+        fn bandwidth(&self) -> f64 {
+            self.control.bandwidth_estimate(path(0)).expect("a rate was measured")
         }
 
         fn pacing(&self) -> f64 {
@@ -231,6 +271,61 @@ mod tests {
         assert!((sender.pacing() / (1.25 * 0.99 * RATE) - 1.0).abs() < 1e-9, "{}", sender.pacing());
         (0..5).for_each(|_| sender.round(60, RATE));
         assert!(sender.cwnd() > 1.1 * 3.0 * 250_000.0, "{}", sender.cwnd());
+    }
+
+    /// The path becomes longer by two fifths, less than what shows a queue: what is measured falls with
+    /// the window, until after 20 rounds the propagation time is measured anew. It is 28 ms then.
+    #[test]
+    fn a_path_that_becomes_a_little_longer_is_found() {
+        let mut sender = Sender::steady();
+        let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
+        (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
+        let probes = |sender: &Sender| sender.control.holds_back(path(0));
+        let mut rounds = 0;
+        while !probes(&sender) {
+            sender.round_with(28, sender.cwnd() / 0.028, quiet);
+            rounds += 1;
+        }
+        assert_eq!(rounds, 21, "the first round's RTTs are known when it ends");
+        let little = |ack: Ack| Ack { bytes_in_flight: 0, ..ack };
+        (0..4).for_each(|_| sender.round_with(28, RATE / 10.0, little));
+        (0..20).for_each(|_| sender.round_with(28, RATE, |ack| ack));
+        (0..10).for_each(|_| sender.round_with(28, RATE, quiet));
+        // 234 segments, and the quanta of 10.
+        assert_eq!(sender.cwnd() / MSS as f64, 264.0);
+    }
+
+    /// The rate of the link is now eight times as much. Each round delivers what was in flight. One round
+    /// of growth may be chance; after the second the gain is 2, until what is delivered grows no more.
+    #[test]
+    fn growth_in_two_rounds_in_a_row_doubles_the_gains() {
+        let mut sender = Sender::steady();
+        let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
+        (0..12).for_each(|_| sender.round_with(20, RATE, quiet));
+        let gain = |sender: &Sender| sender.pacing() / (0.99 * sender.bandwidth());
+        sender.round(20, 1.12 * RATE);
+        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+        sender.round(20, 1.25 * RATE);
+        assert!((gain(&sender) - 2.0).abs() < 1e-9, "{}", gain(&sender));
+        assert!(sender.cwnd() > 1.9 * 1.12 * 250_000.0, "{}", sender.cwnd());
+        sender.round(20, 1.25 * RATE);
+        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+    }
+
+    /// The receive window holds the sender in start-up, by which all of its samples are limited: the
+    /// queue is its own, and no reason to measure the propagation time.
+    #[test]
+    fn a_queue_in_start_up_is_not_foreign() {
+        let mut sender = Sender::new();
+        let limited = |ack: Ack| {
+            let rate = ack.rate.map(|sample| RateSample { app_limited: true, ..sample });
+            Ack { rate, ..ack }
+        };
+        sender.round_with(20, RATE, limited);
+        for _ in 0..100 {
+            sender.round_with(60, RATE, limited);
+            assert!(!sender.control.holds_back(path(0)));
+        }
     }
 
     /// After ten seconds without an RTT as low as the estimate, half a BDP: 125,000 bytes.

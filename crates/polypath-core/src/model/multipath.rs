@@ -21,8 +21,9 @@ use super::tunnel::{Limit, MOST_LINKS};
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
-/// What schedulers that wait let holes fill of the receive window: `window_share` of edpf.
-pub(super) const USED_OF_WINDOW: f64 = 0.8;
+/// What bonds whose schedulers wait use of the receive buffer: fifteen sixteenths are for a stream, and
+/// edpf keeps a margin for the holes of all but the best path.
+pub(super) const USED_OF_WINDOW: f64 = 0.9;
 
 /// A path, alike in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,8 +92,8 @@ impl SchedulerFamily {
     /// greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Selective => [0.82, 1.19],
-            Self::Greedy | Self::Redundant => [0.72, 1.72],
+            Self::Selective => [0.93, 1.26],
+            Self::Greedy | Self::Redundant => [0.77, 1.71],
         }
     }
 }

@@ -32,10 +32,11 @@
 mod admission;
 mod placing;
 
+use self::admission::Admitted;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::registry::{Description, Kind, Values, parameters};
-use polypath_units::{PathId, PathSet, Timestamp};
+use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -155,14 +156,22 @@ impl Edpf {
     }
 
     /// The paths for this segment: all for a reinjection, which fills a hole instead of making one.
-    fn admitted(&self, forecasts: &[Forecast], queue: &QueueView) -> PathSet {
+    fn admitted(&self, forecasts: &[Forecast], queue: &QueueView) -> Admitted {
         let EdpfParameters { window_share, ahead, .. } = self.parameters;
         if queue.reinjection || window_share <= 0.0 {
-            return forecasts.iter().map(|f| f.path.id).collect();
+            return Admitted { paths: forecasts.iter().map(|f| f.path.id).collect(), best: None };
         }
         // The share is a margin for holes, which those who send ahead do not plan to make.
         let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
         admission::admitted(forecasts, window, queue.segment, ahead)
+    }
+
+    /// What a hole may let fill of the receive window while a segment is on this path, in bytes. The
+    /// path that carries most alone may fill it all, as it does without the others: a part of its
+    /// window would be worse than it is by itself.
+    fn window(&self, path: &Forecast, best: Option<PathId>, queue: &QueueView) -> f64 {
+        let share = if best == Some(path.path.id) { 1.0 } else { self.parameters.window_share };
+        queue.window as f64 * share
     }
 
     /// Sends on this path what follows `skip` bytes.
@@ -190,11 +199,12 @@ impl Scheduler for Edpf {
             candidates.iter().filter_map(|p| self.forecast(p, queue.segment, now)).collect();
         let admitted = self.admitted(&forecasts, queue);
         let (used, spare): (Vec<_>, Vec<_>) =
-            forecasts.into_iter().partition(|f| admitted.contains(f.path.id));
+            forecasts.into_iter().partition(|f| admitted.paths.contains(f.path.id));
         let (best, faster, skip) = if let Some(best) = earliest(&used) {
             let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
             let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
-            let skip = self.skip(&best, &faster, queue);
+            let window = self.window(&best, admitted.best, queue);
+            let skip = self.skip(&best, &faster, queue, window);
             (best, faster, skip)
         } else if let Some(best) = earliest(&spare) {
             (best, used, None)

@@ -6,6 +6,7 @@ mod recovery;
 use super::BbrParameters;
 use super::aggregation::Aggregation;
 use super::excess::{ExcessLoss, LossLimits, is_queued};
+use super::growth::Growth;
 use super::model::{FullPipe, Model};
 use super::probe_rtt::ProbeRtt;
 use super::steady::{StandingQueue, Steady};
@@ -52,6 +53,7 @@ pub(super) struct Flow {
     /// What replaces the gain cycle, for controllers that have none.
     steady: Option<Steady>,
     queue: StandingQueue,
+    growth: Growth,
 }
 
 impl Flow {
@@ -69,6 +71,7 @@ impl Flow {
             recovering: None,
             steady,
             queue: StandingQueue::default(),
+            growth: Growth::default(),
         }
     }
 
@@ -86,6 +89,7 @@ impl Flow {
     ) {
         let foreign = self.steady.is_some_and(|steady| self.follow_queue(ack, parameters, steady));
         self.model.update_bandwidth(ack);
+        self.follow_growth(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
         if ack.round_start && ack.rate.is_some_and(|sample| !sample.app_limited) {
@@ -190,7 +194,7 @@ impl Flow {
     }
 
     fn leave_probe_rtt(&mut self, now: Timestamp, subflow: &mut Subflow, random: &mut SplitMix64) {
-        self.model.confirm_rtprop(now, self.steady.map_or(1.0, |steady| steady.queue_rtts));
+        self.model.confirm_rtprop(now, self.steady.map_or(1.0, |steady| steady.excess_rtts));
         subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
         if self.full_pipe.reached() {
             self.enter_probe_bw(now, random);
@@ -204,7 +208,7 @@ impl Flow {
             Mode::Startup => parameters.high_gain,
             Mode::Drain => 1.0 / parameters.high_gain,
             Mode::ProbeBw { phase, .. } => {
-                self.steady.map_or(CYCLE[phase], |steady| steady.pacing_gain)
+                self.steady.map_or(CYCLE[phase], |it| self.grown_gain(&it, it.pacing_gain))
             }
             Mode::ProbeRtt(_) => 1.0,
         }
@@ -213,7 +217,9 @@ impl Flow {
     fn cwnd_gain(&self, parameters: &BbrParameters) -> f64 {
         match self.mode {
             Mode::Startup | Mode::Drain => parameters.startup_cwnd_gain,
-            Mode::ProbeBw { .. } => parameters.cwnd_gain,
+            Mode::ProbeBw { .. } => self
+                .steady
+                .map_or(parameters.cwnd_gain, |it| self.grown_gain(&it, parameters.cwnd_gain)),
             Mode::ProbeRtt(_) => 1.0,
         }
     }

@@ -33,6 +33,7 @@
 pub(super) mod aggregation;
 pub(super) mod excess;
 mod flow;
+mod growth;
 pub(super) mod model;
 pub(super) mod probe_rtt;
 pub(super) mod steady;

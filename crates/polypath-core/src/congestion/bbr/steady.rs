@@ -13,8 +13,20 @@ pub(in crate::congestion) struct Steady {
     pub(in crate::congestion) probe_rtt_gain: f64,
     /// RTTs above this many propagation times show a queue.
     pub(in crate::congestion) queue_rtts: f64,
-    /// A queue that has stood for so many rounds is not ours: the propagation time is measured anew.
+    /// RTTs above this many times what the window explains show a queue that is not ours.
+    pub(in crate::congestion) foreign_rtts: f64,
+    /// After so many rounds of it the propagation time is measured anew.
     pub(in crate::congestion) patience_rounds: f64,
+    /// RTTs above this many times what the window explains show that not all of the queue is ours.
+    pub(in crate::congestion) excess_rtts: f64,
+    /// After so many rounds of that the propagation time is measured anew.
+    pub(in crate::congestion) excess_rounds: f64,
+    /// A round in which the bandwidth rose by this factor at least is one of growth.
+    pub(in crate::congestion) growth: f64,
+    /// After so many rounds of growth in a row, pacing and window have `growth_gain`.
+    pub(in crate::congestion) growth_rounds: f64,
+    /// Pacing and window gain while the bandwidth grows.
+    pub(in crate::congestion) growth_gain: f64,
 }
 
 /// Rounds during all of which a queue stood. The link was busy then, so that what it delivered is
@@ -27,6 +39,7 @@ pub(super) struct StandingQueue {
     last: [f64; 2],
     stands: bool,
     foreign_rounds: u32,
+    excess_rounds: u32,
 }
 
 /// RTTs above which there is a queue.
@@ -34,8 +47,10 @@ pub(super) struct StandingQueue {
 pub(super) struct QueueLimits {
     /// Above this there is one.
     pub(super) any: Duration,
-    /// Above this there is more than the flow's own window explains.
-    pub(super) own: Duration,
+    /// Above this there is one that the flow's own window does not explain.
+    pub(super) foreign: Duration,
+    /// Above this there is more than the window explains.
+    pub(super) excess: Duration,
 }
 
 impl StandingQueue {
@@ -54,9 +69,13 @@ impl StandingQueue {
 
     fn end_round(&mut self, limits: Option<QueueLimits>) {
         let seen = self.least_rtt.take().zip(limits);
-        let foreign = seen.is_some_and(|(least, limits)| least > limits.own);
-        self.stands = seen.is_some_and(|(least, limits)| least > limits.any);
-        self.foreign_rounds = if foreign { self.foreign_rounds + 1 } else { 0 };
+        let above = |limit: fn(QueueLimits) -> Duration| {
+            seen.is_some_and(|(least, limits)| least > limit(limits))
+        };
+        self.stands = above(|limits| limits.any);
+        let counted = |rounds: u32, another| if another { rounds.saturating_add(1) } else { 0 };
+        self.foreign_rounds = counted(self.foreign_rounds, above(|limits| limits.foreign));
+        self.excess_rounds = counted(self.excess_rounds, above(|limits| limits.excess));
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
     }
 
@@ -65,9 +84,10 @@ impl StandingQueue {
         self.stands
     }
 
-    /// For how many whole rounds there has been more of it than the window explains.
-    pub(super) const fn foreign_rounds(&self) -> u32 {
-        self.foreign_rounds
+    /// Whether it has stood for too long, or excessively, to be the flow's own.
+    pub(super) fn is_foreign(&self, steady: &Steady) -> bool {
+        f64::from(self.foreign_rounds) >= steady.patience_rounds
+            || f64::from(self.excess_rounds) >= steady.excess_rounds
     }
 
     /// What the link delivered in the last two whole rounds, in bytes/s.
@@ -78,6 +98,7 @@ impl StandingQueue {
     /// Counts rounds from here.
     pub(super) const fn restart(&mut self) {
         self.foreign_rounds = 0;
+        self.excess_rounds = 0;
     }
 }
 
@@ -86,8 +107,25 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, rate};
 
-    const LIMITS: Option<QueueLimits> =
-        Some(QueueLimits { any: Duration::from_millis(28), own: Duration::from_millis(40) });
+    const LIMITS: Option<QueueLimits> = Some(QueueLimits {
+        any: Duration::from_millis(28),
+        foreign: Duration::from_millis(40),
+        excess: Duration::from_millis(35),
+    });
+
+    /// Three rounds of a foreign queue are too many, or five of an excessive one.
+    const STEADY: Steady = Steady {
+        pacing_gain: 1.0,
+        probe_rtt_gain: 0.5,
+        queue_rtts: 2.0,
+        foreign_rtts: 1.5,
+        patience_rounds: 3.0,
+        excess_rtts: 1.1,
+        excess_rounds: 5.0,
+        growth: 1.1,
+        growth_rounds: 2.0,
+        growth_gain: 2.0,
+    };
 
     /// An ACK with an RTT in ms and a rate; of a new round or not.
     fn event(rtt: u64, bytes_per_sec: f64, round_start: bool) -> Ack {
@@ -100,25 +138,41 @@ mod tests {
         let mut queue = StandingQueue::default();
         let mut on = |rtt, new| {
             queue.on_ack(&event(rtt, 1.0, new), LIMITS);
-            (queue.stands(), queue.foreign_rounds())
+            queue.stands()
         };
-        assert_eq!(on(60, true), (false, 0));
-        assert_eq!(on(29, false), (false, 0));
-        assert_eq!(on(50, true), (true, 0), "29 ms was the least");
-        assert_eq!(on(28, false), (true, 0), "the round is not over");
-        assert_eq!(on(50, true), (false, 0));
-        assert_eq!([on(50, true), on(41, true), on(40, true)], [(true, 1), (true, 2), (true, 3)]);
-        assert_eq!(on(50, true), (true, 0), "40 ms is explained");
+        assert!(!on(60, true));
+        assert!(!on(29, false));
+        assert!(on(50, true), "29 ms was the least");
+        assert!(on(28, false), "the round is not over");
+        assert!(!on(50, true));
+    }
+
+    /// After the first round, which says nothing yet.
+    #[test]
+    fn a_queue_that_stays_is_foreign_the_sooner_the_larger_it_is() {
+        let rounds = |rtts: &[u64]| {
+            let mut queue = StandingQueue::default();
+            let mut foreign = |rtt: &u64| {
+                queue.on_ack(&event(*rtt, 1.0, true), LIMITS);
+                queue.is_foreign(&STEADY)
+            };
+            rtts.iter().position(&mut foreign)
+        };
+        assert_eq!(rounds(&[41; 9]), Some(3));
+        assert_eq!(rounds(&[36; 9]), Some(5));
+        assert_eq!(rounds(&[41, 41, 40, 41, 41, 41]), Some(5), "40 ms is excess alone");
+        assert_eq!(rounds(&[35; 9]), None, "the window explains it");
+        assert_eq!(rounds(&[36, 36, 36, 36, 35, 36, 36, 36, 36]), None);
     }
 
     #[test]
     fn rounds_of_foreign_queues_can_be_counted_anew() {
         let mut queue = StandingQueue::default();
-        (0..3).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
-        assert_eq!(queue.foreign_rounds(), 2);
+        (0..4).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
+        assert!(queue.is_foreign(&STEADY));
         queue.restart();
-        queue.on_ack(&event(50, 1.0, true), LIMITS);
-        assert_eq!(queue.foreign_rounds(), 1);
+        (0..2).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
+        assert!(!queue.is_foreign(&STEADY));
     }
 
     #[test]

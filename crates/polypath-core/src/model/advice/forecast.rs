@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! K(B) = max sum y_i,  y_i <= x_i,  sum y_i h_i <= B      Little's law: what is under way fits in
-//! P(B) = max over prefixes S by hole of min(sum x_i, 0.8 B / max h_i)
+//! P(B) = max over prefixes S by hole of min(sum x_i, 0.9 B / max h_i)
 //! A(B) = min(sum x_i, B / max h_i)                        the slowest link holds all others up
 //!
 //! edpf    = P(B)^0.7 K(B / 2)^0.3

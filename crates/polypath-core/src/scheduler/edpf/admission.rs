@@ -17,7 +17,7 @@
 use super::Forecast;
 use super::placing::shortest;
 use crate::scheduler::carried::Carried;
-use polypath_units::PathSet;
+use polypath_units::{PathId, PathSet};
 
 /// Estimates differ from call to call by this share without meaning it.
 const TOLERANCE: f64 = 0.001;
@@ -58,14 +58,24 @@ fn rate(path: &Forecast) -> f64 {
     if view.in_slow_start { path.rate.max(view.cwnd as f64 / path.srtt) } else { path.rate }
 }
 
+/// The paths to use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Admitted {
+    pub(super) paths: PathSet,
+    /// The one that carries most alone.
+    pub(super) best: Option<PathId>,
+}
+
 /// The paths to use for new data, through a receive window that admits so many bytes behind a hole.
-pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64, ahead: bool) -> PathSet {
+pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64, ahead: bool) -> Admitted {
     let window = Window { bytes: window, segment: segment.max(1) as f64, paths, ahead };
     let mut ranked: Vec<_> = paths.iter().map(|f| (f.path.id, window.alone(f))).collect();
     let goodput = |carried: &Carried| carried.goodput(window.bytes);
     ranked.sort_by(|(_, a), (_, b)| goodput(b).total_cmp(&goodput(a)));
     let mut ranked = ranked.into_iter();
-    let Some((best, mut set)) = ranked.next() else { return PathSet::EMPTY };
+    let Some((best, mut set)) = ranked.next() else {
+        return Admitted { paths: PathSet::EMPTY, best: None };
+    };
     let mut admitted = PathSet::only(best);
     for (id, path) in ranked {
         let more = set.with(path);
@@ -74,5 +84,5 @@ pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64, ahead: boo
             set = more;
         }
     }
-    admitted
+    Admitted { paths: admitted, best: Some(best) }
 }

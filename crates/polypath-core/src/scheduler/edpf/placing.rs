@@ -7,14 +7,15 @@
 use super::{Edpf, Forecast, QueueView};
 
 impl Edpf {
-    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. What is
-    /// sent again closes a hole that all behind it waits for: only the earliest delivery is good
+    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. `window`:
+    /// bytes that a hole may let fill. What is sent again closes a hole that all behind it waits for: only the earliest delivery is good
     /// enough.
     pub(super) fn skip(
         &self,
         slow: &Forecast,
         faster: &[Forecast],
         queue: &QueueView,
+        window: f64,
     ) -> Option<u64> {
         if faster.is_empty() {
             return Some(0);
@@ -24,7 +25,7 @@ impl Edpf {
             return None;
         }
         let skip = if self.sends_ahead(faster) { within_reach(lead, queue) } else { 0 };
-        (!self.exhausts_window(slow, faster, skip, queue)).then_some(skip)
+        (!self.exhausts_window(slow, faster, skip, queue, window)).then_some(skip)
     }
 
     /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
@@ -47,6 +48,7 @@ impl Edpf {
         faster: &[Forecast],
         skip: u64,
         queue: &QueueView,
+        window: f64,
     ) -> bool {
         if self.parameters.window_share <= 0.0 {
             return false;
@@ -57,7 +59,7 @@ impl Edpf {
         let rest = queue.unsent.saturating_sub(queue.segment + skip) as f64;
         let behind = (sent - skip as f64).clamp(0.0, rest);
         let own = (slow.path.in_flight + queue.segment) as f64;
-        behind + own > queue.window as f64 * self.parameters.window_share
+        behind + own > window
     }
 
     /// Bytes that a path sends in the next `secs` seconds.

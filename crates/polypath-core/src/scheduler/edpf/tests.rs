@@ -121,6 +121,18 @@ fn what_the_slower_path_carries_counts_as_behind() {
     assert_eq!(pick, ahead(999));
 }
 
+/// A fast path of a tenth of the rate: the far path, which carries most of what the window admits, may
+/// fill it as it does alone. 800 of 1000 segments are no reason to stop; where it carries less than the
+/// fast one, they are.
+#[test]
+fn the_path_that_carries_most_may_fill_the_window() {
+    let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
+    let (minor, major) = (PathView { rate: fast().rate / 20.0, ..full(fast()) }, full(fast()));
+    let picked = |fast| pick(&[fast, loaded(wide, 850)], &queue(1_000_000, 1_000));
+    assert!(!is_wait(picked(minor)));
+    assert!(is_wait(picked(major)));
+}
+
 /// Until the ACK over the slow path, 100 ms, the fast one sends 1000 segments.
 #[test]
 fn a_small_window_is_kept_for_the_fast_path() {

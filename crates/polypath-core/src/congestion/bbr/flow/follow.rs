@@ -1,4 +1,4 @@
-//! The bandwidth follows standing queues, for controllers without gain cycle.
+//! How controllers without gain cycle follow a path: down by the queue that stands, up by growth.
 
 use super::Flow;
 use crate::congestion::Ack;
@@ -15,13 +15,33 @@ impl Flow {
         steady: Steady,
     ) -> bool {
         self.queue.on_ack(ack, self.queue_limits(ack.mss, parameters, steady));
-        if ack.round_start && self.full_pipe.reached() {
+        if !self.full_pipe.reached() {
+            // The window does not follow yet: a sender that the receive window holds in start-up has a
+            // queue of its own.
+            self.queue.restart();
+            return false;
+        }
+        if ack.round_start {
             match self.queue.stands() {
                 true => self.model.lower_bandwidth(self.queue.drained_at()),
                 false => self.model.trust_bandwidth(),
             }
         }
-        f64::from(self.queue.foreign_rounds()) >= steady.patience_rounds
+        self.queue.is_foreign(&steady)
+    }
+
+    /// Counts the rounds in which the bandwidth grew.
+    pub(super) fn follow_growth(&mut self, ack: &Ack) {
+        let Some(steady) = self.steady.filter(|_| ack.round_start) else { return };
+        self.growth.on_round(self.model.bandwidth(), self.queue.stands(), steady.growth);
+    }
+
+    /// `gain`, or the gain of growth while the bandwidth grows.
+    pub(super) fn grown_gain(&self, steady: &Steady, gain: f64) -> f64 {
+        match f64::from(self.growth.rounds()) >= steady.growth_rounds {
+            true => gain.max(steady.growth_gain),
+            false => gain,
+        }
     }
 
     fn queue_limits(
@@ -35,8 +55,11 @@ impl Flow {
         // A window takes so long to drain: at a low rate it is mostly send quanta.
         let target = self.inflight(parameters.cwnd_gain, mss);
         let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
-        let limit = |secs: f64| Duration::try_from_secs_f64(steady.queue_rtts * secs);
-        let own = limit(rtprop.max(window)).unwrap_or(Duration::MAX);
-        Some(QueueLimits { any: limit(rtprop).unwrap_or(Duration::MAX), own })
+        let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);
+        Some(QueueLimits {
+            any: limit(steady.queue_rtts * rtprop),
+            foreign: limit(steady.foreign_rtts * rtprop.max(window)),
+            excess: limit(steady.excess_rtts * rtprop.max(window)),
+        })
     }
 }
