@@ -158,6 +158,7 @@ pub(crate) struct Probe {
     pub(crate) next_at: Timestamp,
     interval: Duration,
     next_id: u64,
+    started_at: Timestamp,
     /// Probes with an id below this are answered late: they were for an earlier failure.
     first_id: u64,
 }
@@ -169,11 +170,18 @@ impl Probe {
     const FAST_PROBES: u64 = 40;
 
     fn new() -> Self {
-        Self { next_at: Timestamp::MAX, interval: Self::FIRST_INTERVAL, next_id: 0, first_id: 0 }
+        Self {
+            next_at: Timestamp::MAX,
+            interval: Self::FIRST_INTERVAL,
+            next_id: 0,
+            started_at: Timestamp::ZERO,
+            first_id: 0,
+        }
     }
 
     pub(crate) fn start(&mut self, now: Timestamp) {
         self.first_id = self.next_id;
+        self.started_at = now;
         self.interval = Self::FIRST_INTERVAL;
         self.next_at = now;
     }
@@ -264,6 +272,12 @@ impl Path {
 
     pub(crate) fn is_failed(&self) -> bool {
         self.state == PathState::Failed
+    }
+
+    /// Whether it has failed, and nothing has arrived on it for so long since.
+    pub(crate) fn is_silent(&self, now: Timestamp, silence: Duration) -> bool {
+        let since = self.probe.started_at.max(self.last_arrival);
+        self.is_failed() && now - since >= silence
     }
 
     /// When the path must be used to stay alive. A failed one is probed instead.

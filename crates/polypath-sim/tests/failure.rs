@@ -176,6 +176,46 @@ fn all_paths_die_for_three_seconds() {
     }
 }
 
+/// A NAT gives the only path a new address while nothing comes down: the hub's challenges of that address
+/// are lost, after which its connection answers nothing any more. The edge dials a second one once 5 s
+/// were silent. Until the path has failed a second passes at most, and 0.4 s between two probes of it;
+/// three RTTs of 30 ms are for handshake and join. The idle time-out is 30 s.
+#[test]
+fn a_path_whose_connection_went_deaf_is_dialled_anew() {
+    let (mut world, mut transfer) = loaded(ALONE);
+    run(&mut world, &mut transfer, DOWN);
+    world.set_link_down(0, Direction::Down, true);
+    world.change_address(0);
+    run(&mut world, &mut transfer, DOWN + Duration::from_secs(4));
+    world.set_link_down(0, Direction::Down, false);
+    let delivered = transfer.delivered();
+    run(&mut world, &mut transfer, DOWN + Duration::from_millis(6_500));
+    assert!(transfer.delivered() > delivered, "{:?}", world.events);
+    let joined = |(_, event): &&(_, _)| matches!(event, NodeEvent::PathJoined { .. });
+    assert_eq!(world.events.iter().filter(joined).count(), 4, "each end twice: {:?}", world.events);
+}
+
+/// The edge is dialling a second connection when the path answers again, at any stage of it. A probe
+/// every 0.4 s finds that, and an RTT later data flows, on the one connection or the other.
+#[test]
+fn a_path_that_answers_while_it_is_dialled_anew_carries_data() {
+    for ms in (5_000..7_500).step_by(125) {
+        let (mut world, mut transfer) = loaded(ALONE);
+        run(&mut world, &mut transfer, DOWN);
+        world.set_down(0, true);
+        run(&mut world, &mut transfer, DOWN + Duration::from_millis(ms));
+        world.set_down(0, false);
+        let delivered = transfer.delivered();
+        let limit = world.now() + Duration::from_millis(600);
+        run(&mut world, &mut transfer, limit);
+        assert!(transfer.delivered() > delivered, "after {ms} ms: {:?}", world.events);
+        let delivered = transfer.delivered();
+        run(&mut world, &mut transfer, limit + Duration::from_secs(2));
+        // Half of 30 Mbit/s for the two seconds after that.
+        assert!(transfer.delivered() > delivered + 3_750_000, "after {ms} ms");
+    }
+}
+
 /// While it is dead for longer than the idle time-outs of QUIC and the bond, with another path or
 /// without, connections end; the edge makes new ones. An attempt that nobody answers lasts 2 s, and
 /// QUIC repeats its first packet after 0.3 and 0.9 s: of a path that comes back at any time, one

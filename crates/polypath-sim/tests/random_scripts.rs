@@ -64,11 +64,6 @@ fn whatever_happens_streams_are_whole_or_end_with_an_error() {
     assert!(all || !enough, "{kinds:?}");
 }
 
-/// Open finding. A bond of a single path, whose NAT gives it a new address while the way down is
-/// silent: the hub's two PATH_CHALLENGEs are lost, after which its QUIC connection sends nothing any
-/// more, not even acknowledgements of the edge's probes, and the bond ends with its idle time-out.
-const CHALLENGE_LOST: [u64; 1] = [342];
-
 /// The same with every congestion control, slow start, scheduler and failure detector that there is.
 #[test]
 fn whatever_a_bond_is_composed_of_streams_are_whole_or_end_with_an_error() {
@@ -76,13 +71,8 @@ fn whatever_a_bond_is_composed_of_streams_are_whole_or_end_with_an_error() {
         let [edge, hub] = composed(seed);
         play_with(seed, [&edge, &hub]);
     });
-    let mended = CHALLENGE_LOST
-        .iter()
-        .find(|&seed| seeds(COMPOSED_RUNS).contains(seed) && !failed.contains(seed));
-    assert_eq!(mended, None, "what was an open finding is none any more");
     let failed: Vec<_> = failed
         .into_iter()
-        .filter(|seed| !CHALLENGE_LOST.contains(seed))
         .map(|seed| {
             let [edge, hub] = composed(seed);
             format!("{seed}: edge {edge}, hub {hub}")

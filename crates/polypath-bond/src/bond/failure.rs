@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::path::PathState;
 use polypath_core::failure::Action;
 use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
 
 impl Bond {
     /// Does what the failure detector wants done.
@@ -55,6 +56,21 @@ impl Bond {
         path.probe.stop();
         self.congestion.set_usable(id, true);
         self.events.push_back(Event::PathRecovered(id));
+    }
+
+    /// Paths that have failed and on which nothing has arrived for so long since.
+    pub(crate) fn silent_paths(
+        &self,
+        now: Timestamp,
+        silence: Duration,
+    ) -> impl Iterator<Item = PathId> {
+        let silent = self.paths.values().filter(move |path| path.is_silent(now, silence));
+        silent.map(|path| path.id)
+    }
+
+    /// Whether the path exists and has not failed.
+    pub(crate) fn is_path_active(&self, id: PathId) -> bool {
+        self.paths.get(&id).is_some_and(|path| !path.is_failed())
     }
 
     pub(super) fn on_pong(&mut self, id: PathId, probe: u64, now: Timestamp) {

@@ -81,6 +81,7 @@ impl Node {
             entry.bond.remove_path(id);
             self.close_connection(index, CloseCode::PathReplaced, now);
         }
+        self.close_spare(key, id, CloseCode::PathReplaced, now);
         self.try_connect(key, &spec, now)?;
         if let Some(entry) = self.bonds.get_mut(&key) {
             entry.wanted.insert(id, Wanted::new(spec));
@@ -97,6 +98,7 @@ impl Node {
         if let Some(index) = entry.carriers.remove(&path) {
             self.close_connection(index, CloseCode::PathRemoved, now);
         }
+        self.close_spare(key, path, CloseCode::PathRemoved, now);
         self.mark_bond(key);
     }
 
@@ -121,6 +123,22 @@ impl Node {
         spec: &PathSpec,
         now: Timestamp,
     ) -> Result<(), NodeError> {
+        let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&spec.id));
+        let index = self.dial(key, spec, wanted.and_then(|wanted| wanted.srtt), now)?;
+        if let Some(entry) = self.bonds.get_mut(&key) {
+            entry.carriers.insert(spec.id, index);
+        }
+        Ok(())
+    }
+
+    /// Begins a connection for a path whose RTT was `srtt`.
+    pub(super) fn dial(
+        &mut self,
+        key: BondKey,
+        spec: &PathSpec,
+        srtt: Option<Duration>,
+        now: Timestamp,
+    ) -> Result<usize, NodeError> {
         let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
         let recorder = Recorder::default();
         let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&spec.id));
@@ -132,12 +150,8 @@ impl Node {
             connected.map_err(|source| NodeError::Connect { remote: spec.remote, source })?;
         let path = QuicPath::new(connection, recorder, self.epoch);
         let index = self.insert_connection(handle, path, spec.socket, Some((key, spec.id)), now);
-        if let Some(entry) = self.bonds.get_mut(&key) {
-            entry.carriers.insert(spec.id, index);
-            let srtt = entry.wanted.get(&spec.id).and_then(|wanted| wanted.srtt);
-            self.timers.set(Timer::Join(index), now + patience(srtt));
-        }
-        Ok(())
+        self.timers.set(Timer::Join(index), now + patience(srtt));
+        Ok(index)
     }
 
     pub(super) fn connect_path(&mut self, key: BondKey, path: PathId, now: Timestamp) {

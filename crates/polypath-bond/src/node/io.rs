@@ -327,6 +327,7 @@ impl Node {
                     if let Some(entry) = self.bonds.get_mut(&key) {
                         entry.bond.handle_timeout(now);
                     }
+                    self.dial_spares(key, now);
                     self.mark_bond(key);
                 }
                 Timer::Retry(key, path) => self.connect_path(key, path, now),
@@ -360,6 +361,7 @@ impl Node {
 
     /// A bond loses the connection of a path. Returns whether the path is to be joined again.
     fn detach(&mut self, index: usize, key: BondKey, path: PathId, reason: LossReason) -> bool {
+        self.forget_spare(index, key, path);
         let Some(entry) = self.bonds.get_mut(&key) else { return false };
         if entry.carriers.get(&path) != Some(&index) {
             return false;
@@ -404,7 +406,11 @@ impl Node {
         }
         connection.stage = Stage::Joining;
         match self.role {
-            super::Role::Edge { .. } => self.send_join(index, now),
+            super::Role::Edge { .. } => {
+                if self.promote_spare(index, now) {
+                    self.send_join(index, now);
+                }
+            }
             super::Role::Hub(_) => self.on_join_data(index, now),
         }
     }

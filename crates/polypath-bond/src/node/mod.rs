@@ -7,6 +7,7 @@ mod edge;
 mod feedback;
 mod hub;
 mod io;
+mod spare;
 mod timers;
 mod types;
 
@@ -87,6 +88,8 @@ struct Entry {
     established: bool,
     /// The connection of each path.
     carriers: BTreeMap<PathId, usize>,
+    /// Edge: connections that are being set up in place of those of silent paths.
+    spares: BTreeMap<PathId, usize>,
     /// Edge: the paths that are to exist.
     wanted: BTreeMap<PathId, Wanted>,
     is_dirty: bool,
@@ -199,10 +202,11 @@ impl Node {
         let Some(entry) = self.bonds.get_mut(&key) else { return };
         let code = entry.bond.close_code();
         let carriers = std::mem::take(&mut entry.carriers);
+        let spares = std::mem::take(&mut entry.spares);
         for &path in entry.wanted.keys() {
             self.timers.cancel(Timer::Retry(key, path));
         }
-        for index in carriers.into_values() {
+        for index in carriers.into_values().chain(spares.into_values()) {
             self.close_connection(index, code, now);
         }
     }
@@ -277,6 +281,7 @@ impl Node {
             peer,
             established,
             carriers: BTreeMap::new(),
+            spares: BTreeMap::new(),
             wanted: BTreeMap::new(),
             is_dirty: false,
         };
