@@ -432,7 +432,7 @@ class PolypathCongestion(Item):
     Default: 6."""
 
     probe_rtt_gain: float | None = None
-    """window of that measurement in bandwidth-delay products. Default: 0.5."""
+    """window of that measurement in bandwidth-delay products. Default: 0.75."""
 
     queue_rtts: float | None = None
     """RTT in propagation times above which a queue stands. Default: 2."""

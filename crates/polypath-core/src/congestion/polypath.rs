@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
-//! rtprop = min RTT, measured anew every 10 s in half a BDP, and after 6 rounds with a queue that
+//! rtprop = min RTT, measured anew every 10 s in 3/4 of a BDP, and after 6 rounds with a queue that
 //!          is not ours, or 20 with one of which a tenth of the RTT is not
 //! cwnd   -> ceil(1.0 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
 //! both with a gain of 2 after two rounds in which bw rose by a tenth without a queue, while it rises
@@ -19,7 +19,7 @@
 //! - A queue that stood for a whole round (all its RTTs above 2 propagation times) says that the
 //!   link was busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
 //!   maximum of ten rounds, which last seconds when the rate fell to a tenth.
-//! - Measuring the propagation time costs half a BDP for one round instead of all but four segments
+//! - Measuring the propagation time costs a quarter of a BDP for one round instead of all but four segments
 //!   for 200 ms.
 //! - A queue that stands although the window followed it is not ours. Either the path has become
 //!   longer, or others fill it: the propagation time is measured anew at once, and if it rose, the
@@ -57,7 +57,7 @@ parameters! {
         pub rtprop_secs: f64 = 10.0, "rtprop_window", "s",
             "age at which the propagation time is measured anew", 0.001 to 1e9;
         /// What may be in flight then, in bandwidth-delay products.
-        pub probe_rtt_gain: f64 = 0.5, "probe_rtt_gain", "",
+        pub probe_rtt_gain: f64 = 0.75, "probe_rtt_gain", "",
             "window of that measurement in bandwidth-delay products", 0.0 to 1.0;
         /// RTTs above this many propagation times show a queue.
         pub queue_rtts: f64 = 2.0, "queue_rtts", "",
@@ -255,7 +255,7 @@ mod tests {
     }
 
     /// The path becomes three times as long. The window over the RTT is a third of the rate, the
-    /// bandwidth falls, and the queue stays: after six rounds half a BDP is in flight for a round,
+    /// bandwidth falls, and the queue stays: after six rounds less than a BDP is in flight for a round,
     /// and then the new propagation time and the old bandwidth hold.
     #[test]
     fn a_longer_path_is_found_and_costs_no_bandwidth() {
@@ -328,15 +328,15 @@ mod tests {
         }
     }
 
-    /// After ten seconds without an RTT as low as the estimate, half a BDP: 125,000 bytes.
+    /// After ten seconds without an RTT as low as the estimate, three quarters of a BDP: 187,500 bytes.
     #[test]
-    fn the_propagation_time_is_measured_in_half_a_bdp() {
+    fn the_propagation_time_is_measured_in_less_than_a_bdp() {
         let mut sender = Sender::steady();
         let mut least = f64::INFINITY;
         for _ in 0..500 {
             sender.round(21, RATE);
             least = least.min(sender.cwnd());
         }
-        assert!((least - 125_000.0).abs() < MSS as f64, "{least}");
+        assert!((least - 187_500.0).abs() < MSS as f64, "{least}");
     }
 }

@@ -13,6 +13,7 @@
 //! `tcp_bbr.c`; algorithms 2.3. Assumes a path of its own with a queue of 1.25 BDP or more.
 
 use super::error::{ModelError, loss, positive};
+use crate::congestion::PolypathParameters;
 use std::time::Duration;
 
 /// The share of the estimated rate that is sent.
@@ -44,16 +45,14 @@ pub fn bbr_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, ModelEr
 /// The share of packets that `polypath` may lose before its window shrinks with what it delivers, for
 /// certain: quanta and the allowance for ACK aggregation make up for so much on paths up to 200 ms.
 const BEARABLE_LOSS: f64 = 0.09;
-/// Its window while it measures the propagation time, in BDP.
-const MEASURING_WINDOW: f64 = 0.5;
 
 /// The goodput in packets/s of `polypath` alone on a path that carries `rate` packets/s.
 ///
 /// ```text
-/// goodput = (1 - p) b (1 - RTT / 2 / 10 s)
+/// goodput = (1 - p) b (1 - RTT / 4 / 10 s)
 /// ```
 ///
-/// Its window keeps the path busy; once in 10 s a round has half a BDP. Where more than 9 % is lost,
+/// Its window keeps the path busy; once in 10 s a round has three quarters of a BDP. Where more than 9 % is lost,
 /// the smallest window is reckoned with; on short paths it bears more.
 ///
 /// Source: [`Polypath`](crate::congestion::Polypath). Assumes a queue of a tenth of a BDP or more.
@@ -68,7 +67,8 @@ pub fn polypath_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, Mo
         return Ok((SMALLEST / rtt).min(rate) * arrives);
     }
     let measuring = (rtt / DRAINED_EVERY).min(1.0);
-    Ok(arrives * rate * (1.0 - measuring * (1.0 - MEASURING_WINDOW)))
+    let idle = 1.0 - PolypathParameters::DEFAULT.probe_rtt_gain;
+    Ok(arrives * rate * (1.0 - measuring * idle))
 }
 
 #[cfg(test)]
@@ -76,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polypath_loses_half_a_round_in_ten_seconds_and_what_is_lost() {
+    fn polypath_loses_a_quarter_of_a_round_in_ten_seconds_and_what_is_lost() {
         let at = |loss| polypath_rate(1_000.0, Duration::from_millis(40), loss).unwrap();
-        assert!((at(0.0) - 998.0).abs() < 1e-9);
+        assert!((at(0.0) - 999.0).abs() < 1e-9);
         assert!((at(0.02) / at(0.0) - 0.98).abs() < 1e-12);
         assert_eq!(at(0.1), 90.0, "four segments in 40 ms, of which a tenth is lost");
         assert!(polypath_rate(0.0, Duration::from_millis(40), 0.0).is_err());
