@@ -70,6 +70,29 @@ fn results_depend_neither_on_jobs_nor_on_interruptions() {
     assert_eq!((again, lines(place.path()).len()), (alone, 6));
 }
 
+/// Two controls over a bond and over each path alone with the first seed, the better one with the second.
+#[test]
+fn finalists_alone_run_with_all_seeds() {
+    let place = tempfile::tempdir().unwrap();
+    let mut arguments = SMALL.map(str::to_owned);
+    arguments[2] = "--congestion=cubic,reno".to_owned();
+    arguments[5] = "--seeds=2".to_owned();
+    let out = format!("--out={}", place.path().display());
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let (all, _) = done(&arguments);
+    let finals = [&arguments[..], &["--finalists=1", &out]].concat();
+    let (best, _) = done(&finals);
+    assert_eq!(lines(place.path()).len(), 6 + 3);
+    assert_eq!(done(&finals).0, best, "from the folder");
+    let [all, best]: [Value; 2] = [all, best].map(|text| serde_json::from_str(&text).unwrap());
+    assert_eq!((&best["seeds"], &best["runs"]), (&2.into(), &6.into()));
+    assert_eq!(best["ranking"].as_array().unwrap().len(), 1);
+    let cells = all["scenarios"][0]["cells"].as_array().unwrap();
+    let cell = &best["scenarios"][0]["cells"][0];
+    let same = cells.iter().find(|other| other["combination"] == cell["combination"]).unwrap();
+    assert_eq!(cell["goodput_mbit_s"], same["goodput_mbit_s"]);
+}
+
 /// The names that other programs read.
 #[test]
 fn json_has_the_agreed_names() {

@@ -95,6 +95,15 @@ impl Grid {
         self.seeds
     }
 
+    /// Whether it is a run of this grid, but for its seed.
+    pub fn includes(&self, job: &Job<'_>) -> bool {
+        let stage = |stage: &&Stage| stage.scenario.name == job.stage.scenario.name;
+        self.stages
+            .iter()
+            .find(stage)
+            .is_some_and(|stage| self.senders(stage).contains(&job.sender))
+    }
+
     /// All runs: by scenario, then by sender, then by seed.
     pub fn jobs(&self) -> Vec<Job<'_>> {
         let mut jobs = Vec::new();

@@ -8,6 +8,7 @@
 
 mod combination;
 mod comparison;
+mod finalists;
 mod grid;
 mod interval;
 mod job;

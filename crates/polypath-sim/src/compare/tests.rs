@@ -356,6 +356,31 @@ mod known {
         assert_eq!(comparison.scenarios[1].cells[1].delay_ratio, Some(1.3));
     }
 
+    /// The best of the first scenario is reno, of the second lia+low_rtt, which delays are held against
+    /// in both.
+    #[test]
+    fn finalists_are_the_best_of_each_scenario_and_the_coupled_one() {
+        let grid = grid();
+        let results = results(&grid);
+        let comparison = Comparison::new(&grid, &results);
+        let names = |comparison: &Comparison, most| {
+            comparison.finalists(most).iter().map(Combination::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&comparison, 1), ["lia+standard+low_rtt", "reno+standard+low_rtt"]);
+        assert_eq!(names(&comparison, 2).len(), 3);
+        let mut shipped = comparison.clone();
+        shipped.ranking[2].shipped = true;
+        assert_eq!(names(&shipped, 1).len(), 3);
+        let reno =
+            Grid::new(&[LOSSY], comparison.finalists(1).split_off(1), 1, &Changes::default());
+        let of_reno = |(job, _): &&(Job<'_>, Measured)| {
+            job.stage.scenario.name == LOSSY.name && job.sender.to_string().starts_with("reno")
+        };
+        let included =
+            results.iter().filter(|(job, _)| reno.as_ref().unwrap().includes(job)).count();
+        assert_eq!((included, results.iter().filter(of_reno).count()), (9, 9));
+    }
+
     #[test]
     fn a_combination_that_lacks_a_run_is_left_out() {
         let grid = grid();

@@ -24,6 +24,8 @@ use crate::report::comparison;
 /// Seeds if nothing is said.
 const SEEDS: u32 = 5;
 const QUICK_SEEDS: u32 = 1;
+/// Seeds by which finalists are found.
+const SCREENING_SEEDS: u32 = 1;
 /// The exit code of a program that SIGINT ended.
 const INTERRUPTED: u8 = 130;
 
@@ -39,6 +41,10 @@ pub struct CompareOptions {
     /// How many seeds, from 1 on [default: 5, with --quick 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     seeds: Option<u32>,
+    /// With one seed first; with all of them the N best of each scenario alone, the coupled one that
+    /// delays are held against, and what ships
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    finalists: Option<u32>,
     /// Only these scenarios
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     scenario: Vec<String>,
@@ -93,25 +99,18 @@ enum HalfName {
 pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let selection = options.selection();
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
-    let grid = Grid::new(&scenarios, combinations, options.seeds(), &selection.changes())?;
-    let results = match runs::run(grid.jobs(), options.out.as_deref(), runs::at_once(options.jobs))?
-    {
-        Finished::All(results) => results,
-        Finished::Interrupted { done, of } => {
-            output::tell(&runs::interrupted(options.out.as_deref(), done, of));
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-    };
+    let changes = selection.changes();
+    let grid = Grid::new(&scenarios, combinations, options.first_seeds(), &changes)?;
+    let Some(results) = options.results(grid.jobs())? else { return Ok(INTERRUPTED.into()) };
     let comparison = Comparison::new(&grid, &results);
-    if let Some(file) = &options.html {
-        let page = comparison::page(&comparison, options.title());
-        fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    output::print(&match options.json {
-        true => serde_json::to_string_pretty(&comparison)? + "\n",
-        false => text::render(&comparison, options.title()),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    let Some(most) = options.finalists else { return options.report(&comparison) };
+
+    let finalists = comparison.finalists(most as usize);
+    let last = Grid::new(&scenarios, finalists, options.seeds(), &changes)?;
+    let more = last.jobs().into_iter().filter(|job| job.seed > SCREENING_SEEDS).collect();
+    let Some(more) = options.results(more)? else { return Ok(INTERRUPTED.into()) };
+    let known = results.into_iter().filter(|(job, _)| last.includes(job));
+    options.report(&Comparison::new(&last, &known.chain(more).collect::<Vec<_>>()))
 }
 
 impl Work for Job<'_> {
@@ -127,6 +126,30 @@ impl Work for Job<'_> {
 }
 
 impl CompareOptions {
+    /// What these jobs measured; `None`, which the user is told, after a signal.
+    fn results<'a>(&self, jobs: Vec<Job<'a>>) -> anyhow::Result<Option<Vec<(Job<'a>, Measured)>>> {
+        let out = self.out.as_deref();
+        Ok(match runs::run(jobs, out, runs::at_once(self.jobs))? {
+            Finished::All(results) => Some(results),
+            Finished::Interrupted { done, of } => {
+                output::tell(&runs::interrupted(out, done, of));
+                None
+            }
+        })
+    }
+
+    fn report(&self, comparison: &Comparison) -> anyhow::Result<ExitCode> {
+        if let Some(file) = &self.html {
+            let page = comparison::page(comparison, self.title());
+            fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        output::print(&match self.json {
+            true => serde_json::to_string_pretty(comparison)? + "\n",
+            false => text::render(comparison, self.title()),
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     fn selection(&self) -> Selection {
         Selection {
             quick: self.quick,
@@ -146,6 +169,11 @@ impl CompareOptions {
 
     fn seeds(&self) -> u32 {
         self.seeds.unwrap_or(if self.quick { QUICK_SEEDS } else { SEEDS })
+    }
+
+    /// The seeds that all combinations run with.
+    fn first_seeds(&self) -> u32 {
+        if self.finalists.is_some() { SCREENING_SEEDS } else { self.seeds() }
     }
 
     const fn title(&self) -> &'static str {
