@@ -2370,8 +2370,12 @@ class EdpfScheduler(Item):
     tail_share: float | None = None
     """share of the unsent data that faster paths must overtake with to wait. Default: 1."""
 
+    unrest_cost: float | None = None
+    """times of a path's longest queue that its load costs, while the application limits. Default:
+    1."""
+
     window_share: float | None = None
-    """share of the receive window that a hole may let fill; 0 = no window rule. Default: 0.8."""
+    """share of the receive window that a hole may let fill; 0 = no window rule. Default: 0.83."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -92,7 +92,7 @@ impl SchedulerFamily {
     /// greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Selective => [0.93, 1.26],
+            Self::Selective => [0.94, 1.26],
             Self::Greedy | Self::Redundant => [0.77, 1.71],
         }
     }

@@ -10,7 +10,7 @@
 //! `d_l = max(a + D_l, A_l) + L / B_l`; send on `argmin d_l`; `A_l = d_l`.
 //!
 //! Here, with `F` bytes in flight:
-//! `d_l = max(start_l + D_l, min(A_l, a + min_rtt_l / 2 + F / B_l)) + L / B_l + repair_l`
+//! `d_l = max(start_l + D_l, min(A_l, a + min_rtt_l / 2 + F / B_l)) + L / B_l + repair_l + risk_l`
 //!
 //! - `start_l` is when pacing and the congestion window let the segment go (the paper has neither).
 //! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes beyond the
@@ -19,6 +19,7 @@
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
 //!   the time for which what other paths deliver must wait.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
+//! - `risk_l`, while the application limits, is what the path's load may cost where rates wander (`unrest`).
 //! - If paths that have no room now would still deliver earlier, the segment is taken from as far
 //!   ahead in what is unsent as they get by then, so that it arrives in order, as in FPS (4.11);
 //!   they send what is left (`placing`). If that reaches beyond what is unsent, all is waited for (the
@@ -31,8 +32,10 @@
 
 mod admission;
 mod placing;
+mod unrest;
 
 use self::admission::Admitted;
+use self::unrest::Unrest;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::registry::{Description, Kind, Values, parameters};
@@ -54,7 +57,7 @@ parameters! {
         pub loss_cost: f64 = 1.0, "loss_cost", "rtt",
             "time that each expected loss costs";
         /// Share of the receive window that a hole may let fill (0 switches the window rule off).
-        pub window_share: f64 = 0.8, "window_share", "",
+        pub window_share: f64 = 0.83, "window_share", "",
             "share of the receive window that a hole may let fill; 0 = no window rule", 0.0 to 1.0;
         /// Growth of a path in slow start that the window rule reckons with.
         pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
@@ -63,6 +66,9 @@ parameters! {
         /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
         pub tail_share: f64 = 1.0, "tail_share", "",
             "share of the unsent data that faster paths must overtake with to wait";
+        /// Times of the queue that the load of a path may cost, while the application limits.
+        pub unrest_cost: f64 = 1.0, "unrest_cost", "",
+            "times of a path's longest queue that its load costs, while the application limits";
         /// Whether a slower path sends ahead; else it sends the head, and leaves a hole.
         pub ahead: bool = true, "ahead", "",
             "1: a slower path sends what will be next in order when it arrives; 0: what is next now";
@@ -78,6 +84,7 @@ pub struct Edpf {
     /// When the segment that is held back would have arrived on the slower path: the end of
     /// patience with a faster path that does not open after all.
     patience: Option<Timestamp>,
+    unrest: Unrest,
 }
 
 /// What a path would do with the segment; times in seconds from now.
@@ -138,7 +145,8 @@ impl Edpf {
             (start + (srtt / 2.0).max(half_min + queue)).max(free_at.min(half_min + transit));
         let arrival = first_byte + segment as f64 / rate;
         let loss = path.loss.clamp(0.0, 0.99);
-        let delivery = arrival + self.parameters.loss_cost * srtt * loss / (1.0 - loss);
+        let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
+        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path);
         Some(Forecast { path, srtt, rate, start, arrival, delivery })
     }
 
@@ -195,6 +203,7 @@ impl Edpf {
 impl Scheduler for Edpf {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
         let candidates = Candidates::new(paths, queue, now);
+        self.unrest.observe(paths, queue, now);
         let forecasts: Vec<_> =
             candidates.iter().filter_map(|p| self.forecast(p, queue.segment, now)).collect();
         let admitted = self.admitted(&forecasts, queue);
@@ -223,6 +232,7 @@ impl Scheduler for Edpf {
 
     fn on_remove(&mut self, path: PathId) {
         self.last_arrival.remove(&path);
+        self.unrest.forget(path);
     }
 }
 

@@ -5,17 +5,18 @@
 //! window, so that a set of paths carries about
 //!
 //! ```text
-//! min(sum of B_l, window / max of hole_l),   hole_l = own_l + srtt_l min(1, p_l n_l)
+//! min(sum of B_l, window / max of hole_l),   hole_l = own_l + rtt_l min(1, p_l n_l)
 //! ```
 //!
-//! with loss rate `p_l`, `n_l` segments in a round trip, and `own_l = (srtt_l + min srtt) / 2` of a
+//! with loss rate `p_l`, `n_l` segments in a round trip, and `own_l = (rtt_l + min rtt) / 2` of a
 //! path that sends ahead (acknowledgements return over the fastest path), else, and while a path of
-//! shorter RTT is in slow start, `srtt_l`; in slow start, `B_l` is at least `cwnd_l / srtt_l`. Paths are admitted from the one that carries most
-//! alone, as long as the set carries no less for it: buffer blocking protection (Oh and Lee, IEEE/ACM
-//! Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
+//! shorter RTT is in slow start, `rtt_l`; in slow start, `B_l` is at least `cwnd_l / srtt_l`. Of the
+//! smoothed RTT counts what the window can sustain, `max(min_rtt_l, window / B_l)`: the queue that a
+//! burst after a hole leaves on a path says nothing against it. Paths are admitted from the one that
+//! carries most alone, as long as the set carries no less for it: buffer blocking protection (Oh and
+//! Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
 
 use super::Forecast;
-use super::placing::shortest;
 use crate::scheduler::carried::Carried;
 use polypath_units::{PathId, PathSet};
 
@@ -34,19 +35,27 @@ struct Window<'a> {
 impl Window<'_> {
     /// What a path carries alone.
     fn alone(&self, path: &Forecast) -> Carried {
-        let rate = rate(path);
-        let segments = (rate * path.srtt).min(self.bytes) / self.segment;
+        let (rate, rtt) = (rate(path), self.rtt(path));
+        let segments = (rate * rtt).min(self.bytes) / self.segment;
         let losses = (path.path.loss * segments).min(1.0);
-        Carried { rate, hole: self.place(path) + path.srtt * losses }
+        Carried { rate, hole: self.place(path) + rtt * losses }
+    }
+
+    /// The round trip in seconds that the window can sustain.
+    fn rtt(&self, path: &Forecast) -> f64 {
+        let least = path.path.min_rtt.map_or(path.srtt, |rtt| rtt.as_secs_f64());
+        path.srtt.min(least.max(self.bytes / rate(path)))
     }
 
     /// For how long a segment that is not lost takes its place, in seconds.
     fn place(&self, path: &Forecast) -> f64 {
-        let known = |f: &Forecast| f.srtt >= path.srtt || !f.path.in_slow_start;
+        let rtt = self.rtt(path);
+        let known = |f: &Forecast| self.rtt(f) >= rtt || !f.path.in_slow_start;
         if self.ahead && self.paths.iter().all(known) {
-            (path.srtt + shortest(self.paths)) / 2.0
+            let shortest = self.paths.iter().map(|f| self.rtt(f)).fold(f64::INFINITY, f64::min);
+            (rtt + shortest) / 2.0
         } else {
-            path.srtt
+            rtt
         }
     }
 }

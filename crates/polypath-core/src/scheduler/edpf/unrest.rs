@@ -1,0 +1,71 @@
+//! What the load of a path may cost where rates wander.
+//!
+//! When the rate of a path falls, a queue stands there before an acknowledgement tells of it, the longer
+//! the more of its rate was in use. Who sends less than the paths carry need not run that risk on one
+//! of them: a segment is reckoned to be there later by
+//!
+//! ```text
+//! unrest_cost * F / cwnd * longest srtt - min_rtt of the last 10 s,
+//! ```
+//!
+//! which shares a load out over paths that have had queues, and leaves it on the fastest path while
+//! none stood. Ours. Where more waits than the paths have room for, nothing changes.
+
+use crate::estimator::WindowedMax;
+use crate::scheduler::{PathView, QueueView};
+use polypath_units::{PathId, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// So long a queue is remembered.
+const MEMORY: Duration = Duration::from_secs(10);
+/// So long all that was to be sent must have found room: queues before that may be the sender's own.
+const LEISURE: Duration = Duration::from_secs(1);
+
+/// The queues that stood on paths while they had room for all that was to be sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unrest {
+    /// Since when all has found room.
+    leisure_since: Option<Timestamp>,
+    at_leisure: bool,
+    /// The longest queue of each path in seconds, over milliseconds.
+    queues: BTreeMap<PathId, WindowedMax<f64>>,
+}
+
+impl Unrest {
+    /// Takes what a pick sees.
+    pub(super) fn observe(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) {
+        let room: u64 = paths.iter().filter(|path| path.available).map(PathView::room).sum();
+        if queue.unsent > room {
+            self.leisure_since = None;
+            self.at_leisure = false;
+            return;
+        }
+        self.at_leisure = now - *self.leisure_since.get_or_insert(now) >= LEISURE;
+        if self.at_leisure {
+            paths.iter().for_each(|path| self.remember(path, now));
+        }
+    }
+
+    fn remember(&mut self, path: &PathView, now: Timestamp) {
+        let Some((srtt, least)) = path.srtt.zip(path.min_rtt) else { return };
+        let longest = || WindowedMax::new(MEMORY.as_millis() as u64);
+        let queues = self.queues.entry(path.id).or_insert_with(longest);
+        queues.update(now.as_nanos() / 1_000_000, srtt.saturating_sub(least).as_secs_f64());
+    }
+
+    /// By how much later than predicted a segment may be there because of what the path carries, in
+    /// seconds.
+    pub(super) fn risk(&self, path: &PathView) -> f64 {
+        let queue = self.queues.get(&path.id).and_then(WindowedMax::get);
+        match queue.filter(|_| self.at_leisure) {
+            Some(queue) => queue * (path.in_flight as f64 / path.cwnd.max(1) as f64).min(1.0),
+            None => 0.0,
+        }
+    }
+
+    /// The path was removed.
+    pub(super) fn forget(&mut self, path: PathId) {
+        self.queues.remove(&path);
+    }
+}
