@@ -21,7 +21,7 @@ pub fn ask(path: &Path) -> anyhow::Result<Status> {
     let stream = match UnixStream::connect(path) {
         Ok(stream) => stream,
         Err(error) if nobody_there(&error) => bail!(
-            "no hub or edge is running at the control socket {shown}; allowed: --control SOCKET"
+            "no hub or edge is running at the control socket {shown}; allowed: the socket that one was started with as --control"
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot ask {shown}")),
     };

@@ -78,7 +78,7 @@ pub struct TunnelTransfer {
     /// The congestion control.
     pub control: TunnelControl,
     /// How many segments are looked at one by one; what follows goes on at the rate found. More
-    /// are more accurate and take longer, about 0.1 us each.
+    /// are more accurate and take longer, about 0.05 us each (`cargo bench -p polypath-core --bench model`).
     pub horizon_segments: u32,
 }
 
