@@ -92,6 +92,8 @@ pub struct Edpf {
 struct Forecast<'a> {
     path: &'a PathView,
     srtt: f64,
+    /// At most `srtt`.
+    min_rtt: f64,
     rate: f64,
     start: f64,
     /// Predicted delivery if the segment is not lost.
@@ -137,17 +139,18 @@ impl Edpf {
         }
         let rate = self.rate(path, srtt);
         let transit = path.in_flight as f64 / rate;
-        let half_min = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt)) / 2.0;
-        let start = start(path, segment, 2.0 * half_min, rate, now);
-        let queue = (transit - start - 2.0 * half_min).max(0.0);
+        let min_rtt = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt));
+        let half_min = min_rtt / 2.0;
+        let start = start(path, segment, min_rtt, rate, now);
+        let queue = (transit - start - min_rtt).max(0.0);
         let free_at = self.last_arrival.get(&path.id).map_or(0.0, |&at| (at - now).as_secs_f64());
         let first_byte =
             (start + (srtt / 2.0).max(half_min + queue)).max(free_at.min(half_min + transit));
         let arrival = first_byte + segment as f64 / rate;
         let loss = path.loss.clamp(0.0, 0.99);
         let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
-        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path);
-        Some(Forecast { path, srtt, rate, start, arrival, delivery })
+        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path, now);
+        Some(Forecast { path, srtt, min_rtt, rate, start, arrival, delivery })
     }
 
     /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little; at least one

@@ -17,6 +17,7 @@
 //! Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
 
 use super::Forecast;
+use crate::scheduler::PathView;
 use crate::scheduler::carried::Carried;
 use polypath_units::{PathId, PathSet};
 
@@ -24,39 +25,46 @@ use polypath_units::{PathId, PathSet};
 const TOLERANCE: f64 = 0.001;
 
 /// What is reckoned with for all paths.
-struct Window<'a> {
+struct Window {
     /// What may be sent behind a hole, in bytes.
     bytes: f64,
     segment: f64,
-    paths: &'a [Forecast<'a>],
     ahead: bool,
+    /// The shortest round trip of all paths in seconds.
+    shortest: f64,
+    /// That of the paths in slow start, which are faster before long than they are now.
+    shortest_growing: f64,
 }
 
-impl Window<'_> {
+/// A path as it would be if the window were all that limits it: bytes/s and seconds.
+#[derive(Clone, Copy, Debug)]
+struct Sustained<'a> {
+    path: &'a PathView,
+    rate: f64,
+    rtt: f64,
+}
+
+impl<'a> Sustained<'a> {
+    fn new(forecast: &Forecast<'a>, window: f64) -> Self {
+        let rate = rate(forecast);
+        let rtt = forecast.srtt.min(forecast.min_rtt.max(window / rate));
+        Self { path: forecast.path, rate, rtt }
+    }
+}
+
+impl Window {
     /// What a path carries alone.
-    fn alone(&self, path: &Forecast) -> Carried {
-        let (rate, rtt) = (rate(path), self.rtt(path));
+    fn alone(&self, Sustained { path, rate, rtt }: Sustained) -> Carried {
         let segments = (rate * rtt).min(self.bytes) / self.segment;
-        let losses = (path.path.loss * segments).min(1.0);
-        Carried { rate, hole: self.place(path) + rtt * losses }
+        let losses = (path.loss * segments).min(1.0);
+        Carried { rate, hole: self.place(rtt) + rtt * losses }
     }
 
-    /// The round trip in seconds that the window can sustain.
-    fn rtt(&self, path: &Forecast) -> f64 {
-        let least = path.path.min_rtt.map_or(path.srtt, |rtt| rtt.as_secs_f64());
-        path.srtt.min(least.max(self.bytes / rate(path)))
-    }
-
-    /// For how long a segment that is not lost takes its place, in seconds.
-    fn place(&self, path: &Forecast) -> f64 {
-        let rtt = self.rtt(path);
-        let known = |f: &Forecast| self.rtt(f) >= rtt || !f.path.in_slow_start;
-        if self.ahead && self.paths.iter().all(known) {
-            let shortest = self.paths.iter().map(|f| self.rtt(f)).fold(f64::INFINITY, f64::min);
-            (rtt + shortest) / 2.0
-        } else {
-            rtt
-        }
+    /// For how long a segment that is not lost takes its place on a path of this round trip, in
+    /// seconds.
+    fn place(&self, rtt: f64) -> f64 {
+        let known = self.shortest_growing >= rtt;
+        if self.ahead && known { (rtt + self.shortest) / 2.0 } else { rtt }
     }
 }
 
@@ -77,8 +85,18 @@ pub(super) struct Admitted {
 
 /// The paths to use for new data, through a receive window that admits so many bytes behind a hole.
 pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64, ahead: bool) -> Admitted {
-    let window = Window { bytes: window, segment: segment.max(1) as f64, paths, ahead };
-    let mut ranked: Vec<_> = paths.iter().map(|f| (f.path.id, window.alone(f))).collect();
+    let sustained: Vec<_> = paths.iter().map(|f| Sustained::new(f, window)).collect();
+    let shortest = |of: fn(&&Sustained) -> bool| {
+        sustained.iter().filter(of).map(|path| path.rtt).fold(f64::INFINITY, f64::min)
+    };
+    let window = Window {
+        bytes: window,
+        segment: segment.max(1) as f64,
+        ahead,
+        shortest: shortest(|_| true),
+        shortest_growing: shortest(|path| path.path.in_slow_start),
+    };
+    let mut ranked: Vec<_> = sustained.iter().map(|&s| (s.path.id, window.alone(s))).collect();
     let goodput = |carried: &Carried| carried.goodput(window.bytes);
     ranked.sort_by(|(_, a), (_, b)| goodput(b).total_cmp(&goodput(a)));
     let mut ranked = ranked.into_iter();

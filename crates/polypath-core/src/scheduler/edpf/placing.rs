@@ -84,6 +84,6 @@ fn within_reach(lead: f64, queue: &QueueView) -> u64 {
 }
 
 /// The shortest round trip in seconds.
-pub(super) fn shortest(paths: &[Forecast]) -> f64 {
+fn shortest(paths: &[Forecast]) -> f64 {
     paths.iter().map(|f| f.srtt).fold(f64::INFINITY, f64::min)
 }

@@ -5,7 +5,7 @@
 //! of them: a segment is reckoned to be there later by
 //!
 //! ```text
-//! unrest_cost * F / cwnd * longest srtt - min_rtt of the last 10 s,
+//! unrest_cost * F / cwnd * longest (srtt - min_rtt) of the last 10 s,
 //! ```
 //!
 //! which shares a load out over paths that have had queues, and leaves it on the fastest path while
@@ -27,7 +27,6 @@ const LEISURE: Duration = Duration::from_secs(1);
 pub(super) struct Unrest {
     /// Since when all has found room.
     leisure_since: Option<Timestamp>,
-    at_leisure: bool,
     /// The longest queue of each path in seconds, over milliseconds.
     queues: BTreeMap<PathId, WindowedMax<f64>>,
 }
@@ -38,13 +37,16 @@ impl Unrest {
         let room: u64 = paths.iter().filter(|path| path.available).map(PathView::room).sum();
         if queue.unsent > room {
             self.leisure_since = None;
-            self.at_leisure = false;
             return;
         }
-        self.at_leisure = now - *self.leisure_since.get_or_insert(now) >= LEISURE;
-        if self.at_leisure {
+        self.leisure_since.get_or_insert(now);
+        if self.at_leisure(now) {
             paths.iter().for_each(|path| self.remember(path, now));
         }
+    }
+
+    fn at_leisure(&self, now: Timestamp) -> bool {
+        self.leisure_since.is_some_and(|since| now - since >= LEISURE)
     }
 
     fn remember(&mut self, path: &PathView, now: Timestamp) {
@@ -56,12 +58,12 @@ impl Unrest {
 
     /// By how much later than predicted a segment may be there because of what the path carries, in
     /// seconds.
-    pub(super) fn risk(&self, path: &PathView) -> f64 {
-        let queue = self.queues.get(&path.id).and_then(WindowedMax::get);
-        match queue.filter(|_| self.at_leisure) {
-            Some(queue) => queue * (path.in_flight as f64 / path.cwnd.max(1) as f64).min(1.0),
-            None => 0.0,
+    pub(super) fn risk(&self, path: &PathView, now: Timestamp) -> f64 {
+        if !self.at_leisure(now) {
+            return 0.0;
         }
+        let queue = self.queues.get(&path.id).and_then(WindowedMax::get).unwrap_or(0.0);
+        queue * (path.in_flight as f64 / path.cwnd.max(1) as f64).min(1.0)
     }
 
     /// The path was removed.
