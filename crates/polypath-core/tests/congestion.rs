@@ -289,6 +289,37 @@ fn several_packets_in_one_ack_are_sampled_by_the_newest() {
     assert_eq!(bench.congestion.window(A), 10 * MSS, "two of ten did not use the window");
 }
 
+/// What a path itself loses, as schedulers are told.
+fn loss(bench: &Bench) -> f64 {
+    bench.congestion.steady_loss_rate(A, bench.now)
+}
+
+/// A path that was left out for its losses is to be tried again, also if probes go over it meanwhile;
+/// what was forgotten does not come back with the first segment.
+#[test]
+fn what_is_known_of_losses_fades_while_no_data_is_sent() {
+    let mut bench = Bench::reno();
+    bench.round(A);
+    let packets = bench.fill(A);
+    bench.now += RTT;
+    bench.lose(A, &packets[..1]);
+    bench.ack(A, &packets[1..]);
+    let known = loss(&bench);
+    assert!(known > 0.003, "{known}");
+    let secs = Duration::from_secs(1);
+    for n in 1..=6 {
+        bench.now += secs - RTT;
+        let probe = bench.congestion.on_sent(A, bench.now, 30);
+        bench.now += RTT;
+        bench.ack(A, &[probe]);
+        let expected = known * 0.5f64.powi((n * 10 + 1) / 20);
+        assert!((loss(&bench) / expected - 1.0).abs() < 0.03, "after {n} s: {}", loss(&bench));
+    }
+    let faded = loss(&bench);
+    bench.congestion.on_sent(A, bench.now, MSS);
+    assert_eq!(loss(&bench), faded);
+}
+
 #[test]
 fn rates_of_delivery_and_loss_are_measured() {
     let mut bench = Bench::reno();

@@ -30,9 +30,9 @@ pub struct Trial {
 
 impl Trial {
     /// Simulated seconds before what is advised is measured: start-up is over.
-    pub const WARM_UP_SECS: u64 = 3;
+    pub const WARM_UP_SECS: u64 = 5;
     /// Simulated seconds for which what is advised is measured.
-    pub const MEASURED_SECS: u64 = 2;
+    pub const MEASURED_SECS: u64 = 10;
 
     /// What is advised to a question, or not.
     pub fn of(choice: &Choice, question: &AdviceQuestion) -> Self {

@@ -73,7 +73,7 @@ fn a_check_tells_what_the_simulator_gives_and_advises_the_best() {
     assert!(best > rate(&report["alone"]), "two links without a bottleneck in common add up");
     assert!(best < 6.0);
     let said = advise(&[&LINKS[..], &["--check"]].concat());
-    assert!(text(&said.stdout).contains("Simulated for 5 s"), "{}", text(&said.stdout));
+    assert!(text(&said.stdout).contains("Simulated for 15 s"), "{}", text(&said.stdout));
 }
 
 /// The same links, for `polypath model`.

@@ -308,7 +308,7 @@ impl Congestion {
     }
 
     /// The same without what slow start loses while there is a queue, which its own growth made;
-    /// halved for every 2 s in which nothing was sent. This is what a path itself loses.
+    /// halved for every 2 s in which no data was sent. This is what a path itself loses.
     pub fn steady_loss_rate(&self, id: PathId, now: Timestamp) -> f64 {
         self.flows.get(id).map_or(0.0, |flow| flow.steady_loss_rate(now))
     }

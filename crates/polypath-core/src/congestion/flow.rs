@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Rounds over which the delivery rate is the maximum of its samples.
 const RATE_ROUNDS: u64 = 10;
-/// While nothing is sent, what is known of a path's loss is worth half as much after this.
+/// While no data is sent, what is known of a path's loss is worth half as much after this.
 const LOSS_HALF_LIFE: Duration = Duration::from_secs(2);
 /// An RTT above this many minimum RTTs shows a queue.
 const QUEUED: f64 = 1.25;
@@ -30,6 +30,8 @@ pub(super) struct Flow {
     /// The same without what was sent in slow start and met a queue: that was lost by its growth.
     steady_loss_rate: f64,
     last_sent: Option<Timestamp>,
+    /// When data was sent last: probes of a path that is not used are too few to tell of losses.
+    last_data: Option<Timestamp>,
     restarts_after_idle: bool,
     acked: Acked,
     lost: Lost,
@@ -105,6 +107,7 @@ impl Flow {
             loss_rate: 0.0,
             steady_loss_rate: 0.0,
             last_sent: None,
+            last_data: None,
             restarts_after_idle: true,
             acked: Acked::default(),
             lost: Lost::default(),
@@ -142,6 +145,10 @@ impl Flow {
         subflow.in_flight = packet.in_flight();
         self.usage.on_sent(subflow.in_flight);
         self.last_sent = Some(now);
+        if bytes >= subflow.mss / 2 {
+            self.steady_loss_rate = self.steady_loss_rate(now);
+            self.last_data = Some(now);
+        }
         packet
     }
 
@@ -329,7 +336,7 @@ impl Flow {
     }
 
     pub(super) fn steady_loss_rate(&self, now: Timestamp) -> f64 {
-        let idle = self.last_sent.map_or(Duration::ZERO, |last| now - last);
+        let idle = self.last_data.map_or(Duration::ZERO, |last| now - last);
         let half_lives = (idle.as_nanos() / LOSS_HALF_LIFE.as_nanos()).min(1_000) as i32;
         self.steady_loss_rate * 0.5f64.powi(half_lives)
     }

@@ -312,18 +312,34 @@ mod tests {
         assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
     }
 
-    /// The receive window holds the sender in start-up, by which all of its samples are limited: the
-    /// queue is its own, and no reason to measure the propagation time.
+    fn limited(ack: Ack) -> Ack {
+        let rate = ack.rate.map(|sample| RateSample { app_limited: true, ..sample });
+        Ack { rate, ..ack }
+    }
+
+    /// The receive window or the scheduler limits all samples of a sender: where every RTT shows a
+    /// queue, three rounds without growth end start-up all the same, and the window is one BDP.
+    #[test]
+    fn a_limited_sender_that_queues_leaves_start_up() {
+        let mut sender = Sender::new();
+        sender.round_with(20, RATE, limited);
+        (0..5).for_each(|_| sender.round_with(26, RATE, limited));
+        sender.round_with(26, RATE, |ack| Ack { bytes_in_flight: 100_000, ..limited(ack) });
+        let gain = |sender: &Sender| sender.pacing() / (0.99 * sender.bandwidth());
+        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+        let mut unqueued = Sender::new();
+        (0..50).for_each(|_| unqueued.round_with(24, RATE, limited));
+        assert!(gain(&unqueued) > 2.8, "{}", gain(&unqueued));
+    }
+
+    /// The queue of start-up is the sender's own, and no reason to measure the propagation time.
     #[test]
     fn a_queue_in_start_up_is_not_foreign() {
         let mut sender = Sender::new();
-        let limited = |ack: Ack| {
-            let rate = ack.rate.map(|sample| RateSample { app_limited: true, ..sample });
-            Ack { rate, ..ack }
-        };
         sender.round_with(20, RATE, limited);
-        for _ in 0..100 {
-            sender.round_with(60, RATE, limited);
+        for n in 0..100 {
+            // Growth, so that it does not end.
+            sender.round_with(60, RATE * 1.3f64.powi(n), limited);
             assert!(!sender.control.holds_back(path(0)));
         }
     }

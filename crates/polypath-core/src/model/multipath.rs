@@ -92,8 +92,8 @@ impl SchedulerFamily {
     /// greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Selective => [0.94, 1.26],
-            Self::Greedy | Self::Redundant => [0.77, 1.71],
+            Self::Selective => [0.92, 1.29],
+            Self::Greedy | Self::Redundant => [0.79, 1.74],
         }
     }
 }

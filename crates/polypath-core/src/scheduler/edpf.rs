@@ -34,7 +34,7 @@ mod admission;
 mod placing;
 mod unrest;
 
-use self::admission::Admitted;
+use self::admission::{Admitted, Terms};
 use self::unrest::Unrest;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -59,9 +59,9 @@ parameters! {
         /// Share of the receive window that a hole may let fill (0 switches the window rule off).
         pub window_share: f64 = 0.83, "window_share", "",
             "share of the receive window that a hole may let fill; 0 = no window rule", 0.0 to 1.0;
-        /// Growth of a path in slow start that the window rule reckons with.
+        /// Growth of a path in slow start that the use of the receive window is reckoned with.
         pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
-            "growth of a path in slow start that the window rule reckons with";
+            "growth of a path in slow start that the use of the receive window is reckoned with";
         /// Share of the unsent bytes that faster paths must be able to deliver first for the tail rule
         /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
         pub tail_share: f64 = 1.0, "tail_share", "",
@@ -174,7 +174,12 @@ impl Edpf {
         }
         // The share is a margin for holes, which those who send ahead do not plan to make.
         let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
-        admission::admitted(forecasts, window, queue.segment, ahead)
+        let terms = Terms { window, segment: queue.segment, ahead, growth: self.growth() };
+        admission::admitted(forecasts, &terms)
+    }
+
+    fn growth(&self) -> f64 {
+        self.parameters.slow_start_growth.max(1.0)
     }
 
     /// What a hole may let fill of the receive window while a segment is on this path, in bytes. The

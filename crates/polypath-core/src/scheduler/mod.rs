@@ -20,6 +20,7 @@ mod redundant;
 mod round_robin;
 mod rounds;
 mod stms;
+pub(crate) mod stops;
 #[cfg(test)]
 mod transfers;
 mod weighted;

@@ -6,7 +6,7 @@ use crate::congestion::Ack;
 use std::time::Duration;
 
 /// An RTT above this many propagation times shows a queue.
-const QUEUED: f64 = 1.25;
+pub(super) const QUEUED: f64 = 1.25;
 
 /// How much loss ends start-up.
 #[derive(Clone, Copy, Debug, PartialEq)]

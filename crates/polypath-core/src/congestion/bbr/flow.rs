@@ -92,7 +92,7 @@ impl Flow {
         self.follow_growth(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
-        if ack.round_start && ack.rate.is_some_and(|sample| !sample.app_limited) {
+        if ack.round_start && (self.queue.busy() || ack.rate.is_some_and(|it| !it.app_limited)) {
             let BbrParameters { full_pipe_growth, full_pipe_rounds, .. } = *parameters;
             self.full_pipe.on_round(self.model.bandwidth(), full_pipe_growth, full_pipe_rounds);
         }

@@ -29,7 +29,7 @@ pub(in crate::congestion) struct Steady {
     pub(in crate::congestion) growth_gain: f64,
 }
 
-/// Rounds during all of which a queue stood. The link was busy then, so that what it delivered is
+/// Rounds during all of which there was a queue. The link was busy then, so that what it delivered is
 /// what it can, be the sender limited by the application or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StandingQueue {
@@ -37,6 +37,7 @@ pub(super) struct StandingQueue {
     fastest: f64,
     /// The fastest sample of each of the last two whole rounds, in bytes/s.
     last: [f64; 2],
+    busy: bool,
     stands: bool,
     foreign_rounds: u32,
     excess_rounds: u32,
@@ -45,7 +46,9 @@ pub(super) struct StandingQueue {
 /// RTTs above which there is a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QueueLimits {
-    /// Above this there is one.
+    /// Above this there is one, be it a short one.
+    pub(super) short: Duration,
+    /// Above this there is one to go down with.
     pub(super) any: Duration,
     /// Above this there is one that the flow's own window does not explain.
     pub(super) foreign: Duration,
@@ -72,11 +75,17 @@ impl StandingQueue {
         let above = |limit: fn(QueueLimits) -> Duration| {
             seen.is_some_and(|(least, limits)| least > limit(limits))
         };
+        self.busy = above(|limits| limits.short);
         self.stands = above(|limits| limits.any);
         let counted = |rounds: u32, another| if another { rounds.saturating_add(1) } else { 0 };
         self.foreign_rounds = counted(self.foreign_rounds, above(|limits| limits.foreign));
         self.excess_rounds = counted(self.excess_rounds, above(|limits| limits.excess));
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
+    }
+
+    /// Whether there was a queue during the whole of the last round, so that the link was busy.
+    pub(super) const fn busy(&self) -> bool {
+        self.busy
     }
 
     /// Whether a queue stood during the whole of the last round.
@@ -108,6 +117,7 @@ mod tests {
     use crate::congestion::testing::{ack, rate};
 
     const LIMITS: Option<QueueLimits> = Some(QueueLimits {
+        short: Duration::from_millis(25),
         any: Duration::from_millis(28),
         foreign: Duration::from_millis(40),
         excess: Duration::from_millis(35),
@@ -145,6 +155,20 @@ mod tests {
         assert!(on(50, true), "29 ms was the least");
         assert!(on(28, false), "the round is not over");
         assert!(!on(50, true));
+    }
+
+    #[test]
+    fn the_link_was_busy_if_every_rtt_of_a_whole_round_shows_a_short_queue() {
+        let mut queue = StandingQueue::default();
+        let mut on = |rtt, new| {
+            queue.on_ack(&event(rtt, 1.0, new), LIMITS);
+            (queue.busy(), queue.stands())
+        };
+        on(27, true);
+        assert_eq!(on(27, true), (true, false));
+        on(25, false);
+        assert_eq!(on(40, true), (false, false));
+        assert_eq!(on(40, true), (true, true));
     }
 
     /// After the first round, which says nothing yet.

@@ -17,6 +17,7 @@ pub(super) fn paragraph(
         Some(why(advisor.question.goal, choice)),
         beside_alone(advisor, choice, alone),
         runner_up.map(|second| next(advisor, second)),
+        spare(advisor, choice),
         left_out(advisor, choice),
         Some(limit(advisor, choice)),
     ];
@@ -42,7 +43,7 @@ fn what(advisor: &Advisor, choice: &Choice) -> String {
 
 fn why(goal: Goal, choice: &Choice) -> String {
     match goal {
-        Goal::Throughput => "No choice is predicted to be faster.".to_owned(),
+        Goal::Throughput => "No other links are predicted to be faster.".to_owned(),
         Goal::Latency => format!(
             "In the 99th percentile data is delivered in order after {:.0} ms; no choice is \
              predicted to be quicker by more than a twentieth.",
@@ -80,6 +81,12 @@ fn next(advisor: &Advisor, second: &Choice) -> String {
         second.scheduler,
         rate(second.bytes_per_sec)
     )
+}
+
+fn spare(advisor: &Advisor, choice: &Choice) -> Option<String> {
+    (!choice.spare.is_empty()).then(|| {
+        format!("Predicted to add nothing, and to stand by: {}.", advisor.names(&choice.spare))
+    })
 }
 
 /// What each link that is left out would make of it.
@@ -132,6 +139,6 @@ pub(super) fn added(advisor: &Advisor, choice: &Choice, used: bool, before: f64)
             advisor.names(&choice.links),
             more * 8e-6
         ),
-        false => format!("{name} more would not be used: {total} as without it."),
+        false => format!("{name} more would add nothing: {total} as without it."),
     }
 }

@@ -35,6 +35,10 @@ impl LinkSet {
         Self(self.0 ^ other.0)
     }
 
+    pub(super) const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
     pub(super) const fn is_empty(self) -> bool {
         self.0 == 0
     }

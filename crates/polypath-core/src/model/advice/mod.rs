@@ -21,16 +21,22 @@ pub use error::AdviceError;
 use forecast::{Forecast, Prepared, forecast};
 pub use goal::{Goal, UnknownGoal};
 use link_set::{LinkSet, candidates};
-use ranking::{Candidate, best, finalists};
+use ranking::{Candidate, best, finalists, no_slower_with_more};
 use std::time::Duration;
 
 /// The schedulers that are looked at for several links, what ships first. The last one, copies of all
 /// on every link, is for latency alone.
 const SCHEDULERS: [SchedulerKind; 4] =
     [SchedulerKind::Edpf, SchedulerKind::Fps, SchedulerKind::LowRtt, SchedulerKind::Redundant];
-/// The congestion controls, what ships first: it is taken unless another one gives more.
+/// The congestion controls, what ships first: it is taken unless another one gives clearly more.
 const CONTROLS: [(PathControl, CongestionKind); 2] =
     [(PathControl::Polypath, CongestionKind::Polypath), (PathControl::Bbr, CongestionKind::Bbr)];
+
+/// A congestion control that gives so many times as much as what ships is better: what is predicted
+/// is no more exact.
+const CLEARLY: f64 = 1.05;
+/// A link that brings less than this share adds nothing: no measurement would tell.
+const NOTHING: f64 = 0.005;
 
 /// A link that may be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +85,8 @@ pub struct Choice {
     pub surviving_bytes_per_sec: f64,
     /// What a GB costs, if that is known of all links that are used.
     pub cost_per_gb: Option<f64>,
+    /// Of the links those without which all together nothing less is predicted.
+    pub spare: Vec<usize>,
 }
 
 /// Advice.
@@ -101,7 +109,7 @@ pub struct Advice {
 pub struct Added {
     /// The best choice with it; its position is that behind the last link.
     pub choice: Choice,
-    /// Whether it would be used.
+    /// Whether it would be used, and be missed.
     pub used: bool,
     /// Goodput beyond what is advised without it; below 0 where another goal is worth it.
     pub gain_bytes_per_sec: f64,
@@ -137,7 +145,8 @@ pub fn added(question: &AdviceQuestion, link: &AdviceLink) -> Result<Added, Advi
     let wider = AdviceQuestion { links, ..question.clone() };
     let advisor = Advisor::new(&wider)?;
     let choice = advisor.describe(&advisor.best()?);
-    let used = choice.links.contains(&question.links.len());
+    let link = question.links.len();
+    let used = choice.links.contains(&link) && !choice.spare.contains(&link);
     let gain_bytes_per_sec = choice.bytes_per_sec - before;
     let explanation = explanation::added(&advisor, &choice, used, before);
     Ok(Added { choice, used, gain_bytes_per_sec, explanation })
@@ -174,7 +183,10 @@ impl<'a> Advisor<'a> {
         // Not whether there is a cap: what is looked at must be the same with it and without.
         let free = self.question.links.iter().all(|link| link.cost_per_gb.is_none());
         let only_rate = free && self.question.goal == Goal::Throughput;
-        candidates(&self.prepared[0], only_rate).into_iter().flat_map(with).collect()
+        let sets = candidates(&self.prepared[0], only_rate);
+        let mut choices: Vec<_> = sets.into_iter().flat_map(with).collect();
+        no_slower_with_more(&mut choices);
+        choices
     }
 
     /// The choices that the cap allows; at least one.
@@ -209,7 +221,8 @@ impl<'a> Advisor<'a> {
             forecast: self.forecast(control, set, scheduler),
             surviving: self.surviving(control, set, scheduler),
         });
-        Candidate::faster(own, other)
+        let clearly = other.forecast.bytes_per_sec > CLEARLY * own.forecast.bytes_per_sec;
+        if clearly { other } else { own }
     }
 
     fn forecast(&self, control: usize, set: LinkSet, scheduler: SchedulerKind) -> Forecast {
@@ -239,7 +252,29 @@ impl<'a> Advisor<'a> {
             delay: Duration::try_from_secs_f64(forecast.delay).unwrap_or(Duration::MAX),
             surviving_bytes_per_sec: *surviving,
             cost_per_gb: forecast.cost,
+            spare: self.spare(candidate),
         }
+    }
+
+    /// The links that add nothing, from the slowest on.
+    fn spare(&self, candidate: &Candidate) -> Vec<usize> {
+        let &Candidate { set, scheduler, congestion, forecast, .. } = candidate;
+        if scheduler == SchedulerKind::Redundant {
+            return Vec::new();
+        }
+        let control = usize::from(congestion != CONTROLS[0].1);
+        let mut links: Vec<_> = set.links().collect();
+        let rate = |link: &usize| self.prepared[control][*link].rate;
+        links.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let mut needed = set;
+        for link in links {
+            let rest = needed.without(link);
+            let enough = forecast.bytes_per_sec * (1.0 - NOTHING);
+            if !rest.is_empty() && self.forecast(control, rest, scheduler).bytes_per_sec >= enough {
+                needed = rest;
+            }
+        }
+        set.difference(needed).links().collect()
     }
 
     /// The fastest way to use these links and another one.

@@ -6,7 +6,7 @@ use super::link_set::LinkSet;
 use crate::congestion::CongestionKind;
 use crate::scheduler::SchedulerKind;
 
-/// Rates that differ by less are equal: fewer links are better then.
+/// Rates that differ by less are equal.
 const EQUAL_RATES: f64 = 1.005;
 /// Delays that differ by less are equal: the faster choice is better then.
 const EQUAL_DELAYS: f64 = 1.05;
@@ -44,13 +44,31 @@ impl Candidate {
     /// cap never leads to something dearer.
     fn merit(&self, goal: Goal) -> [f64; 4] {
         let Forecast { bytes_per_sec, delay, cost, .. } = self.forecast;
-        let (few, rate) = (-(self.set.len() as f64), step(bytes_per_sec, EQUAL_RATES));
+        let (many, rate) = (self.set.len() as f64, step(bytes_per_sec, EQUAL_RATES));
+        let few = -many;
         match goal {
-            Goal::Throughput => [rate, few, bytes_per_sec, 0.0],
+            // What the others give is predicted too badly to prefer them unseen. And a link that is left
+            // out here cannot help EDPF, which would leave it out itself.
+            Goal::Throughput => {
+                let ships = f64::from(self.scheduler == SchedulerKind::Edpf);
+                [ships, rate, many, bytes_per_sec]
+            }
             Goal::Latency => [-step(delay, EQUAL_DELAYS), rate, few, bytes_per_sec],
             Goal::Reliability => [step(self.surviving, EQUAL_RATES), rate, few, bytes_per_sec],
             Goal::Cost => [-cost.unwrap_or(f64::INFINITY), rate, few, bytes_per_sec],
         }
+    }
+}
+
+/// EDPF leaves out itself what costs more than it brings: over more links it is no slower.
+pub(super) fn no_slower_with_more(choices: &mut [Candidate]) {
+    let ships = |choice: &&Candidate| choice.scheduler == SchedulerKind::Edpf;
+    let rates = choices.iter().filter(ships).map(|it| (it.set, it.forecast.bytes_per_sec));
+    let rates: Vec<_> = rates.collect();
+    for choice in choices.iter_mut().filter(|choice| ships(&&**choice)) {
+        let within = rates.iter().filter(|(set, _)| set.is_within(choice.set));
+        let rate = &mut choice.forecast.bytes_per_sec;
+        *rate = within.map(|&(_, rate)| rate).fold(*rate, f64::max);
     }
 }
 

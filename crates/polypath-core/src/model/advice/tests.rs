@@ -47,12 +47,13 @@ fn with_buffer_enough_all_links_are_used_and_add_up() {
 }
 
 #[test]
-fn a_link_that_the_buffer_has_no_room_for_is_left_out_and_it_is_said_why() {
+fn a_link_that_the_buffer_has_no_room_for_adds_nothing_and_it_is_said() {
     let links = [link("fast", 300.0, 10, 0.0), link("sat", 10.0, 300, 0.0)];
     let small = AdviceQuestion { receive_buffer: 700_000, ..question(&links) };
     let advice = advise(&small).unwrap();
-    assert_eq!(advice.choice.links, [0]);
-    assert!(advice.explanation.contains("Left out: with sat it would be"), "{advice:?}");
+    assert_eq!((&advice.choice.links[..], &advice.choice.spare[..]), (&[0, 1][..], &[1][..]));
+    assert!(advice.explanation.contains("and to stand by: sat."), "{advice:?}");
+    assert_eq!(advise(&question(&links)).unwrap().choice.spare, [0; 0]);
     assert_eq!(advice.choice.receive_buffer, 700_000);
     assert_eq!(advice.choice.limit, Limit::ReceiveBuffer, "0.8 of 700 kB in 20 ms");
     assert!(advice.explanation.contains("The receive buffer limits it"));
@@ -65,6 +66,28 @@ fn losses_above_what_the_own_control_bears_are_for_bbr() {
     let lossy = |loss| advise(&question(&[link("radio", 50.0, 30, loss)])).unwrap().choice;
     assert_eq!(lossy(0.05).congestion, CongestionKind::Polypath);
     assert_eq!(lossy(0.12).congestion, CongestionKind::Bbr);
+}
+
+/// Where losses stop the window, less rate is at times predicted to carry more.
+#[test]
+fn the_own_control_and_all_links_are_kept_where_the_buffer_is_small() {
+    let far = [
+        (1.7, 77, 0.0),
+        (4.1, 73, 0.018),
+        (35.0, 12, 0.013),
+        (9.6, 179, 0.011),
+        (50.0, 155, 0.0),
+        (134.0, 108, 0.005),
+        (14.6, 12, 0.0),
+    ];
+    let fast = [(423.9, 12, 0.0003), (173.1, 15, 0.0), (114.5, 8, 0.013), (134.2, 5, 0.0)];
+    for (links, receive_buffer) in [(&far[..], 2_900_000), (&fast, 400_000)] {
+        let links: Vec<_> =
+            links.iter().map(|&(rate, delay, loss)| link("link", rate, delay, loss)).collect();
+        let choice = advise(&AdviceQuestion { receive_buffer, ..question(&links) }).unwrap().choice;
+        assert_eq!(choice.links.len(), links.len());
+        assert_eq!(choice.congestion, CongestionKind::Polypath);
+    }
 }
 
 #[test]

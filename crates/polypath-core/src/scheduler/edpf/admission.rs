@@ -1,78 +1,27 @@
-//! Which paths the receive window has room for.
+//! Which paths the receive window has room for: those that it carries most with
+//! ([`stops`](crate::scheduler::stops)).
 //!
-//! A segment takes its place in the receive window until its acknowledgement is back, for a round
-//! trip longer if it was lost first. All that the used paths send meanwhile must fit into the
-//! window, so that a set of paths carries about
-//!
-//! ```text
-//! min(sum of B_l, window / max of hole_l),   hole_l = own_l + rtt_l min(1, p_l n_l)
-//! ```
-//!
-//! with loss rate `p_l`, `n_l` segments in a round trip, and `own_l = (rtt_l + min rtt) / 2` of a
-//! path that sends ahead (acknowledgements return over the fastest path), else, and while a path of
-//! shorter RTT is in slow start, `rtt_l`; in slow start, `B_l` is at least `cwnd_l / srtt_l`. Of the
-//! smoothed RTT counts what the window can sustain, `max(min_rtt_l, window / B_l)`: the queue that a
-//! burst after a hole leaves on a path says nothing against it. Paths are admitted from the one that
-//! carries most alone, as long as the set carries no less for it: buffer blocking protection (Oh and
-//! Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3) with losses counted in.
+//! A segment takes its place in the window until its acknowledgement is back: `(rtt + shortest rtt) / 2`
+//! on a path that sends ahead (acknowledgements return over the fastest path), else, and while a path
+//! of shorter RTT is in slow start, `rtt`; and for a round trip more if it is lost first. Of the smoothed
+//! RTT counts what the window can sustain, `max(min_rtt, window / rate)`: the queue that a burst after a
+//! hole leaves on a path says nothing against it.
 
 use super::Forecast;
-use crate::scheduler::PathView;
-use crate::scheduler::carried::Carried;
+use crate::scheduler::stops::{Lossy, Window};
 use polypath_units::{PathId, PathSet};
 
-/// Estimates differ from call to call by this share without meaning it.
-const TOLERANCE: f64 = 0.001;
-
-/// What is reckoned with for all paths.
-struct Window {
-    /// What may be sent behind a hole, in bytes.
-    bytes: f64,
-    segment: f64,
-    ahead: bool,
-    /// The shortest round trip of all paths in seconds.
-    shortest: f64,
-    /// That of the paths in slow start, which are faster before long than they are now.
-    shortest_growing: f64,
-}
-
-/// A path as it would be if the window were all that limits it: bytes/s and seconds.
+/// What the paths are admitted for.
 #[derive(Clone, Copy, Debug)]
-struct Sustained<'a> {
-    path: &'a PathView,
-    rate: f64,
-    rtt: f64,
-}
-
-impl<'a> Sustained<'a> {
-    fn new(forecast: &Forecast<'a>, window: f64) -> Self {
-        let rate = rate(forecast);
-        let rtt = forecast.srtt.min(forecast.min_rtt.max(window / rate));
-        Self { path: forecast.path, rate, rtt }
-    }
-}
-
-impl Window {
-    /// What a path carries alone.
-    fn alone(&self, Sustained { path, rate, rtt }: Sustained) -> Carried {
-        let segments = (rate * rtt).min(self.bytes) / self.segment;
-        let losses = (path.loss * segments).min(1.0);
-        Carried { rate, hole: self.place(rtt) + rtt * losses }
-    }
-
-    /// For how long a segment that is not lost takes its place on a path of this round trip, in
-    /// seconds.
-    fn place(&self, rtt: f64) -> f64 {
-        let known = self.shortest_growing >= rtt;
-        if self.ahead && known { (rtt + self.shortest) / 2.0 } else { rtt }
-    }
-}
-
-/// In slow start the window tells what a path can carry: it was given less so far, and has shown
-/// less. A lossy path must not be taken in because the better one is still growing.
-fn rate(path: &Forecast) -> f64 {
-    let view = path.path;
-    if view.in_slow_start { path.rate.max(view.cwnd as f64 / path.srtt) } else { path.rate }
+pub(super) struct Terms {
+    /// What may be sent behind a hole, in bytes.
+    pub(super) window: f64,
+    /// Of new data, in bytes.
+    pub(super) segment: u64,
+    /// Whether slower paths send ahead.
+    pub(super) ahead: bool,
+    /// Growth of a path in slow start that is reckoned with.
+    pub(super) growth: f64,
 }
 
 /// The paths to use.
@@ -83,33 +32,54 @@ pub(super) struct Admitted {
     pub(super) best: Option<PathId>,
 }
 
-/// The paths to use for new data, through a receive window that admits so many bytes behind a hole.
-pub(super) fn admitted(paths: &[Forecast], window: f64, segment: u64, ahead: bool) -> Admitted {
-    let sustained: Vec<_> = paths.iter().map(|f| Sustained::new(f, window)).collect();
-    let shortest = |of: fn(&&Sustained) -> bool| {
-        sustained.iter().filter(of).map(|path| path.rtt).fold(f64::INFINITY, f64::min)
+/// The paths to use for new data.
+pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
+    let sustained: Vec<_> = paths.iter().map(|path| Sustained::new(path, terms)).collect();
+    let shortest = |of: &dyn Fn(&Sustained) -> bool| {
+        let rtts = sustained.iter().filter(|path| of(path)).map(|path| path.rtt);
+        rtts.fold(f64::INFINITY, f64::min)
     };
-    let window = Window {
-        bytes: window,
-        segment: segment.max(1) as f64,
-        ahead,
-        shortest: shortest(|_| true),
-        shortest_growing: shortest(|path| path.path.in_slow_start),
+    let (shortest, shortest_growing) = (shortest(&|_| true), shortest(&|path| path.growing));
+    let lossy = |path: &Sustained| {
+        // How far ahead of a path in slow start, which is faster before long, cannot be told.
+        let ahead = terms.ahead && shortest_growing >= path.rtt;
+        let place = if ahead { (path.rtt + shortest) / 2.0 } else { path.rtt };
+        Lossy { rate: path.rate, loss: path.loss, place, repaired: place + path.rtt }
     };
-    let mut ranked: Vec<_> = sustained.iter().map(|&s| (s.path.id, window.alone(s))).collect();
-    let goodput = |carried: &Carried| carried.goodput(window.bytes);
-    ranked.sort_by(|(_, a), (_, b)| goodput(b).total_cmp(&goodput(a)));
-    let mut ranked = ranked.into_iter();
-    let Some((best, mut set)) = ranked.next() else {
-        return Admitted { paths: PathSet::EMPTY, best: None };
-    };
-    let mut admitted = PathSet::only(best);
-    for (id, path) in ranked {
-        let more = set.with(path);
-        if goodput(&more) >= goodput(&set) * (1.0 - TOLERANCE) {
-            admitted = admitted.with(id);
-            set = more;
-        }
+    let lossy: Vec<_> = sustained.iter().map(lossy).collect();
+    let window = Window { window: terms.window, segment: terms.segment.max(1) as f64 };
+    let used = window.used(&lossy).paths;
+    let id = |index: usize| paths[index].path.id;
+    Admitted {
+        paths: used.iter().map(|&index| id(index)).collect(),
+        best: used.first().map(|&best| id(best)),
     }
-    Admitted { paths: admitted, best: Some(best) }
+}
+
+/// A path as it would be if the window were all that limits it: bytes/s and seconds.
+#[derive(Clone, Copy, Debug)]
+struct Sustained {
+    rate: f64,
+    rtt: f64,
+    loss: f64,
+    growing: bool,
+}
+
+impl Sustained {
+    fn new(forecast: &Forecast, terms: &Terms) -> Self {
+        let rate = rate(forecast, terms.growth);
+        let rtt = forecast.srtt.min(forecast.min_rtt.max(terms.window / rate));
+        Self { rate, rtt, loss: forecast.path.loss, growing: forecast.path.in_slow_start }
+    }
+}
+
+/// In slow start the window tells what a path can carry before long: it was given less so far, and has
+/// shown less. A lossy path must not be taken in because the better one is still growing, nor a good
+/// one be left out because it was never given enough to grow.
+fn rate(path: &Forecast, growth: f64) -> f64 {
+    let view = path.path;
+    match view.in_slow_start {
+        true => path.rate.max(growth * view.cwnd as f64 / path.srtt),
+        false => path.rate,
+    }
 }

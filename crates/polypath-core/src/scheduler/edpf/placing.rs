@@ -64,8 +64,7 @@ impl Edpf {
 
     /// Bytes that a path sends in the next `secs` seconds.
     fn sent_before(&self, f: &Forecast, secs: f64) -> f64 {
-        let growth =
-            if f.path.in_slow_start { self.parameters.slow_start_growth.max(1.0) } else { 1.0 };
+        let growth = if f.path.in_slow_start { self.growth() } else { 1.0 };
         f.rate * growth * (secs - f.start).max(0.0)
     }
 }

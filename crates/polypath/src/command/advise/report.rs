@@ -47,6 +47,8 @@ struct ChoiceReport {
     delay_ms: f64,
     surviving_mbit_s: f64,
     cost_per_gb: Option<f64>,
+    /// Those of the links that add nothing; numbers from 1.
+    spare: Vec<usize>,
     /// What the simulator gave.
     simulated_mbit_s: Option<f64>,
 }
@@ -172,6 +174,7 @@ impl ChoiceReport {
             delay_ms: choice.delay.as_secs_f64() * 1e3,
             surviving_mbit_s: mbit_s(choice.surviving_bytes_per_sec),
             cost_per_gb: choice.cost_per_gb,
+            spare: choice.spare.iter().map(|link| link + 1).collect(),
             simulated_mbit_s: None,
         }
     }

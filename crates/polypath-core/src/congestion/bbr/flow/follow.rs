@@ -3,6 +3,7 @@
 use super::Flow;
 use crate::congestion::Ack;
 use crate::congestion::bbr::BbrParameters;
+use crate::congestion::bbr::excess::QUEUED;
 use crate::congestion::bbr::steady::{QueueLimits, Steady};
 use std::time::Duration;
 
@@ -57,6 +58,7 @@ impl Flow {
         let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
         let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);
         Some(QueueLimits {
+            short: limit(QUEUED * rtprop),
             any: limit(steady.queue_rtts * rtprop),
             foreign: limit(steady.foreign_rtts * rtprop.max(window)),
             excess: limit(steady.excess_rtts * rtprop.max(window)),
