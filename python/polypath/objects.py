@@ -2365,7 +2365,8 @@ class EdpfScheduler(Item):
     """factor by which cwnd/srtt may raise the measured rate. Default: 1.25."""
 
     slow_start_growth: float | None = None
-    """growth of a path in slow start that the window rule reckons with. Default: 2."""
+    """growth of a path in slow start that the use of the receive window is reckoned with. Default:
+    2."""
 
     tail_share: float | None = None
     """share of the unsent data that faster paths must overtake with to wait. Default: 1."""
