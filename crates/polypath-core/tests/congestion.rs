@@ -65,6 +65,14 @@ impl Bench {
         self.congestion.on_loss(path, self.now, newest);
     }
 
+    /// A round whose first packet is lost.
+    fn lossy_round(&mut self, path: PathId) {
+        let packets = self.fill(path);
+        self.now += RTT;
+        self.lose(path, &packets[..1]);
+        self.ack(path, &packets[1..]);
+    }
+
     fn time_out(&mut self, packets: &[SentPacket]) {
         for packet in packets {
             self.congestion.on_packet_lost(A, self.now, packet);
@@ -201,10 +209,7 @@ fn the_window_does_not_grow_while_it_does_not_limit() {
 fn avoidance_grows_only_a_window_that_is_used() {
     let mut bench = Bench::reno();
     bench.round(A);
-    let packets = bench.fill(A);
-    bench.now += RTT;
-    bench.lose(A, &packets[..1]);
-    bench.ack(A, &packets[1..]);
+    bench.lossy_round(A);
     assert!(bench.round(A) >= 10 * MSS);
     for used in [5, 5, 5] {
         let before = bench.congestion.subflow(A).unwrap().cwnd;
@@ -225,10 +230,7 @@ fn avoidance_grows_only_a_window_that_is_used() {
 fn idling_shrinks_the_window_but_is_remembered() {
     let mut bench = Bench::reno();
     (0..3).for_each(|_| assert!(bench.round(A) > 0));
-    let packets = bench.fill(A);
-    bench.now += RTT;
-    bench.lose(A, &packets[..1]);
-    bench.ack(A, &packets[1..]);
+    bench.lossy_round(A);
     assert_eq!(bench.congestion.window(A), 40 * MSS);
     // The last packet was sent a round ago; the RTO is the least, 200 ms.
     bench.now += Duration::from_millis(90);
@@ -300,10 +302,7 @@ fn loss(bench: &Bench) -> f64 {
 fn what_is_known_of_losses_fades_while_no_data_is_sent() {
     let mut bench = Bench::reno();
     bench.round(A);
-    let packets = bench.fill(A);
-    bench.now += RTT;
-    bench.lose(A, &packets[..1]);
-    bench.ack(A, &packets[1..]);
+    bench.lossy_round(A);
     let known = loss(&bench);
     assert!(known > 0.003, "{known}");
     let secs = Duration::from_secs(1);
@@ -329,10 +328,7 @@ fn rates_of_delivery_and_loss_are_measured() {
     // 20 packets in one round.
     assert!((bench.congestion.delivery_rate(A) - 200_000.0).abs() < 1e-6);
     for _ in 0..2_000 {
-        let packets = bench.fill(A);
-        bench.now += RTT;
-        bench.lose(A, &packets[..1]);
-        bench.ack(A, &packets[1..]);
+        bench.lossy_round(A);
     }
     // The window rests at two or three segments: a third to a half is lost.
     let loss = bench.congestion.loss_rate(A);

@@ -1,6 +1,7 @@
 //! What [`super::Congestion`] keeps for each subflow beside its window: estimators, and the ACK and
 //! loss events while they are being put together from packets.
 
+use super::queued::is_queued;
 use super::recovery::Recovery;
 use super::{Ack, Loss, LostPacket, RateSample, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
@@ -11,8 +12,6 @@ use std::time::Duration;
 const RATE_ROUNDS: u64 = 10;
 /// While no data is sent, what is known of a path's loss is worth half as much after this.
 const LOSS_HALF_LIFE: Duration = Duration::from_secs(2);
-/// An RTT above this many minimum RTTs shows a queue.
-const QUEUED: f64 = 1.25;
 /// Weight of one packet in the smoothed loss rate: it remembers about 256 packets.
 const LOSS_GAIN: f64 = 1.0 / 256.0;
 
@@ -211,15 +210,9 @@ impl Flow {
     /// Takes a packet that was lost (1) or not (0) into the loss rates.
     fn count(&mut self, packet: &SentPacket, lost: f64) {
         self.loss_rate += (lost - self.loss_rate) * LOSS_GAIN;
-        if !(packet.in_slow_start && self.is_queued()) {
+        if !(packet.in_slow_start && is_queued(self.rtt.latest(), self.rtt.min())) {
             self.steady_loss_rate += (lost - self.steady_loss_rate) * LOSS_GAIN;
         }
-    }
-
-    /// Whether the newest RTT shows a queue.
-    fn is_queued(&self) -> bool {
-        let rtts = self.rtt.latest().zip(self.rtt.min());
-        rtts.is_some_and(|(latest, min)| latest.as_secs_f64() > QUEUED * min.as_secs_f64())
     }
 
     pub(super) fn on_ecn_bytes(&mut self, bytes: u64) {

@@ -18,8 +18,6 @@
 //! blocking protection (Oh and Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3)
 //! with losses counted in. Ours.
 
-use core::cmp::Ordering;
-
 /// Goodputs that differ by less are equal: estimates differ from call to call by as much without
 /// meaning it.
 const TOLERANCE: f64 = 0.001;
@@ -37,10 +35,10 @@ pub(crate) struct Lossy {
     pub(crate) repaired: f64,
 }
 
-/// What passes through a receive window, in bytes.
+/// A receive window and what passes through it, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    pub(crate) window: f64,
+    pub(crate) bytes: f64,
     pub(crate) segment: f64,
 }
 
@@ -54,7 +52,7 @@ pub(crate) struct Used {
 impl Window {
     /// What a set of paths carries if all are used, in bytes/s.
     pub(crate) fn carried(&self, set: &[Lossy]) -> f64 {
-        let &Self { window, segment } = self;
+        let &Self { bytes: window, segment } = self;
         let rate: f64 = set.iter().map(|path| path.rate).sum();
         let longest = |secs: fn(&Lossy) -> f64| set.iter().map(secs).fold(0.0, f64::max);
         let passes = longest(|path| path.place).max(window / rate);
@@ -71,7 +69,7 @@ impl Window {
     pub(crate) fn used(&self, paths: &[Lossy]) -> Used {
         let mut ranked: Vec<_> =
             paths.iter().map(|path| self.carried(&[*path])).enumerate().collect();
-        ranked.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let mut set = Vec::with_capacity(paths.len());
         let mut used = Used::default();
         for (index, _) in ranked {
@@ -93,7 +91,7 @@ mod tests {
     use super::*;
 
     /// 1 MB of segments of 1 kB.
-    const WINDOW: Window = Window { window: 1e6, segment: 1e3 };
+    const WINDOW: Window = Window { bytes: 1e6, segment: 1e3 };
 
     /// MB/s and ms.
     fn path(rate: f64, loss: f64, place: f64, repaired: f64) -> Lossy {

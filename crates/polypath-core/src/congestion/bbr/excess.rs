@@ -3,10 +3,6 @@
 //! Source: draft-ietf-ccwg-bbr, "Exiting Startup Based on Packet Loss".
 
 use crate::congestion::Ack;
-use std::time::Duration;
-
-/// An RTT above this many propagation times shows a queue.
-pub(super) const QUEUED: f64 = 1.25;
 
 /// How much loss ends start-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,16 +48,12 @@ impl ExcessLoss {
     }
 }
 
-/// Whether the RTT shows a queue: random loss does not.
-pub(super) fn is_queued(ack: &Ack, rtprop: Option<Duration>) -> bool {
-    let rtts = ack.rtt.zip(rtprop);
-    rtts.is_some_and(|(rtt, rtprop)| rtt.as_secs_f64() > QUEUED * rtprop.as_secs_f64())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::queued::is_queued;
     use crate::congestion::testing::ack;
+    use std::time::Duration;
 
     const LIMITS: LossLimits = LossLimits { share: 0.02, events: 6.0 };
 
@@ -78,7 +70,7 @@ mod tests {
             let lost_bytes = if n <= events { segments * 1_000 } else { 0 };
             let rtt = Some(Duration::from_millis(rtt_ms));
             let ack = Ack { lost_bytes, rtt, round_start: n == 10, ..ack(10_000, 1_000) };
-            let queued = is_queued(&ack, Some(Duration::from_millis(20)));
+            let queued = is_queued(ack.rtt, Some(Duration::from_millis(20)));
             excess.on_ack(&ack, recovering, queued, &LIMITS)
         })
     }

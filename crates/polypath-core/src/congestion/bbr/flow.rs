@@ -5,11 +5,12 @@ mod recovery;
 
 use super::BbrParameters;
 use super::aggregation::Aggregation;
-use super::excess::{ExcessLoss, LossLimits, is_queued};
+use super::excess::{ExcessLoss, LossLimits};
 use super::growth::Growth;
 use super::model::{FullPipe, Model};
 use super::probe_rtt::ProbeRtt;
 use super::steady::{StandingQueue, Steady};
+use crate::congestion::queued::is_queued;
 use crate::congestion::{Ack, Subflow, initial_window};
 use crate::random::SplitMix64;
 use polypath_units::Timestamp;
@@ -112,7 +113,8 @@ impl Flow {
             share: parameters.startup_loss_share,
             events: parameters.startup_loss_events,
         };
-        let queued = is_queued(ack, self.model.rtprop());
+        // Random loss shows no queue.
+        let queued = is_queued(ack.rtt, self.model.rtprop());
         self.excess_loss.on_ack(ack, self.recovering.is_some(), queued, &limits)
     }
 

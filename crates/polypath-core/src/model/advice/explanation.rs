@@ -95,8 +95,7 @@ fn left_out(advisor: &Advisor, choice: &Choice) -> Option<String> {
     let each: Vec<_> = out
         .map(|link| {
             let with = advisor.fastest_with(&choice.links, link);
-            let cost =
-                with.cost_per_gb.map_or_else(String::new, |cost| format!(" at {cost:.2} per GB"));
+            let cost = with.cost.map_or_else(String::new, |cost| format!(" at {cost:.2} per GB"));
             format!("with {} it would be {}{cost}", advisor.name(link), rate(with.bytes_per_sec))
         })
         .collect();
@@ -109,7 +108,7 @@ fn limit(advisor: &Advisor, choice: &Choice) -> String {
             let wider = advisor.unbuffered(choice);
             format!(
                 "The receive buffer limits it: {:.1} MB would let these links carry {}.",
-                wider.receive_buffer as f64 / 1e6,
+                wider.buffer(u64::MAX) as f64 / 1e6,
                 rate(wider.bytes_per_sec)
             )
         }

@@ -130,12 +130,12 @@ pub(super) fn forecast(
 /// Each byte on one link.
 fn spread(used: &[Prepared], scheduler: SchedulerKind, buffer: f64) -> Forecast {
     let sum: f64 = used.iter().map(|link| link.rate).sum();
-    let half = little_bound(used, buffer / 2.0);
+    let half = || little_bound(used, buffer / 2.0);
     let mixed = |a: f64, share: f64, b: f64| libm::pow(a, share) * libm::pow(b, 1.0 - share);
     let found = match (scheduler, used) {
         (SchedulerKind::Edpf, _) | (_, [_]) => edpf(used, buffer),
-        (SchedulerKind::Fps, _) => mixed(prefix_bound(used, buffer), 0.5, half),
-        _ => 1.28 * mixed(half, 0.7, slowest_bound(used, buffer / 2.0)),
+        (SchedulerKind::Fps, _) => mixed(prefix_bound(used, buffer), 0.5, half()),
+        _ => 1.28 * mixed(half(), 0.7, slowest_bound(used, buffer / 2.0)),
     };
     let bytes_per_sec = found.min(sum);
     let lossy: f64 =
@@ -187,7 +187,7 @@ const fn limit(buffer: bool, loss: bool) -> Limit {
 /// What EDPF carries: never less than the best link alone.
 fn edpf(used: &[Prepared], buffer: f64) -> f64 {
     let through = |share: f64| Window {
-        window: share * buffer,
+        bytes: share * buffer,
         segment: f64::from(MultipathOptions::BOND.segment_bytes),
     };
     let shortest = used.iter().map(|link| link.rtt).fold(f64::INFINITY, f64::min);

@@ -278,18 +278,18 @@ impl<'a> Advisor<'a> {
     }
 
     /// The fastest way to use these links and another one.
-    fn fastest_with(&self, links: &[usize], another: usize) -> Choice {
+    fn fastest_with(&self, links: &[usize], another: usize) -> Forecast {
         let set = links.iter().fold(LinkSet::of(another), |set, &link| set.with(link));
         let each = SCHEDULERS[1..].iter().map(|&scheduler| self.candidate(set, scheduler));
-        self.describe(&each.fold(self.candidate(set, SCHEDULERS[0]), Candidate::faster))
+        each.fold(self.candidate(set, SCHEDULERS[0]), Candidate::faster).forecast
     }
 
     /// The same choice through as much buffer as it can use.
-    fn unbuffered(&self, choice: &Choice) -> Choice {
+    fn unbuffered(&self, choice: &Choice) -> Forecast {
         let set = choice.links.iter().fold(LinkSet::EMPTY, |set, &link| set.with(link));
         let question = AdviceQuestion { receive_buffer: u64::MAX, ..self.question.clone() };
         let wider = Advisor { question: &question, prepared: self.prepared.clone() };
-        wider.describe(&wider.candidate(set, choice.scheduler))
+        wider.candidate(set, choice.scheduler).forecast
     }
 
     fn name(&self, link: usize) -> &str {

@@ -47,7 +47,7 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
         Lossy { rate: path.rate, loss: path.loss, place, repaired: place + path.rtt }
     };
     let lossy: Vec<_> = sustained.iter().map(lossy).collect();
-    let window = Window { window: terms.window, segment: terms.segment.max(1) as f64 };
+    let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
     let used = window.used(&lossy).paths;
     let id = |index: usize| paths[index].path.id;
     Admitted {

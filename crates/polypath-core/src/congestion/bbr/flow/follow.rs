@@ -3,8 +3,8 @@
 use super::Flow;
 use crate::congestion::Ack;
 use crate::congestion::bbr::BbrParameters;
-use crate::congestion::bbr::excess::QUEUED;
 use crate::congestion::bbr::steady::{QueueLimits, Steady};
+use crate::congestion::queued::QUEUED;
 use std::time::Duration;
 
 impl Flow {
@@ -15,7 +15,12 @@ impl Flow {
         parameters: &BbrParameters,
         steady: Steady,
     ) -> bool {
-        self.queue.on_ack(ack, self.queue_limits(ack.mss, parameters, steady));
+        // Only the end of a round is judged by them.
+        let limits = match ack.round_start {
+            true => self.queue_limits(ack.mss, parameters, steady),
+            false => None,
+        };
+        self.queue.on_ack(ack, limits);
         if !self.full_pipe.reached() {
             // The window does not follow yet: a sender that the receive window holds in start-up has a
             // queue of its own.

@@ -1,0 +1,12 @@
+//! Whether an RTT shows a queue.
+
+use std::time::Duration;
+
+/// An RTT above this many of the path's least shows a queue.
+pub(super) const QUEUED: f64 = 1.25;
+
+/// Whether this RTT does, if it and the path's least are known.
+pub(super) fn is_queued(rtt: Option<Duration>, least: Option<Duration>) -> bool {
+    let rtts = rtt.zip(least);
+    rtts.is_some_and(|(rtt, least)| rtt.as_secs_f64() > QUEUED * least.as_secs_f64())
+}
