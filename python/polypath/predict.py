@@ -28,7 +28,7 @@ def bond(
     loss: ArrayLike = 0.0,
     queue_bytes: ArrayLike | None = None,
     control: Literal["polypath", "bbr", "cubic", "reno"] = "polypath",
-    scheduler: Literal["selective", "greedy", "redundant"] = "selective",
+    scheduler: Literal["ahead", "selective", "greedy", "redundant"] = "ahead",
     receive_buffer: int = 16 << 20,
     segment_bytes: int = 1400,
     header_bytes: int = 72,

@@ -37,7 +37,7 @@ fn eight_links(criterion: &mut Criterion) {
     });
     let paths = links(5.0, |rate, rtt| ModelPath { rate, rtt, loss: 0.001, queue_bytes: 1e5 });
     group.bench_function("bond", |b| {
-        let family = SchedulerFamily::Selective;
+        let family = SchedulerFamily::Ahead;
         b.iter(|| multipath_rate(black_box(&paths), &MultipathOptions::BOND, family));
     });
     let dealt = tunnel_links(5.0);

@@ -10,8 +10,9 @@ use polypath_core::scheduler::SchedulerKind;
 use std::fmt::Write;
 
 /// A scheduler, and the family that it is of.
-const SCHEDULERS: [(SchedulerKind, SchedulerFamily); 2] = [
-    (SchedulerKind::Edpf, SchedulerFamily::Selective),
+const SCHEDULERS: [(SchedulerKind, SchedulerFamily); 3] = [
+    (SchedulerKind::Edpf, SchedulerFamily::Ahead),
+    (SchedulerKind::Blest, SchedulerFamily::Selective),
     (SchedulerKind::LowRtt, SchedulerFamily::Greedy),
 ];
 

@@ -1,10 +1,7 @@
 //! What some of the links carry with a scheduler.
 //!
-//! EDPF uses the links that the window has room for, and loses what their losses stop it for:
-//! [`stops`](crate::scheduler::stops), with `place_i = (rtt_i + shortest rtt) / 2`, since slower links
-//! send ahead, and `repaired_i = rtt_i + shortest rtt`, since what is lost is sent again on the fastest
-//! link; through 0.85 of the buffer, or 0.9 over one link alone. The 0.85 is the one number that is
-//! fitted. For the others, bounds on what links of goodput `x_i` and holes `h_i` carry through a buffer
+//! What EDPF carries is what [`multipath_rate`](crate::model::multipath_rate) says of those who send
+//! ahead. For the others, bounds on what links of goodput `x_i` and holes `h_i` carry through a buffer
 //! `B`:
 //!
 //! ```text
@@ -22,19 +19,15 @@
 
 use super::link_set::LinkSet;
 use super::{AdviceLink, Limit, PathControl};
-use crate::model::multipath::{MultipathOptions, USED_OF_WINDOW, taken};
+use crate::model::multipath::{AheadPath, MultipathOptions, USED_OF_WINDOW, ahead, taken};
 use crate::model::{ModelError, ModelPath};
 use crate::scheduler::SchedulerKind;
-use crate::scheduler::stops::{Lossy, Window};
 
 /// A hole must not be likelier than this for data to wait for it in less than the 99th percentile.
 const RARE: f64 = 0.01;
 /// What stands in the queue of a busy link, in propagation times there and back: the quanta and the
 /// allowance for ACK aggregation of the bond's own control.
 const STANDING: f64 = 0.1;
-/// What EDPF uses of the receive buffer over several links: fifteen sixteenths are for a stream, of
-/// which it keeps a margin for holes.
-const USED_BY_EDPF: f64 = 0.85;
 /// The least receive buffer that bonds have (docs/protocol.md).
 const LEAST_BUFFER: u64 = 64 << 10;
 
@@ -184,23 +177,11 @@ const fn limit(buffer: bool, loss: bool) -> Limit {
     }
 }
 
-/// What EDPF carries: never less than the best link alone.
+/// What EDPF carries.
 fn edpf(used: &[Prepared], buffer: f64) -> f64 {
-    let through = |share: f64| Window {
-        bytes: share * buffer,
-        segment: f64::from(MultipathOptions::BOND.segment_bytes),
-    };
-    let shortest = used.iter().map(|link| link.rtt).fold(f64::INFINITY, f64::min);
-    let beside = |link: &Prepared, shortest: f64| Lossy {
-        rate: link.rate,
-        loss: link.loss,
-        place: (link.rtt + shortest) / 2.0,
-        repaired: link.rtt + shortest,
-    };
-    let together: Vec<_> = used.iter().map(|link| beside(link, shortest)).collect();
-    let alone = |link: &Prepared| through(USED_OF_WINDOW).carried(&[beside(link, link.rtt)]);
-    let together = through(USED_BY_EDPF).used(&together).bytes_per_sec;
-    used.iter().map(alone).fold(together, f64::max)
+    let beside = |link: &Prepared| AheadPath { rate: link.rate, loss: link.loss, rtt: link.rtt };
+    let beside: Vec<_> = used.iter().map(beside).collect();
+    ahead(&beside, buffer, f64::from(MultipathOptions::BOND.segment_bytes)).bytes_per_sec
 }
 
 /// `P`, of links in the order of their holes.

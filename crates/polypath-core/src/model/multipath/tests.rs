@@ -24,7 +24,7 @@ fn mbit(paths: &[ModelPath], options: &MultipathOptions, family: SchedulerFamily
 #[test]
 fn clean_paths_add_up_but_for_headers() {
     let both = [path(90.0, 20), path(30.0, 60)];
-    for family in [SchedulerFamily::Selective, SchedulerFamily::Greedy] {
+    for family in [SchedulerFamily::Ahead, SchedulerFamily::Selective, SchedulerFamily::Greedy] {
         assert!((mbit(&both, &OPTIONS, family) - 120.0 * 14.0 / 15.0).abs() < 1e-6);
     }
     let copies = multipath_rate(&both, &OPTIONS, SchedulerFamily::Redundant).unwrap();
@@ -103,6 +103,10 @@ proptest! {
         prop_assert!(all >= selective(&paths[1..], &options) * 0.999_999);
         let greedy = mbit(&paths, &options, SchedulerFamily::Greedy);
         prop_assert!(greedy > 0.0 && greedy <= sum * 1.000_001);
+        let ahead = mbit(&paths, &options, SchedulerFamily::Ahead);
+        prop_assert!(ahead.is_finite() && ahead > 0.0 && ahead <= sum * 1.000_001);
+        let alone = mbit(&paths[..1], &options, SchedulerFamily::Ahead);
+        prop_assert!(ahead >= alone * 0.999_999);
         let twice = MultipathOptions { receive_buffer: buffer * 2, ..options };
         prop_assert!(selective(&paths, &twice) >= all * 0.999_999);
     }

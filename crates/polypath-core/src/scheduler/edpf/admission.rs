@@ -3,9 +3,10 @@
 //!
 //! A segment takes its place in the window until its acknowledgement is back: `(rtt + shortest rtt) / 2`
 //! on a path that sends ahead (acknowledgements return over the fastest path), else, and while a path
-//! of shorter RTT is in slow start, `rtt`; and for a round trip more if it is lost first. Of the smoothed
-//! RTT counts what the window can sustain, `max(min_rtt, window / rate)`: the queue that a burst after a
-//! hole leaves on a path says nothing against it.
+//! of shorter RTT is in slow start, `rtt`. One that is lost takes it for `rtt + shortest rtt`: what is
+//! sent again takes the fastest path. Of the smoothed RTT counts what the window can sustain,
+//! `max(min_rtt, window / rate)`: the queue that a burst after a hole leaves on a path says nothing
+//! against it.
 
 use super::Forecast;
 use crate::scheduler::stops::{Lossy, Window};
@@ -44,7 +45,7 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
         // How far ahead of a path in slow start, which is faster before long, cannot be told.
         let ahead = terms.ahead && shortest_growing >= path.rtt;
         let place = if ahead { (path.rtt + shortest) / 2.0 } else { path.rtt };
-        Lossy { rate: path.rate, loss: path.loss, place, repaired: place + path.rtt }
+        Lossy { rate: path.rate, loss: path.loss, place, repaired: path.rtt + shortest }
     };
     let lossy: Vec<_> = sustained.iter().map(lossy).collect();
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };

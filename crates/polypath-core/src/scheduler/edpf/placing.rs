@@ -1,8 +1,8 @@
 //! Which segment a slower path sends, if any.
 //!
 //! Until a segment that is sent on it now arrives, faster paths deliver
-//! `lead = sum of (L + B_f (d_slow - d_f))` bytes. The segment that follows so many is in order when
-//! it arrives.
+//! `lead = sum of (L + B_f (d_slow - d_f - repair_f))` bytes, with time to repair what they are likely
+//! to lose. The segment that follows so many is in order when it arrives.
 
 use super::{Edpf, Forecast, QueueView};
 
@@ -69,10 +69,20 @@ impl Edpf {
     }
 }
 
-/// Bytes that the faster paths deliver before `slow` delivers a segment.
+/// Bytes that the faster paths are sure to deliver before `slow` delivers a segment.
 fn lead(slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> f64 {
     let segment = queue.segment as f64;
-    faster.iter().map(|f| segment + f.rate * (slow.delivery - f.delivery)).sum()
+    let surely =
+        |f: &Forecast| (slow.delivery - f.delivery - repair_time(f, slow, segment)).max(0.0);
+    faster.iter().map(|f| segment + f.rate * surely(f)).sum()
+}
+
+/// Time to leave `f` for a repair: a round trip, times the losses to expect until `slow` delivers, if
+/// less than one. Without it each loss of a fast path stops a large slow one, whose next
+/// segments have arrived.
+fn repair_time(f: &Forecast, slow: &Forecast, segment: f64) -> f64 {
+    let losses = f.path.loss * f.rate * slow.delivery / segment;
+    f.srtt * losses.min(1.0)
 }
 
 /// Of `lead` the whole segments that leave room for one more in the window and in what is unsent.

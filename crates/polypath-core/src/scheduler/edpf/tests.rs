@@ -85,6 +85,19 @@ fn a_slower_path_sends_what_will_be_next_in_order() {
     assert_eq!(pick(&[full(slow()), PathView { rate: 2e6, ..path(1, 100, 200) }], &bulk()), SLOW);
 }
 
+/// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for repairs, in
+/// which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss costs; if it loses
+/// one in two such spans, 50.5 and 0.1.
+#[test]
+fn a_slower_path_leaves_the_fast_one_time_for_repairs() {
+    let lossy = |loss| [PathView { loss, ..full(fast()) }, slow()];
+    assert_eq!(pick(&lossy(0.01), &bulk()), ahead(454 - 102));
+    assert_eq!(pick(&lossy(0.001), &bulk()), ahead(454 - 51));
+    // As long as it is ahead: no time is left to deliver anything but what is under way.
+    let late = [PathView { loss: 0.01, ..full(path(0, 50, 500)) }, slow()];
+    assert_eq!(pick(&late, &bulk()), ahead(1));
+}
+
 /// In the 45 ms by which it is ahead the fast path delivers 454 segments.
 #[test]
 fn the_tail_is_not_stranded_on_the_slow_path() {

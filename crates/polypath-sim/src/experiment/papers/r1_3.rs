@@ -177,7 +177,7 @@ impl Parameters {
             let paths: Vec<_> = links.iter().map(Link::path).collect();
             let options =
                 MultipathOptions { receive_buffer: RECEIVE_BUFFER, ..MultipathOptions::BOND };
-            let family = SchedulerFamily::Selective;
+            let family = SchedulerFamily::Ahead;
             return Ok(multipath_rate(&paths, &options, family)?.bytes_per_sec);
         }
         let transfer = TunnelTransfer {

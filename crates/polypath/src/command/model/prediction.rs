@@ -223,9 +223,10 @@ mod tests {
         let sets: Vec<_> = outlook.sets.iter().map(|set| set.links.clone()).collect();
         assert_eq!(sets, [vec![1], vec![2], vec![1, 2]]);
         let both = &outlook.sets[2].bond;
-        assert_eq!((both[0].kind, &both[0].uses), ("selective", &vec![1]));
-        assert_eq!((both[1].limit, &both[1].uses), ("receive_buffer", &vec![1, 2]));
-        assert!(both[0].mbit_s > 3.0 * both[1].mbit_s);
+        assert_eq!((both[0].kind, &both[0].uses), ("ahead", &vec![1]));
+        assert_eq!((both[1].kind, &both[1].uses), ("selective", &vec![1]));
+        assert_eq!((both[2].limit, &both[2].uses), ("receive_buffer", &vec![1, 2]));
+        assert!(both[1].mbit_s > 3.0 * both[2].mbit_s);
         assert!(both[0].from_mbit_s < both[0].to_mbit_s);
         let table = outlook.table();
         assert!(table.contains("1+2") && table.contains("receive_buffer"), "{table}");

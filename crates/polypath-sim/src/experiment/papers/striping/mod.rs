@@ -115,7 +115,7 @@ impl Parameters {
             }),
             By::BondModel => {
                 let paths: Vec<_> = links.iter().map(Link::path).collect();
-                let family = SchedulerFamily::Selective;
+                let family = SchedulerFamily::Ahead;
                 Ok(multipath_rate(&paths, &MultipathOptions::BOND, family)?.bytes_per_sec)
             }
         }
