@@ -78,7 +78,9 @@ def test_what_is_refused() -> None:
         predict.tunnel([1.0], [0.1], queue_packets=-1)
     with pytest.raises(ValueError, match="rate of a link in bytes/s is 0"):
         predict.striped([0.0], [0.1])
-    with pytest.raises(ValueError, match='unknown scheduler "fast"; allowed: ahead, selective, greedy'):
+    with pytest.raises(
+        ValueError, match='unknown scheduler "fast"; allowed: ahead, selective, greedy'
+    ):
         predict.bond([1.0], [0.1], scheduler="fast")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="a set of links is a list"):
         predict.bond(1.0, 0.1)

@@ -97,8 +97,8 @@ impl SchedulerFamily {
     }
 
     /// The 10th and the 90th percentile of what bonds of `polypath` gave in the simulator (with edpf,
-    /// blest and low_rtt), over what was predicted (docs/models.md). Not measured for redundant schedulers, which are taken for
-    /// greedy ones.
+    /// blest and low_rtt), over what was predicted (docs/models.md). Not measured for redundant
+    /// schedulers, which are taken for greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
             Self::Ahead => [0.94, 1.18],
