@@ -179,9 +179,9 @@ pub fn multipath_rate(
     }
     let taken = paths.iter().map(|path| taken(path, options)).collect::<Result<Vec<_>, _>>()?;
     let carrying: Vec<_> = taken.iter().map(|(carrying, _)| *carrying).collect();
-    let buffer = positive("the receive buffer in bytes", options.receive_buffer as f64)?;
+    let buffer = options.receive_buffer as f64;
     let carried = match family {
-        SchedulerFamily::Ahead => carry_ahead(paths, &carrying, options),
+        SchedulerFamily::Ahead => carry_ahead(paths, &carrying, options)?,
         SchedulerFamily::Selective => best_prefix(&carrying, USED_OF_WINDOW * buffer)?,
         SchedulerFamily::Greedy => greedy(&carrying, buffer)?,
         SchedulerFamily::Redundant => carry_copies(&carrying, buffer)?,
@@ -197,7 +197,12 @@ pub fn multipath_rate(
 }
 
 /// With a scheduler that sends ahead.
-fn carry_ahead(paths: &[ModelPath], taken: &[CarryingPath], options: &MultipathOptions) -> Carried {
+fn carry_ahead(
+    paths: &[ModelPath],
+    taken: &[CarryingPath],
+    options: &MultipathOptions,
+) -> Result<Carried, ModelError> {
+    let buffer = positive("the receive buffer in bytes", options.receive_buffer as f64)?;
     let beside = |(path, taken): (&ModelPath, &CarryingPath)| AheadPath {
         rate: taken.bytes_per_sec,
         loss: path.loss,
@@ -205,10 +210,10 @@ fn carry_ahead(paths: &[ModelPath], taken: &[CarryingPath], options: &MultipathO
     };
     let beside: Vec<_> = paths.iter().zip(taken).map(beside).collect();
     let segment = f64::from(options.segment_bytes);
-    let Used { paths, bytes_per_sec } = ahead(&beside, options.receive_buffer as f64, segment);
+    let Used { paths, bytes_per_sec } = ahead(&beside, buffer, segment);
     let sum: f64 = paths.iter().map(|&path| beside[path].rate).sum();
     let buffer_limited = bytes_per_sec < sum * (1.0 - EQUAL);
-    Carried { bytes_per_sec: bytes_per_sec.min(sum), paths, buffer_limited }
+    Ok(Carried { bytes_per_sec: bytes_per_sec.min(sum), paths, buffer_limited })
 }
 
 /// With copies on all paths the fastest one counts.

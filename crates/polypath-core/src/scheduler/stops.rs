@@ -35,6 +35,14 @@ pub(crate) struct Lossy {
     pub(crate) repaired: f64,
 }
 
+impl Lossy {
+    /// A path that sends ahead: acknowledgements return over the path with the shortest RTT, and what is
+    /// lost is sent again there.
+    pub(crate) fn ahead(rate: f64, loss: f64, rtt: f64, shortest: f64) -> Self {
+        Self { rate, loss, place: (rtt + shortest) / 2.0, repaired: rtt + shortest }
+    }
+}
+
 /// A receive window and what passes through it, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {

@@ -1,8 +1,6 @@
 //! What EDPF carries, which sends ahead on slower paths and leaves out those that cost more than they
-//! bring: [`stops`](crate::scheduler::stops), by which it admits paths itself, with
-//! `place_i = (rtt_i + shortest rtt) / 2`, since acknowledgements return over the fastest path, and
-//! `repaired_i = rtt_i + shortest rtt`, since what is lost is sent again there. Never less than the best
-//! path alone.
+//! bring: [`stops`](crate::scheduler::stops), by which it admits paths itself. Never less than the best path
+//! alone.
 
 use super::USED_OF_WINDOW;
 use crate::scheduler::stops::{Lossy, Used, Window};
@@ -22,12 +20,8 @@ pub(in crate::model) struct AheadPath {
 /// What these paths carry through a receive buffer with segments of so many bytes, and which of them.
 pub(in crate::model) fn ahead(paths: &[AheadPath], buffer: f64, segment: f64) -> Used {
     let shortest = paths.iter().map(|path| path.rtt).fold(f64::INFINITY, f64::min);
-    let beside = |path: &AheadPath, shortest: f64| Lossy {
-        rate: path.rate,
-        loss: path.loss,
-        place: (path.rtt + shortest) / 2.0,
-        repaired: path.rtt + shortest,
-    };
+    let beside =
+        |path: &AheadPath, shortest| Lossy::ahead(path.rate, path.loss, path.rtt, shortest);
     let several: Vec<_> = paths.iter().map(|path| beside(path, shortest)).collect();
     let together = Window { bytes: USED_BY_SEVERAL * buffer, segment }.used(&several);
     let whole = Window { bytes: USED_OF_WINDOW * buffer, segment };

@@ -43,9 +43,11 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     let (shortest, shortest_growing) = (shortest(&|_| true), shortest(&|path| path.growing));
     let lossy = |path: &Sustained| {
         // How far ahead of a path in slow start, which is faster before long, cannot be told.
-        let ahead = terms.ahead && shortest_growing >= path.rtt;
-        let place = if ahead { (path.rtt + shortest) / 2.0 } else { path.rtt };
-        Lossy { rate: path.rate, loss: path.loss, place, repaired: path.rtt + shortest }
+        let ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest);
+        match terms.ahead && shortest_growing >= path.rtt {
+            true => ahead,
+            false => Lossy { place: path.rtt, ..ahead },
+        }
     };
     let lossy: Vec<_> = sustained.iter().map(lossy).collect();
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
