@@ -17,7 +17,8 @@
 //!   bandwidth-delay product stand in a queue.
 //! - `A_l` is bounded by what really is in flight, so that an error of `B_l` cannot accumulate.
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
-//!   the time for which what other paths deliver must wait.
+//!   the time for which what other paths deliver must wait. One in slow start that may carry more goes
+//!   first.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
 //! - `risk_l`, while the application limits, is what the path's load may cost where rates wander (`unrest`).
 //! - If paths that have no room now would still deliver earlier, the segment is taken from as far
@@ -102,6 +103,16 @@ struct Forecast<'a> {
     delivery: f64,
 }
 
+/// A path with room and what it would send.
+#[derive(Clone, Debug)]
+struct Placed<'a> {
+    best: Forecast<'a>,
+    /// The paths that overtake it.
+    faster: Vec<Forecast<'a>>,
+    /// Bytes to leave to them; `None` to wait for them.
+    skip: Option<u64>,
+}
+
 impl Edpf {
     /// What the registry says of it.
     pub const DESCRIPTION: Description = Description {
@@ -170,7 +181,8 @@ impl Edpf {
     fn admitted(&self, forecasts: &[Forecast], queue: &QueueView) -> Admitted {
         let EdpfParameters { window_share, ahead, .. } = self.parameters;
         if queue.reinjection || window_share <= 0.0 {
-            return Admitted { paths: forecasts.iter().map(|f| f.path.id).collect(), best: None };
+            let paths = forecasts.iter().map(|f| f.path.id).collect();
+            return Admitted { paths, ..Admitted::default() };
         }
         // The share is a margin for holes, which those who send ahead do not plan to make.
         let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
@@ -188,6 +200,21 @@ impl Edpf {
     fn window(&self, path: &Forecast, best: Option<PathId>, queue: &QueueView) -> f64 {
         let share = if best == Some(path.path.id) { 1.0 } else { self.parameters.window_share };
         queue.window as f64 * share
+    }
+
+    /// What this path would send, beside the others that are used; `most`: the one that carries most.
+    fn placed<'a>(
+        &self,
+        best: Forecast<'a>,
+        used: &[Forecast<'a>],
+        most: Option<PathId>,
+        queue: &QueueView,
+    ) -> Placed<'a> {
+        let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
+        let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
+        let window = self.window(&best, most, queue);
+        let skip = self.skip(&best, &faster, queue, window);
+        Placed { best, faster, skip }
     }
 
     /// Sends on this path what follows `skip` bytes.
@@ -217,14 +244,16 @@ impl Scheduler for Edpf {
         let admitted = self.admitted(&forecasts, queue);
         let (used, spare): (Vec<_>, Vec<_>) =
             forecasts.into_iter().partition(|f| admitted.paths.contains(f.path.id));
-        let (best, faster, skip) = if let Some(best) = earliest(&used) {
-            let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
-            let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
-            let window = self.window(&best, admitted.best, queue);
-            let skip = self.skip(&best, &faster, queue, window);
-            (best, faster, skip)
+        let promising = |f: &&Forecast| admitted.promising.contains(f.path.id);
+        let promising: Vec<_> = used.iter().filter(promising).copied().collect();
+        let placed = |best| self.placed(best, &used, admitted.best, queue);
+        // Else a path whose window holds all that the receive window does would leave it nothing.
+        let promising = earliest(&promising).map(placed).filter(|placed| placed.skip.is_some());
+        let placed = promising.or_else(|| earliest(&used).map(placed));
+        let Placed { best, faster, skip } = if let Some(placed) = placed {
+            placed
         } else if let Some(best) = earliest(&spare) {
-            (best, used, None)
+            Placed { best, faster: used, skip: None }
         } else {
             // Only paths without an RTT have room, if any: using them is how they get one.
             let unknown = candidates.lowest_rtt();

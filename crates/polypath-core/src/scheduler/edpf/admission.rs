@@ -9,8 +9,11 @@
 //! against it.
 
 use super::Forecast;
-use crate::scheduler::stops::{Lossy, Window};
+use crate::scheduler::stops::{Lossy, Used, Window};
 use polypath_units::{PathId, PathSet};
+
+/// Paths that carry less than this share of their rates are limited by the window.
+const LIMITED: f64 = 0.5;
 
 /// What the paths are admitted for.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +29,13 @@ pub(super) struct Terms {
 }
 
 /// The paths to use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Admitted {
     pub(super) paths: PathSet,
     /// The one that carries most alone.
     pub(super) best: Option<PathId>,
+    /// Those of them that are in slow start and may turn out to carry more than the others.
+    pub(super) promising: PathSet,
 }
 
 /// The paths to use for new data.
@@ -51,12 +56,26 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     };
     let lossy: Vec<_> = sustained.iter().map(lossy).collect();
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
-    let used = window.used(&lossy).paths;
+    let used = window.used(&lossy);
+    let promising =
+        |index: &usize| sustained[*index].growing && may_carry_more(&window, &used, &lossy, *index);
     let id = |index: usize| paths[index].path.id;
+    let promising: PathSet = (0..paths.len()).filter(promising).map(id).collect();
     Admitted {
-        paths: used.iter().map(|&index| id(index)).collect(),
-        best: used.first().map(|&best| id(best)),
+        paths: used.paths.iter().copied().map(id).chain(promising.iter()).collect(),
+        best: used.paths.first().map(|&best| id(best)),
+        promising,
     }
+}
+
+/// Whether the window is what limits the paths that are used, and this one would carry more than they do
+/// if the window alone limited it, too. One that is left out before it has grown would never show
+/// what it can.
+fn may_carry_more(window: &Window, used: &Used, paths: &[Lossy], index: usize) -> bool {
+    let rates: f64 = used.paths.iter().map(|&used| paths[used].rate).sum();
+    let path = paths[index];
+    let filling = Lossy { rate: window.bytes / path.place, ..path };
+    used.bytes_per_sec < LIMITED * rates && window.carried(&[filling]) > used.bytes_per_sec
 }
 
 /// A path as it would be if the window were all that limits it: bytes/s and seconds.

@@ -261,7 +261,7 @@ fn a_small_path_is_left_out_if_each_of_its_losses_stops_a_large_one() {
 /// are. The lossy path carries 7.5, alone or with others: it must not keep the clean one from growing.
 #[test]
 fn a_path_in_slow_start_is_reckoned_with_what_it_is_about_to_carry() {
-    let lossy = PathView { rate: 10e6, loss: 0.01, ..path(0, 20, 400) };
+    let lossy = PathView { rate: 20e6, loss: 0.01, ..path(0, 20, 400) };
     let young = PathView { in_slow_start: true, ..path(1, 30, 150) };
     assert_eq!(pick(&[lossy, young], &queue(1_000_000, 300)), SLOW);
     let grown = PathView { in_slow_start: false, ..young };
@@ -278,6 +278,20 @@ fn a_path_in_slow_start_is_reckoned_with_its_window() {
     assert!(is_wait(pick(&[full(young), lossy], &queue)));
     let grown = PathView { in_slow_start: false, ..young };
     assert_eq!(pick(&[full(grown), lossy], &queue), SLOW);
+}
+
+/// The lossy path, whose congestion window is more than the receive window, passes 300 kB in 38 ms. The
+/// other one would in 30, if it turned out to be as fast; with an RTT of 60 ms in 40.
+#[test]
+fn a_path_in_slow_start_that_may_carry_more_goes_first() {
+    let lossy = PathView { rate: 20e6, loss: 0.01, ..path(0, 20, 400) };
+    let young = |ms| PathView { rate: 0.5e6, in_slow_start: true, ..path(1, ms, 10) };
+    let queue = queue(1_000_000, 300);
+    assert_eq!(pick(&[lossy, young(30)], &queue), SLOW);
+    assert_eq!(pick(&[lossy, full(young(30))], &queue), FAST);
+    assert_eq!(pick(&[lossy, young(60)], &queue), FAST);
+    let grown = PathView { in_slow_start: false, ..young(30) };
+    assert_eq!(pick(&[lossy, grown], &queue), FAST);
 }
 
 #[test]
