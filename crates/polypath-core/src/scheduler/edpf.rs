@@ -16,6 +16,8 @@
 //! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes beyond the
 //!   bandwidth-delay product stand in a queue.
 //! - `A_l` is bounded by what really is in flight, so that an error of `B_l` cannot accumulate.
+//! - `B_l` is measured; of a path in slow start, in a transfer that fits into the windows, it is
+//!   `cwnd / srtt`: it has shown half of that so far, and over before long, would never show more.
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
 //!   the time for which what other paths deliver must wait. One in slow start that may carry more goes
 //!   first.
@@ -32,10 +34,14 @@
 //! should count it in, else a bulk transfer looks like its own tail.
 
 mod admission;
+mod forecast;
+mod patience;
 mod placing;
 mod unrest;
 
 use self::admission::{Admitted, Terms};
+use self::forecast::{Forecast, earliest};
+use self::patience::Patience;
 use self::unrest::Unrest;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -43,9 +49,6 @@ use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// Shortest RTT that is calculated with, in seconds: keeps rates finite.
-const MIN_RTT_SECS: f64 = 1e-6;
 
 parameters! {
     /// Parameters of [`Edpf`]; each is a deviation from the paper.
@@ -82,29 +85,12 @@ pub struct Edpf {
     parameters: EdpfParameters,
     /// `A_l`: when the last segment given to each path is predicted to arrive.
     last_arrival: BTreeMap<PathId, Timestamp>,
-    /// When the segment that is held back would have arrived on the slower path: the end of
-    /// patience with a faster path that does not open after all.
-    patience: Option<Timestamp>,
+    patience: Patience,
     unrest: Unrest,
 }
 
-/// What a path would do with the segment; times in seconds from now.
-#[derive(Clone, Copy, Debug)]
-struct Forecast<'a> {
-    path: &'a PathView,
-    srtt: f64,
-    /// At most `srtt`.
-    min_rtt: f64,
-    rate: f64,
-    start: f64,
-    /// Predicted delivery if the segment is not lost.
-    arrival: f64,
-    /// `arrival` and the expected repair of losses: what paths are compared by.
-    delivery: f64,
-}
-
 /// A path with room and what it would send.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Placed<'a> {
     best: Forecast<'a>,
     /// The paths that overtake it.
@@ -131,50 +117,6 @@ impl Edpf {
     /// A scheduler with the default parameters.
     pub fn build(values: &Values) -> Box<dyn Scheduler> {
         Box::new(Self::new(EdpfParameters::of(values)))
-    }
-
-    /// Predicts for a path with an RTT that has room, or is sure to get it.
-    fn forecast<'a>(
-        &self,
-        path: &'a PathView,
-        segment: u64,
-        now: Timestamp,
-    ) -> Option<Forecast<'a>> {
-        // The smoothed RTT of a path that carries nothing is that of a queue which has drained:
-        // a path that was left alone for its queue must be able to come back.
-        let smoothed = path.srtt?;
-        let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
-        let srtt = idle.unwrap_or(smoothed).as_secs_f64().max(MIN_RTT_SECS);
-        if !path.available {
-            reopens(path, now)?;
-        }
-        let rate = self.rate(path, srtt);
-        let transit = path.in_flight as f64 / rate;
-        let min_rtt = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt));
-        let half_min = min_rtt / 2.0;
-        let start = start(path, segment, min_rtt, rate, now);
-        let queue = (transit - start - min_rtt).max(0.0);
-        let free_at = self.last_arrival.get(&path.id).map_or(0.0, |&at| (at - now).as_secs_f64());
-        let first_byte =
-            (start + (srtt / 2.0).max(half_min + queue)).max(free_at.min(half_min + transit));
-        let arrival = first_byte + segment as f64 / rate;
-        let loss = path.loss.clamp(0.0, 0.99);
-        let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
-        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path, now);
-        Some(Forecast { path, srtt, min_rtt, rate, start, arrival, delivery })
-    }
-
-    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little; at least one
-    /// segment in each round trip.
-    fn rate(&self, path: &PathView, srtt: f64) -> f64 {
-        let from_window = path.cwnd as f64 / srtt;
-        let rate = if path.rate > 0.0 {
-            let ceiling = path.rate * self.parameters.rate_headroom.max(1.0);
-            from_window.clamp(path.rate, ceiling)
-        } else {
-            from_window
-        };
-        rate.max(path.mss.max(1) as f64 / srtt)
     }
 
     /// The paths for this segment: all for a reinjection, which fills a hole instead of making one.
@@ -217,9 +159,25 @@ impl Edpf {
         Placed { best, faster, skip }
     }
 
+    /// The path of those that are used that sends now, if one has room: first a promising one, unless
+    /// it has to wait. A path whose window holds all that the receive window does would leave it
+    /// nothing.
+    fn choice<'a>(
+        &self,
+        used: &[Forecast<'a>],
+        admitted: &Admitted,
+        queue: &QueueView,
+    ) -> Option<Placed<'a>> {
+        let placed = |best| self.placed(best, used, admitted.best, queue);
+        let promises = |f: &&Forecast| admitted.promising.contains(f.path.id);
+        let promising: Vec<_> = used.iter().filter(promises).copied().collect();
+        let promising = earliest(&promising).map(placed).filter(|placed| placed.skip.is_some());
+        promising.or_else(|| earliest(used).map(placed))
+    }
+
     /// Sends on this path what follows `skip` bytes.
-    fn send(&mut self, chosen: &Forecast, skip: u64, now: Timestamp) -> Pick {
-        self.patience = None;
+    fn send(&mut self, chosen: &Forecast, skip: u64, queue: &QueueView, now: Timestamp) -> Pick {
+        self.patience.end(queue);
         self.last_arrival.insert(chosen.path.id, now + seconds(chosen.arrival));
         match (chosen.path.id, skip) {
             (path, 0) => Pick::Send(path),
@@ -228,8 +186,13 @@ impl Edpf {
     }
 
     /// Waits for the faster paths, at most until the slower path would have delivered.
-    fn wait(&mut self, slow: &Forecast, faster: &[Forecast], now: Timestamp) -> Option<Pick> {
-        let patience = *self.patience.get_or_insert(now + seconds(slow.delivery));
+    fn wait(
+        &mut self,
+        Placed { best, faster, .. }: &Placed,
+        queue: &QueueView,
+        now: Timestamp,
+    ) -> Option<Pick> {
+        let patience = self.patience.hold(queue, now + seconds(best.delivery), now);
         let opens = faster.iter().filter_map(|f| reopens(f.path, now)).min()?;
         (patience > now).then_some(Pick::Wait(opens.min(patience)))
     }
@@ -239,18 +202,14 @@ impl Scheduler for Edpf {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
         let candidates = Candidates::new(paths, queue, now);
         self.unrest.observe(paths, queue, now);
+        self.patience.ask(queue, now);
         let forecasts: Vec<_> =
-            candidates.iter().filter_map(|p| self.forecast(p, queue.segment, now)).collect();
+            candidates.iter().filter_map(|p| self.forecast(p, queue, now)).collect();
         let admitted = self.admitted(&forecasts, queue);
         let (used, spare): (Vec<_>, Vec<_>) =
             forecasts.into_iter().partition(|f| admitted.paths.contains(f.path.id));
-        let promising = |f: &&Forecast| admitted.promising.contains(f.path.id);
-        let promising: Vec<_> = used.iter().filter(promising).copied().collect();
-        let placed = |best| self.placed(best, &used, admitted.best, queue);
-        // Else a path whose window holds all that the receive window does would leave it nothing.
-        let promising = earliest(&promising).map(placed).filter(|placed| placed.skip.is_some());
-        let placed = promising.or_else(|| earliest(&used).map(placed));
-        let Placed { best, faster, skip } = if let Some(placed) = placed {
+        let choice = self.choice(&used, &admitted, queue);
+        let placed = if let Some(placed) = choice {
             placed
         } else if let Some(best) = earliest(&spare) {
             Placed { best, faster: used, skip: None }
@@ -259,38 +218,18 @@ impl Scheduler for Edpf {
             let unknown = candidates.lowest_rtt();
             return unknown.map_or_else(|| candidates.wait(now), |path| Pick::Send(path.id));
         };
-        if skip.is_none()
-            && let Some(wait) = self.wait(&best, &faster, now)
+        if placed.skip.is_none()
+            && let Some(wait) = self.wait(&placed, queue, now)
         {
             return wait;
         }
-        self.send(&best, skip.unwrap_or(0), now)
+        self.send(&placed.best, placed.skip.unwrap_or(0), queue, now)
     }
 
     fn on_remove(&mut self, path: PathId) {
         self.last_arrival.remove(&path);
         self.unrest.forget(path);
     }
-}
-
-/// Of the paths with room the one that delivers first.
-fn earliest<'a>(paths: &[Forecast<'a>]) -> Option<Forecast<'a>> {
-    let open = paths.iter().filter(|f| f.path.available);
-    open.min_by(|a, b| a.delivery.total_cmp(&b.delivery)).copied()
-}
-
-/// When pacing and the congestion window let a segment go, in seconds from now.
-///
-/// The window of a full pipe opens at the path's rate; of one that was filled in a burst, only
-/// when the first ACK is back, at the latest `min_rtt - F / B` from now.
-fn start(path: &PathView, segment: u64, min_rtt: f64, rate: f64, now: Timestamp) -> f64 {
-    let paced = (path.paced_until - now).as_secs_f64();
-    let missing = segment.saturating_sub(path.room());
-    if path.available || missing == 0 {
-        return paced;
-    }
-    let first_ack = (min_rtt - path.in_flight as f64 / rate).max(0.0);
-    paced.max(first_ack + missing as f64 / rate)
 }
 
 /// A duration of finite, non-negative seconds; an hour at most, which no prediction exceeds in

@@ -164,6 +164,13 @@ impl QueueView {
     }
 }
 
+/// Whether new data may be sent while what is lost waits for a path: half of the receive window is free,
+/// of which so many bytes are `taken`. Behind the hole new data stays in the window, which the path that
+/// is waited for needs as well.
+pub fn has_room_beside(window: u64, taken: u64) -> bool {
+    taken <= window / 2
+}
+
 /// New data that a path has delivered, by the path's own acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -194,7 +201,8 @@ pub enum Pick {
     /// Send a copy on each of these paths.
     Duplicate(PathSet),
     /// Send nothing before an event (an ACK, new data) or this time, whichever comes first.
-    /// [`Timestamp::MAX`]: only an event helps.
+    /// [`Timestamp::MAX`]: only an event helps. Of what is lost: the world asks at the same time for
+    /// new data, which need not wait for it.
     Wait(Timestamp),
 }
 

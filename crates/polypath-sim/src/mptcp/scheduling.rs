@@ -4,7 +4,7 @@ use super::chunks::Chunk;
 use super::connection::{Connection, Subflow};
 use super::log::PathEvent;
 use polypath_core::congestion::Congestion;
-use polypath_core::scheduler::{PathView, Pick, QueueView};
+use polypath_core::scheduler::{PathView, Pick, QueueView, has_room_beside};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
@@ -38,23 +38,38 @@ impl Connection {
                 self.retransmit_opportunistically(now);
                 return self.rest(now);
             }
-            let sent_on = again.map_or(PathSet::EMPTY, |chunk| self.mask(&chunk));
-            let queue = self.queue_view(again, sent_on);
-            self.blocked = false;
-            match self.scheduler.pick(&self.views, &queue, now) {
-                Pick::Send(path) => self.send(path, again, now),
-                Pick::Ahead { path, skip } => {
-                    if !self.send_ahead(path, skip, now) {
-                        return self.rest(now);
-                    }
-                }
-                Pick::Duplicate(paths) => self.send_copies(paths, again, now),
-                Pick::Wait(until) => {
-                    self.wake = self.wake.min(until);
-                    return self.rest(now);
-                }
+            let is_lost = again.is_some_and(|chunk| !chunk.is_new());
+            let sent = self.offer(again, now) || is_lost && self.offer_beside(now);
+            if !sent {
+                return self.rest(now);
             }
         }
+    }
+
+    /// What is lost waits for a subflow: others need not be idle meanwhile, and carry new data.
+    fn offer_beside(&mut self, now: Timestamp) -> bool {
+        let (una, left_behind) = (self.chunks.una(), self.chunks.reserved_after(0).ok());
+        let taken = self.chunks.next() - una - self.chunks.reserved();
+        let is_there = left_behind.is_some() || (self.unsent > 0 && !self.is_window_full());
+        let has_room = has_room_beside(self.edge.saturating_sub(una), taken);
+        is_there && has_room && self.offer(left_behind, now)
+    }
+
+    /// Puts a chunk again, or new data, where the scheduler says. Returns whether it does.
+    fn offer(&mut self, again: Option<Chunk>, now: Timestamp) -> bool {
+        let sent_on = again.map_or(PathSet::EMPTY, |chunk| self.mask(&chunk));
+        let queue = self.queue_view(again, sent_on);
+        self.blocked = false;
+        match self.scheduler.pick(&self.views, &queue, now) {
+            Pick::Send(path) => self.send(path, again, now),
+            Pick::Ahead { path, skip } => return self.send_ahead(path, skip, now),
+            Pick::Duplicate(paths) => self.send_copies(paths, again, now),
+            Pick::Wait(until) => {
+                self.wake = self.wake.min(until);
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether the peer's window has no room for the next segment of new data.

@@ -17,6 +17,12 @@ impl Chunks {
         self.reinject.insert(chunk.dsn);
     }
 
+    /// The length of the first chunk that was left behind.
+    pub(crate) fn next_reserved(&self) -> Option<u64> {
+        let dsn = self.reserved_after(0).ok()?;
+        self.chunks.get(self.index_of(dsn)).map(|chunk| chunk.len)
+    }
+
     /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
     /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds of
     /// chunks left behind: it is looked for from the nearer end.

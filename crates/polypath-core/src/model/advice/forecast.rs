@@ -99,7 +99,7 @@ impl Forecast {
 /// links, which are taken for `low_rtt`.
 pub(super) const fn measured(scheduler: SchedulerKind) -> [f64; 2] {
     match scheduler {
-        SchedulerKind::Edpf => [0.91, 1.02],
+        SchedulerKind::Edpf => [0.91, 1.01],
         SchedulerKind::Fps => [0.89, 1.30],
         _ => [0.71, 1.60],
     }

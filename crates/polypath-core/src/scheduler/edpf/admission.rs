@@ -57,8 +57,10 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     let lossy: Vec<_> = sustained.iter().map(lossy).collect();
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
     let used = window.used(&lossy);
-    let promising =
-        |index: &usize| sustained[*index].growing && may_carry_more(&window, &used, &lossy, *index);
+    let limited = limited(&used, &lossy);
+    let promising = |index: &usize| {
+        limited && sustained[*index].growing && may_carry_more(&window, &used, lossy[*index])
+    };
     let id = |index: usize| paths[index].path.id;
     let promising: PathSet = (0..paths.len()).filter(promising).map(id).collect();
     Admitted {
@@ -68,14 +70,17 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     }
 }
 
-/// Whether the window is what limits the paths that are used, and this one would carry more than they do
-/// if the window alone limited it, too. One that is left out before it has grown would never show
-/// what it can.
-fn may_carry_more(window: &Window, used: &Used, paths: &[Lossy], index: usize) -> bool {
+/// Whether the window is what limits the paths that are used.
+fn limited(used: &Used, paths: &[Lossy]) -> bool {
     let rates: f64 = used.paths.iter().map(|&used| paths[used].rate).sum();
-    let path = paths[index];
+    used.bytes_per_sec < LIMITED * rates
+}
+
+/// Whether this path would carry more than those that are used, if the window alone limited it, too. One
+/// that is left out before it has grown would never show what it can.
+fn may_carry_more(window: &Window, used: &Used, path: Lossy) -> bool {
     let filling = Lossy { rate: window.bytes / path.place, ..path };
-    used.bytes_per_sec < LIMITED * rates && window.carried(&[filling]) > used.bytes_per_sec
+    window.carried(&[filling]) > used.bytes_per_sec
 }
 
 /// A path as it would be if the window were all that limits it: bytes/s and seconds.

@@ -8,8 +8,8 @@ use super::{Edpf, Forecast, QueueView};
 
 impl Edpf {
     /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. `window`:
-    /// bytes that a hole may let fill. What is sent again closes a hole that all behind it waits for: only the earliest delivery is good
-    /// enough.
+    /// bytes that a hole may let fill. What is sent again closes a hole that all behind it waits for:
+    /// only the earliest delivery is good enough.
     pub(super) fn skip(
         &self,
         slow: &Forecast,

@@ -47,7 +47,7 @@ fn t_edpf_1() {
     let mut views = [segment(1, 20, 1.25e6), segment(2, 5, 0.25e6)];
     let queue = QueueView { segment: 1_500, ..bulk() };
     let delivery = |edpf: &Edpf, view: &PathView| {
-        let secs = edpf.forecast(view, 1_500, Timestamp::ZERO).unwrap().delivery;
+        let secs = edpf.forecast(view, &queue, Timestamp::ZERO).unwrap().delivery;
         (secs * 1e4).round() / 10.0
     };
     for (first, second, chosen) in [(21.2, 11.0, 2), (21.2, 17.0, 2), (21.2, 23.0, 1)] {
@@ -261,7 +261,7 @@ fn a_small_path_is_left_out_if_each_of_its_losses_stops_a_large_one() {
 /// are. The lossy path carries 7.5, alone or with others: it must not keep the clean one from growing.
 #[test]
 fn a_path_in_slow_start_is_reckoned_with_what_it_is_about_to_carry() {
-    let lossy = PathView { rate: 20e6, loss: 0.01, ..path(0, 20, 400) };
+    let lossy = PathView { rate: 10e6, loss: 0.01, ..path(0, 20, 400) };
     let young = PathView { in_slow_start: true, ..path(1, 30, 150) };
     assert_eq!(pick(&[lossy, young], &queue(1_000_000, 300)), SLOW);
     let grown = PathView { in_slow_start: false, ..young };
@@ -355,6 +355,66 @@ fn a_wrong_rate_does_not_accumulate_in_the_delivery_clock() {
     for _ in 0..100 {
         assert_eq!(edpf.pick(&[view], &bulk(), Timestamp::ZERO), FAST);
     }
-    let idle = edpf.forecast(&view, MSS, Timestamp::ZERO).unwrap();
+    let idle = edpf.forecast(&view, &bulk(), Timestamp::ZERO).unwrap();
     assert!(idle.delivery < 0.105, "nothing is in flight, yet {idle:?}");
+}
+
+/// 75 of 100 segments of a path of 80 ms are under way, and it has shown half of the rate that it is
+/// growing to, 1.25 MB/s. By that rate they stand in no queue and the next is there after 41 ms; by what
+/// was shown, times 1.25, they take 96 ms and it is there after 57. A path of 100 ms has it there
+/// after 51.
+#[test]
+fn in_a_brief_transfer_a_path_in_slow_start_is_as_fast_as_its_window() {
+    let young = PathView { rate: 0.625e6, in_slow_start: true, ..path(1, 80, 100) };
+    let views = [PathView { rate: 1e6, ..path(0, 100, 100) }, loaded(young, 75)];
+    let (brief, long) = (queue(900, 1_000), queue(1_001, 1_000));
+    assert_eq!((pick(&views, &brief), pick(&views, &long)), (SLOW, FAST));
+    let grown = PathView { in_slow_start: false, ..views[1] };
+    assert_eq!(pick(&[views[0], grown], &brief), FAST);
+}
+
+/// Who has found room for all for a second may keep a path in slow start for ever: it is as fast as it has
+/// shown.
+#[test]
+fn at_leisure_a_path_in_slow_start_is_as_fast_as_it_has_shown() {
+    let young = PathView { rate: 0.625e6, in_slow_start: true, ..path(1, 80, 100) };
+    let young = loaded(young, 75);
+    let mut edpf = Edpf::default();
+    let brief = queue(1, 1_000);
+    let mut at = |millis| {
+        let now = Timestamp::from_millis(millis);
+        edpf.unrest.observe(&[young], &brief, now);
+        edpf.forecast(&young, &brief, now).unwrap().delivery
+    };
+    let (first, later) = (at(0), at(1_000));
+    assert!((first - 0.0408).abs() < 1e-6, "{first}");
+    // (96 - 80) ms of queue, half of 80 ms, a segment at 0.78125 MB/s.
+    assert!((later - 0.057_28).abs() < 1e-6, "{later}");
+}
+
+/// Patience with what is sent again is its own: new data that is sent meanwhile does not renew it.
+#[test]
+fn what_is_sent_again_loses_patience_while_new_data_is_sent() {
+    let mut edpf = Edpf::default();
+    let views = [full(fast()), slow()];
+    let mut again = |millis| {
+        let now = Timestamp::from_millis(millis);
+        let pick = edpf.pick(&views, &reinjection(&[]), now);
+        assert!(!is_wait(edpf.pick(&[fast()], &bulk(), now)));
+        pick
+    };
+    assert!(is_wait(again(0)) && is_wait(again(30)));
+    assert_eq!(again(60), SLOW);
+}
+
+/// It begins anew with the next that is lost, if the one before was not sent after all: new data was asked
+/// for without it.
+#[test]
+fn patience_with_what_is_lost_is_not_that_with_what_was() {
+    let mut edpf = Edpf::default();
+    let views = [full(fast()), slow()];
+    let at = Timestamp::from_millis;
+    assert!(is_wait(edpf.pick(&views, &reinjection(&[]), at(0))));
+    assert!(!is_wait(edpf.pick(&[fast()], &bulk(), at(10))));
+    assert!(is_wait(edpf.pick(&views, &reinjection(&[]), at(60))));
 }

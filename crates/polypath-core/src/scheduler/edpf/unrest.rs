@@ -45,7 +45,8 @@ impl Unrest {
         }
     }
 
-    fn at_leisure(&self, now: Timestamp) -> bool {
+    /// Whether all has found room for a while.
+    pub(super) fn at_leisure(&self, now: Timestamp) -> bool {
         self.leisure_since.is_some_and(|since| now - since >= LEISURE)
     }
 

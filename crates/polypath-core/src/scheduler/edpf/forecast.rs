@@ -1,0 +1,97 @@
+//! When each path would deliver a segment.
+
+use super::Edpf;
+use crate::scheduler::candidates::reopens;
+use crate::scheduler::{PathView, QueueView};
+use polypath_units::Timestamp;
+
+/// Shortest RTT that is calculated with, in seconds: keeps rates finite.
+const MIN_RTT_SECS: f64 = 1e-6;
+
+/// What a path would do with the segment; times in seconds from now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forecast<'a> {
+    pub(super) path: &'a PathView,
+    pub(super) srtt: f64,
+    /// At most `srtt`.
+    pub(super) min_rtt: f64,
+    pub(super) rate: f64,
+    pub(super) start: f64,
+    /// Predicted delivery if the segment is not lost.
+    pub(super) arrival: f64,
+    /// `arrival` and the expected repair of losses: what paths are compared by.
+    pub(super) delivery: f64,
+}
+
+impl Edpf {
+    /// Predicts for a path with an RTT that has room, or is sure to get it.
+    pub(super) fn forecast<'a>(
+        &self,
+        path: &'a PathView,
+        queue: &QueueView,
+        now: Timestamp,
+    ) -> Option<Forecast<'a>> {
+        let segment = queue.segment;
+        // The smoothed RTT of a path that carries nothing is that of a queue which has drained:
+        // a path that was left alone for its queue must be able to come back.
+        let smoothed = path.srtt?;
+        let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
+        let srtt = idle.unwrap_or(smoothed).as_secs_f64().max(MIN_RTT_SECS);
+        if !path.available {
+            reopens(path, now)?;
+        }
+        let rate = self.rate(path, srtt, self.is_brief(queue, now));
+        let transit = path.in_flight as f64 / rate;
+        let min_rtt = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt));
+        let half_min = min_rtt / 2.0;
+        let start = start(path, segment, min_rtt, rate, now);
+        let standing = (transit - start - min_rtt).max(0.0);
+        let free_at = self.last_arrival.get(&path.id).map_or(0.0, |&at| (at - now).as_secs_f64());
+        let first_byte =
+            (start + (srtt / 2.0).max(half_min + standing)).max(free_at.min(half_min + transit));
+        let arrival = first_byte + segment as f64 / rate;
+        let loss = path.loss.clamp(0.0, 0.99);
+        let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
+        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path, now);
+        Some(Forecast { path, srtt, min_rtt, rate, start, arrival, delivery })
+    }
+
+    /// Whether the transfer is over within a few round trips: all that is left fits into the windows.
+    /// Who sends at leisure may keep a path in slow start for ever.
+    fn is_brief(&self, queue: &QueueView, now: Timestamp) -> bool {
+        queue.unsent <= queue.send_window && !self.unrest.at_leisure(now)
+    }
+
+    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or in slow start
+    /// and a brief transfer as far as it goes; at least one segment in each round trip.
+    fn rate(&self, path: &PathView, srtt: f64, brief: bool) -> f64 {
+        let from_window = path.cwnd as f64 / srtt;
+        let rate = if path.rate > 0.0 && !(brief && path.in_slow_start) {
+            let ceiling = path.rate * self.parameters.rate_headroom.max(1.0);
+            from_window.clamp(path.rate, ceiling)
+        } else {
+            from_window
+        };
+        rate.max(path.mss.max(1) as f64 / srtt)
+    }
+}
+
+/// Of the paths with room the one that delivers first.
+pub(super) fn earliest<'a>(paths: &[Forecast<'a>]) -> Option<Forecast<'a>> {
+    let open = paths.iter().filter(|f| f.path.available);
+    open.min_by(|a, b| a.delivery.total_cmp(&b.delivery)).copied()
+}
+
+/// When pacing and the congestion window let a segment go, in seconds from now.
+///
+/// The window of a full pipe opens at the path's rate; of one that was filled in a burst, only
+/// when the first ACK is back, at the latest `min_rtt - F / B` from now.
+fn start(path: &PathView, segment: u64, min_rtt: f64, rate: f64, now: Timestamp) -> f64 {
+    let paced = (path.paced_until - now).as_secs_f64();
+    let missing = segment.saturating_sub(path.room());
+    if path.available || missing == 0 {
+        return paced;
+    }
+    let first_ack = (min_rtt - path.in_flight as f64 / rate).max(0.0);
+    paced.max(first_ack + missing as f64 / rate)
+}
