@@ -21,7 +21,7 @@ pub use error::AdviceError;
 use forecast::{Forecast, Prepared, forecast};
 pub use goal::{Goal, UnknownGoal};
 use link_set::{LinkSet, candidates};
-use ranking::{Candidate, best, finalists, no_slower_with_more};
+use ranking::{Candidate, best, finalists, no_slower_with_more, promising_alone};
 use std::time::Duration;
 
 /// The schedulers that are looked at for several links, what ships first. The last one, copies of all
@@ -95,8 +95,8 @@ pub struct Advice {
     /// What to do.
     pub choice: Choice,
     /// The next best, the runner-up first: with another scheduler, or with links that differ by more
-    /// than a twentieth of the rate. For throughput two with each scheduler: one of them may well be
-    /// what a simulation finds to be best.
+    /// than a twentieth of the rate. For throughput three with each scheduler, and links that alone may
+    /// be as fast: one of them may well be what a simulation finds to be best.
     pub others: Vec<Choice>,
     /// The fastest link alone.
     pub alone: Choice,
@@ -125,7 +125,10 @@ pub struct Added {
 pub fn advise(question: &AdviceQuestion) -> Result<Advice, AdviceError> {
     let advisor = Advisor::new(question)?;
     let choices = advisor.allowed()?;
-    let finalists = finalists(question.goal, &choices, &advisor.prepared[0]);
+    let mut finalists = finalists(question.goal, &choices, &advisor.prepared[0]);
+    if question.goal == Goal::Throughput {
+        finalists.extend(promising_alone(&choices, &finalists));
+    }
     let mut finalists = finalists.iter().map(|candidate| advisor.describe(candidate));
     let choice = finalists.next().ok_or_else(no_link)?;
     let others: Vec<_> = finalists.collect();

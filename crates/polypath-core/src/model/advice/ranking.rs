@@ -15,6 +15,9 @@ const EQUAL_DELAYS: f64 = 1.05;
 const LIKE: f64 = 0.05;
 /// How many choices with one scheduler are worth a look if the rate matters.
 const WITH_A_SCHEDULER: usize = 3;
+/// A link alone that is predicted to give this share of the best choice may well give more: what a small
+/// buffer leaves of several links is predicted less well than what it leaves of one.
+const NEARLY_AS_GOOD: f64 = 0.75;
 
 /// A choice that is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -111,4 +114,15 @@ pub(super) fn finalists(goal: Goal, choices: &[Candidate], links: &[Prepared]) -
         });
     }
     found
+}
+
+/// The links that may be better alone than `found` first is, but for those that were found.
+pub(super) fn promising_alone(choices: &[Candidate], found: &[Candidate]) -> Vec<Candidate> {
+    let Some(best) = found.first() else { return Vec::new() };
+    let least = NEARLY_AS_GOOD * best.forecast.bytes_per_sec;
+    let is_promising = |it: &&Candidate| {
+        let is_known = found.iter().any(|other| other.set == it.set);
+        it.set.len() == 1 && it.forecast.bytes_per_sec >= least && !is_known
+    };
+    choices.iter().filter(is_promising).copied().collect()
 }

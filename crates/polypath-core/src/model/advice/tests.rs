@@ -258,3 +258,19 @@ proptest! {
         prop_assert!(!all_sets_are_looked_at || loss < 0.006, "rates of one step: {loss}");
     }
 }
+
+/// Through a buffer that neither of the fast links can fill, each of them is looked at alone as well; through a
+/// large one all together carry much more.
+#[test]
+fn links_that_may_be_as_good_alone_are_looked_at() {
+    let links = [link("a", 100.0, 40, 0.0), link("b", 90.0, 30, 0.0), link("c", 10.0, 30, 0.0)];
+    let singles = |receive_buffer| {
+        let advice = advise(&AdviceQuestion { receive_buffer, ..question(&links) }).unwrap();
+        let all = advice.others.into_iter().chain([advice.choice]).map(|choice| choice.links);
+        let mut singles: Vec<_> = all.filter(|links| links.len() == 1).flatten().collect();
+        singles.sort_unstable();
+        singles
+    };
+    assert_eq!(singles(300_000), [0, 1]);
+    assert_eq!(singles(16 << 20), []);
+}
