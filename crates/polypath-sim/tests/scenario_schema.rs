@@ -42,6 +42,7 @@ fn the_shipped_scenarios_are_valid_and_name_the_schema() {
         ("scenarios/presets", "../polypath.schema.json"),
         ("scenarios/equilibria", "../polypath.schema.json"),
         ("scenarios/suite/tuning", "../../polypath.schema.json"),
+        ("scenarios/suite/seen", "../../polypath.schema.json"),
         ("scenarios/suite/held_out", "../../polypath.schema.json"),
     ];
     let files: Vec<_> = folders.into_iter().flat_map(of).collect();

@@ -105,7 +105,7 @@ fn json_has_the_agreed_names() {
         assert!(first[list].is_array(), "{list}: {first}");
     }
     let scenario = &json["scenarios"][0];
-    assert_eq!((&scenario["name"], &scenario["half"]), (&"lossy".into(), &"tuning".into()));
+    assert_eq!((&scenario["name"], &scenario["part"]), (&"lossy".into(), &"tuning".into()));
     let cell = &scenario["cells"][0];
     assert_eq!(cell["combination"], first["combination"]);
     assert!(cell["goodput_mbit_s"]["median"].as_f64().unwrap() > 1.0, "{cell}");
@@ -162,7 +162,7 @@ fn wrong_names_are_told_with_the_right_ones() {
     };
     for (arguments, expected) in [
         (vec!["--scenario", "mars"], "unknown scenario \"mars\"; allowed: static_5g_lte, "),
-        (vec!["--half", "both"], "[possible values: tuning, held_out]"),
+        (vec!["--part", "both"], "[possible values: tuning, seen, held_out]"),
         (vec!["--congestion", "fast"], "unknown congestion control \"fast\"; allowed: balia, "),
         (vec!["--slow-start", "fast"], "allowed: bess, "),
         (vec!["--scheduler", "fast"], "allowed: round_robin, "),

@@ -1,7 +1,7 @@
 //! A scenario of a comparison.
 
 use super::judgement::WITHIN;
-use super::{Combination, Control, Grid, Half, Interval, Measured, Sender, Stage};
+use super::{Combination, Control, Grid, Interval, Measured, Part, Sender, Stage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct ScenarioTable {
     /// The scenario.
     pub name: &'static str,
     /// Its half of the suite.
-    pub half: Half,
+    pub part: Part,
     /// The place in `cells` of the combination of the highest median goodput.
     pub best: Option<usize>,
     /// The place of the coupled one that delays are held against: of those whose goodput is within
@@ -75,7 +75,7 @@ impl ScenarioTable {
             cell.delay_ratio = delay(cell).zip(reference).and_then(|(own, of)| ratio(own, of));
         }
         let best = cells.iter().position(|cell| cell.goodput_mbit_s.median == most);
-        Self { name: stage.scenario.name, half: stage.scenario.half, best, coupled, cells }
+        Self { name: stage.scenario.name, part: stage.scenario.part, best, coupled, cells }
     }
 
     /// The same with the cells in this order, each by its place now.

@@ -1,6 +1,6 @@
 //! Which scenarios and which combinations.
 
-use super::{Changes, Combination, Half, SUITE, SuiteScenario};
+use super::{Changes, Combination, Part, SUITE, SuiteScenario};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -16,8 +16,8 @@ pub struct Selection {
     pub quick: bool,
     /// The names of scenarios.
     pub scenarios: Vec<String>,
-    /// Only scenarios of this half.
-    pub half: Option<Half>,
+    /// Only scenarios of this part.
+    pub part: Option<Part>,
     /// Congestion avoidances.
     pub congestion: Vec<CongestionKind>,
     /// Slow starts: with some given, avoidances with a start-up of their own are left out.
@@ -73,10 +73,10 @@ impl Selection {
     /// The scenarios, in the order of the suite.
     ///
     /// # Errors
-    /// When a name is not known, or none of those named belongs to the half.
+    /// When a name is not known, or none of those named belongs to the part.
     pub fn scenarios(&self) -> Result<Vec<SuiteScenario>, SelectError> {
         let within =
-            SUITE.iter().filter(|scenario| self.half.is_none_or(|half| half == scenario.half));
+            SUITE.iter().filter(|scenario| self.part.is_none_or(|part| part == scenario.part));
         let within: Vec<_> = within.copied().collect();
         let known = |name: &&String| within.iter().any(|scenario| scenario.name == **name);
         if let Some(given) = self.scenarios.iter().find(|name| !known(name)).cloned() {
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_half_has_its_own_scenarios_only() {
-        let held_out = Selection { half: Some(Half::HeldOut), ..Selection::default() };
+        let held_out = Selection { part: Some(Part::HeldOut), ..Selection::default() };
         let scenarios = held_out.scenarios().unwrap();
         assert_eq!(scenarios.len(), SUITE.len() / 2);
-        assert!(scenarios.iter().all(|scenario| scenario.half == Half::HeldOut));
+        assert!(scenarios.iter().all(|scenario| scenario.part == Part::HeldOut));
         let other = Selection { scenarios: vec!["lossy".to_owned()], ..held_out };
         let message = other.scenarios().unwrap_err().to_string();
         assert!(message.contains("unknown scenario \"lossy\"; allowed: static_three"), "{message}");

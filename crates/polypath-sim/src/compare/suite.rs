@@ -9,47 +9,51 @@ pub const BOND: &str = "bond";
 /// What a scenario of the suite may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Half {
+pub enum Part {
     /// To choose algorithms and parameters by.
     Tuning,
-    /// For the final table alone.
+    /// Held out until they were looked at: nothing was chosen by them before, and what is chosen since may
+    /// have been.
+    Seen,
+    /// For the final table alone; drawn at random.
     HeldOut,
 }
 
-impl Half {
-    /// `tuning` or `held_out`, as the folder is called.
+impl Part {
+    /// `tuning`, `seen` or `held_out`, as the folder is called.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tuning => "tuning",
+            Self::Seen => "seen",
             Self::HeldOut => "held_out",
         }
     }
 }
 
-impl fmt::Display for Half {
+impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// A scenario of the suite: the file `scenarios/suite/HALF/NAME.toml`.
+/// A scenario of the suite: the file `scenarios/suite/PART/NAME.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuiteScenario {
     /// Its name.
     pub name: &'static str,
     /// What it may be used for: the folder that it is in.
-    pub half: Half,
+    pub part: Part,
     /// The text of the file.
     pub text: &'static str,
 }
 
 /// The files, by folder.
 macro_rules! suite {
-    ($($half:ident in $folder:literal: [$($name:literal),+ $(,)?]),+ $(,)?) => {
+    ($($part:ident in $folder:literal: [$($name:literal),+ $(,)?]),+ $(,)?) => {
         /// The suite, those for tuning first.
         pub const SUITE: &[SuiteScenario] = &[$($(SuiteScenario {
             name: $name,
-            half: Half::$half,
+            part: Part::$part,
             text: include_str!(concat!(
                 "../../../../scenarios/suite/", $folder, "/", $name, ".toml"
             )),
@@ -73,7 +77,7 @@ suite! {
         "short_web",
         "cbr_video_call",
     ],
-    HeldOut in "held_out": [
+    Seen in "seen": [
         "static_three",
         "far_apart",
         "walk_mmwave",
@@ -87,5 +91,20 @@ suite! {
         "busy_cell",
         "short_files",
         "cbr_remote_driving",
+    ],
+    HeldOut in "held_out": [
+        "drawn_static",
+        "drawn_unequal",
+        "drawn_walk",
+        "drawn_drive",
+        "drawn_train",
+        "drawn_handover",
+        "drawn_death",
+        "drawn_deep_buffer",
+        "drawn_small_receive_buffer",
+        "drawn_loss",
+        "drawn_competing",
+        "drawn_short",
+        "drawn_constant_rate",
     ],
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const LOSSY: SuiteScenario = SuiteScenario {
     name: "small_lossy",
-    half: Half::Tuning,
+    part: Part::Tuning,
     text: r#"
         duration = "20 s"
         [[path]]
@@ -38,7 +38,7 @@ const LOSSY: SuiteScenario = SuiteScenario {
 
 const CALL: SuiteScenario = SuiteScenario {
     name: "small_call",
-    half: Half::HeldOut,
+    part: Part::HeldOut,
     text: r#"
         duration = "1 s"
         [[path]]
@@ -85,17 +85,17 @@ fn run<'a>(jobs: impl IntoIterator<Item = Job<'a>>) -> Vec<(Job<'a>, Measured)> 
 #[test]
 fn the_suite_is_what_is_in_its_folders() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/suite");
-    for half in [Half::Tuning, Half::HeldOut] {
-        let files = fs::read_dir(suite.join(half.name())).unwrap();
+    for part in [Part::Tuning, Part::Seen, Part::HeldOut] {
+        let files = fs::read_dir(suite.join(part.name())).unwrap();
         let mut files: Vec<_> = files
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter_map(|file| Some(file.strip_suffix(".toml")?.to_owned()))
             .collect();
         files.sort();
-        let listed = SUITE.iter().filter(|scenario| scenario.half == half);
+        let listed = SUITE.iter().filter(|scenario| scenario.part == part);
         let mut listed: Vec<_> = listed.map(|scenario| scenario.name).collect();
         listed.sort_unstable();
-        assert_eq!(listed, files, "{half}");
+        assert_eq!(listed, files, "{part}");
     }
 }
 

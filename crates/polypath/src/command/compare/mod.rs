@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::compare::{Combination, Comparison, Grid, Half, Job, Measured, Selection};
+use polypath_sim::compare::{Combination, Comparison, Grid, Job, Measured, Part, Selection};
 use polypath_sim::store::Label;
 use polypath_units::parse_duration;
 
@@ -48,9 +48,9 @@ pub struct CompareOptions {
     /// Only these scenarios
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     scenario: Vec<String>,
-    /// Only the half of the suite that algorithms are tuned by, or the one held out
-    #[arg(long, value_name = "HALF")]
-    half: Option<HalfName>,
+    /// Only the part of the suite that algorithms are tuned by, or one that is held out, or was
+    #[arg(long, value_name = "PART")]
+    part: Option<PartName>,
     /// Only these congestion controls
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     congestion: Vec<CongestionKind>,
@@ -84,11 +84,12 @@ pub struct CompareOptions {
     json: bool,
 }
 
-/// A half of the suite.
+/// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum HalfName {
+enum PartName {
     Tuning,
+    Seen,
     HeldOut,
 }
 
@@ -154,9 +155,10 @@ impl CompareOptions {
         Selection {
             quick: self.quick,
             scenarios: self.scenario.clone(),
-            half: self.half.map(|half| match half {
-                HalfName::Tuning => Half::Tuning,
-                HalfName::HeldOut => Half::HeldOut,
+            part: self.part.map(|part| match part {
+                PartName::Tuning => Part::Tuning,
+                PartName::Seen => Part::Seen,
+                PartName::HeldOut => Part::HeldOut,
             }),
             congestion: self.congestion.clone(),
             slow_start: self.slow_start.clone(),

@@ -29,7 +29,7 @@ pub(super) fn render(comparison: &Comparison, title: &str) -> String {
     }
     let most = if scenarios.len() == 1 { MOST_ROWS } else { FEW_ROWS };
     for table in scenarios {
-        let _ = writeln!(text, "\n{} ({})", table.name, table.half);
+        let _ = writeln!(text, "\n{} ({})", table.name, table.part);
         text.push_str(&columns(&rows::cells(table, ranking, most), 1));
         more(&mut text, table.cells.len(), most);
     }

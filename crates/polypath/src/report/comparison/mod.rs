@@ -33,7 +33,7 @@ pub fn page(comparison: &Comparison, title: &str) -> String {
         page.push_str("<h2>Goodput in % of the best of each scenario</h2>\n");
         heat_map::write(page, comparison);
         for table in scenarios {
-            let _ = writeln!(page, "<h2>{} ({})</h2>", escape(table.name), table.half);
+            let _ = writeln!(page, "<h2>{} ({})</h2>", escape(table.name), table.part);
             write_table(page, &rows::cells(table, ranking, MOST_ROWS), 1);
             more(page, table.cells.len());
         }

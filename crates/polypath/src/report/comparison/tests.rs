@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::well_formed::assert_well_formed;
-use polypath_sim::compare::{Alone, Cell, Half, Interval, Judgement, Ranked, ScenarioTable};
+use polypath_sim::compare::{Alone, Cell, Interval, Judgement, Part, Ranked, ScenarioTable};
 
 fn interval(median: f64) -> Interval {
     Interval { median, low: median - 0.5, high: median }
@@ -37,7 +37,7 @@ fn comparison() -> Comparison {
     let judgement = Judgement { lost: vec!["lossy"], ..Judgement::default() };
     let table = ScenarioTable {
         name: "lossy",
-        half: Half::Tuning,
+        part: Part::Tuning,
         best: Some(0),
         coupled: None,
         cells: vec![cell("lia+css+blest", 80.0, 1.0), cell("bbr+edpf", 50.0, 0.625)],
