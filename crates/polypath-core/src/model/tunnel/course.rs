@@ -1,6 +1,7 @@
 //! The course of a transfer: its beginning event by event, the rest at the rate found.
 
-use super::lanes::{Event, Lanes, NEVER, seconds};
+use super::lanes::{Event, Lanes};
+use super::order::seconds;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window::Window;
@@ -13,9 +14,9 @@ const MOSTLY: f64 = 0.5;
 const NEARLY: f64 = 0.85;
 
 #[derive(Debug)]
-pub(super) struct Course<'a> {
+pub(super) struct Course<'a, const N: usize> {
     transfer: &'a TunnelTransfer,
-    lanes: Lanes,
+    lanes: Lanes<N>,
     sender: Sender,
     receiver: Receiver,
     /// Segments of the transfer, and those that are looked at one by one.
@@ -24,13 +25,14 @@ pub(super) struct Course<'a> {
     /// What the links carry in turn, in segments/s.
     capacity: f64,
     /// When which segment was there after the first part of the horizon.
-    settled: Option<(u64, u32)>,
+    mark: u32,
+    settled: (u64, u32),
     /// Acknowledgements, and those that found the receiver's window full.
     acks: u32,
     full: u32,
 }
 
-impl<'a> Course<'a> {
+impl<'a, const N: usize> Course<'a, N> {
     pub(super) fn new(links: &[TunnelLink], transfer: &'a TunnelTransfer) -> Self {
         let segment = f64::from(transfer.segment_bytes);
         let total = (transfer.bytes as f64 / segment).ceil();
@@ -42,18 +44,18 @@ impl<'a> Course<'a> {
         let window = Window::new(transfer.control, initial, threshold.max(2.0));
         let slowest = links.iter().map(|l| l.rate.bytes_per_sec()).fold(f64::INFINITY, f64::min);
         let all = total.min(f64::from(u32::MAX)) as u32;
+        let ack = transfer.header_bytes;
+        let lanes = Lanes::new(links, [transfer.segment_bytes + ack, ack]);
         Self {
             transfer,
-            lanes: Lanes::new(
-                links,
-                [transfer.segment_bytes + transfer.header_bytes, transfer.header_bytes],
-            ),
-            sender: Sender::new(window, all, room as u32, horizon),
+            sender: Sender::new(window, all, room as u32, horizon, lanes.handshake()),
+            lanes,
             receiver: Receiver::new(transfer, horizon),
             total,
             horizon,
             capacity: links.len() as f64 * slowest / packet,
-            settled: None,
+            mark: horizon / 3,
+            settled: (0, 0),
             acks: 0,
             full: 0,
         }
@@ -62,42 +64,46 @@ impl<'a> Course<'a> {
     pub(super) fn run(mut self) -> TunnelPrediction {
         let mut now = self.lanes.handshake();
         self.sender.begin(now, &mut self.lanes);
-        let mut events = EVENTS_PER_SEGMENT * u64::from(self.horizon);
-        while self.receiver.in_order() < self.horizon && events > 0 {
-            let (at, event) = self.lanes.next();
-            if at >= NEVER {
-                break;
-            }
+        for _ in 0..EVENTS_PER_SEGMENT * u64::from(self.horizon) {
+            let Some((at, event)) = self.lanes.next() else { break };
             now = at;
-            self.take(now, event);
-            events -= 1;
+            match event {
+                Event::Segment(number) => {
+                    self.receiver.on_segment(now, number, &mut self.lanes);
+                    if self.receiver.in_order() >= self.mark && self.is_over(now) {
+                        break;
+                    }
+                }
+                Event::Ack(number) => self.acknowledge(now, number),
+                Event::DelayedAck => self.receiver.acknowledge(now, &mut self.lanes),
+                Event::Timeout => self.sender.on_timeout(now, &mut self.lanes),
+            }
         }
         self.predict(now)
     }
 
-    fn take(&mut self, now: u64, event: Event) {
-        match event {
-            Event::Segment(number) => {
-                self.receiver.on_segment(now, number, &mut self.lanes);
-                let there = self.receiver.in_order();
-                if self.settled.is_none() && there >= self.horizon / 3 {
-                    self.settled = Some((now, there));
-                }
-            }
-            Event::Ack(number) => {
-                self.sender.on_ack(now, number, &mut self.lanes);
-                self.acks += 1;
-                self.full += u32::from(self.sender.is_window_full());
-            }
-            Event::DelayedAck => self.receiver.acknowledge(now, &mut self.lanes),
-            Event::Timeout => self.sender.on_timeout(now, &mut self.lanes),
+    #[inline(always)]
+    fn acknowledge(&mut self, now: u64, number: u32) {
+        self.sender.on_ack(now, number, &mut self.lanes);
+        self.acks += 1;
+        self.full += u32::from(self.sender.is_window_full());
+    }
+
+    /// So many segments are there that the rate has settled, or all.
+    #[cold]
+    fn is_over(&mut self, now: u64) -> bool {
+        let there = self.receiver.in_order();
+        if self.mark < self.horizon {
+            self.settled = (now, there);
+            self.mark = self.horizon;
         }
+        there >= self.horizon
     }
 
     fn predict(&self, now: u64) -> TunnelPrediction {
         let there = self.receiver.in_order();
-        let since = self.settled.filter(|&(at, count)| now > at && there > count);
-        let (began, before) = since.unwrap_or((0, 0));
+        let (at, count) = self.settled;
+        let (began, before) = if now > at && there > count { self.settled } else { (0, 0) };
         // Where not even one segment came, less than one came.
         let rate = f64::from(there - before).max(MOSTLY) / seconds(now - began);
         let rest = (self.total - f64::from(there)).max(0.0);
@@ -116,7 +122,7 @@ impl<'a> Course<'a> {
 
     fn limit(&self, rate: f64) -> Limit {
         let reductions = self.sender.cuts + self.sender.timeouts;
-        let [dropped, lost] = self.lanes.gone;
+        let [dropped, lost] = self.lanes.gone();
         if rate > NEARLY * self.capacity || (dropped > lost && 2 * dropped > reductions) {
             Limit::Rate
         } else if f64::from(self.full) > MOSTLY * f64::from(self.acks) {

@@ -1,34 +1,18 @@
-//! The links as queues, and what happens next.
+//! The two ways of all links, and what happens next.
 
-use super::TunnelLink;
-use super::soonest::Soonest;
-use crate::random::SplitMix64;
-use std::collections::VecDeque;
-use std::time::Duration;
+use super::lane::Losses;
+use super::order::{END, NEVER, Order, owner, time};
+use super::way::Way;
+use super::{MOST_LINKS, TunnelLink};
+use std::mem;
 
-/// A time that does not come, more than an hour. Times are in nanoseconds: equal times must be told
-/// from near ones.
-pub(super) const NEVER: u64 = (1 << (64 - BELOW)) - 1;
-/// Below a time stands in which order events asked for it, so that equal times keep it, and whose
-/// event it is, so that the least number tells all.
-const BELOW: u32 = ORDER_BITS + LANE_BITS;
-const ORDER_BITS: u32 = 14;
-const LANE_BITS: u32 = 8;
-
-/// Nanoseconds of a time.
-pub(super) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| nanos.min(NEVER))
-}
-
-/// Seconds of a time in nanoseconds.
-pub(super) fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
-}
-
-/// Bits of a byte in a nanosecond at 1 bit/s.
-const WORK: u64 = 8_000_000_000;
 /// Bytes of a packet that opens the connection, with its options.
 const SYN_BYTES: u64 = 80;
+/// Whose events are those of segments, from here on those of acknowledgements, and those of timers.
+const SEGMENTS: usize = 0;
+const ACKS: usize = MOST_LINKS;
+const DELAYED_ACK: usize = 2 * ACKS;
+const TIMEOUT: usize = DELAYED_ACK + 1;
 
 /// What happens next, with the number that a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,163 +27,102 @@ pub(super) enum Event {
     Timeout,
 }
 
-/// The two directions of all links, which take packets in turn, and two timers.
+/// The two ways of all links, and two timers.
 #[derive(Debug)]
-pub(super) struct Lanes {
-    /// Of each lane the arrival of its next packet.
-    heads: Soonest,
-    /// Of the delayed acknowledgement, and of the retransmission timeout.
-    timers: [u64; 2],
-    /// First those of the segments, then those of the acknowledgements.
-    lanes: Vec<Lane>,
-    /// Whose turn it is, in each direction.
-    turns: [usize; 2],
-    /// How many events were made.
-    made: u64,
-    random: SplitMix64,
-    /// Packets that found a queue full, and those that were lost on a link.
-    pub(super) gone: [u32; 2],
+pub(super) struct Lanes<const N: usize> {
+    segments: Way<N>,
+    acks: Way<N>,
+    /// The keys of the delayed acknowledgement and of the retransmission timeout, at most [`END`].
+    delayed_ack: u64,
+    timeout: u64,
+    order: Order,
+    losses: Losses,
 }
 
-/// One direction of a link: a server with a queue, then a delay. All its packets are of one size.
-#[derive(Debug)]
-struct Lane {
-    /// In bit/s, and how long a packet takes to be sent: whole nanoseconds, and the rest of the
-    /// division.
-    rate: u64,
-    service: u64,
-    rest: u64,
-    /// What the last packet left of its last nanosecond, for one that waits.
-    surplus: u64,
-    delay: u64,
-    /// How long a packet may wait.
-    queue: u64,
-    loss: f64,
-    free_at: u64,
-    under_way: VecDeque<(u64, u32)>,
-}
-
-/// The number of an event.
-const fn key(at: u64, made: u64, lane: usize) -> u64 {
-    let at = if at < NEVER { at } else { NEVER };
-    at << BELOW | (made & ((1 << ORDER_BITS) - 1)) << LANE_BITS | lane as u64
-}
-
-impl Lane {
-    /// Takes a packet that has to wait so long. Links count exactly: packets that follow each other
-    /// take whole nanoseconds together, not each.
-    fn serve(&mut self, now: u64, waiting: u64) {
-        let surplus = if waiting > 0 { self.surplus } else { 0 };
-        let more = self.rest > surplus;
-        self.surplus = if more { self.rate - (self.rest - surplus) } else { surplus - self.rest };
-        self.free_at = now + waiting + self.service + u64::from(more);
-    }
-}
-
-impl Lanes {
+impl<const N: usize> Lanes<N> {
     /// `bytes`: the packets of segments and those of acknowledgements.
-    pub(super) fn new(links: &[TunnelLink], bytes: [u32; 2]) -> Self {
-        let lane = |(link, bytes): (&TunnelLink, u32)| {
-            let (rate, work) = (link.rate.bits_per_sec(), u64::from(bytes) * WORK);
-            let service = work / rate;
-            Lane {
-                rate,
-                service,
-                rest: work % rate,
-                surplus: 0,
-                delay: nanos(link.rtt / 2),
-                queue: service.saturating_mul(link.queue_packets.into()),
-                loss: link.loss,
-                free_at: 0,
-                under_way: VecDeque::with_capacity(16),
-            }
-        };
-        let lanes = bytes.into_iter().flat_map(|size| links.iter().map(move |link| (link, size)));
+    pub(super) fn new(links: &[TunnelLink], [segment, ack]: [u32; 2]) -> Self {
         Self {
-            heads: Soonest::new(2 * links.len()),
-            timers: [0, 1].map(|timer| key(NEVER, 0, 2 * links.len() + timer)),
-            lanes: lanes.map(lane).collect(),
-            // A packet each has gone over the first link: those that open the connection.
-            turns: [1 % links.len(), 1 % links.len()],
-            made: 0,
-            random: SplitMix64::new(1),
-            gone: [0; 2],
+            segments: Way::new(links, segment, SEGMENTS),
+            acks: Way::new(links, ack, ACKS),
+            delayed_ack: END,
+            timeout: END,
+            order: Order::default(),
+            losses: Losses::new(),
         }
     }
 
     /// How long opening the connection takes: there and back over the first link.
     pub(super) fn handshake(&self) -> u64 {
-        let back = &self.lanes[self.lanes.len() / 2];
-        2 * ((SYN_BYTES * WORK).div_ceil(back.rate) + back.delay)
+        2 * self.acks.alone(SYN_BYTES)
     }
 
+    #[inline]
     pub(super) fn send_segment(&mut self, now: u64, number: u32) {
-        self.send(0, now, number);
+        self.segments.send(now, number, &mut self.order, &mut self.losses);
     }
 
+    #[inline]
     pub(super) fn send_ack(&mut self, now: u64, number: u32) {
-        self.send(1, now, number);
+        self.acks.send(now, number, &mut self.order, &mut self.losses);
     }
 
-    fn send(&mut self, direction: usize, now: u64, number: u32) {
-        let count = self.lanes.len() / 2;
-        let turn = self.turns[direction];
-        self.turns[direction] = if turn + 1 == count { 0 } else { turn + 1 };
-        let index = direction * count + turn;
-        let lane = &mut self.lanes[index];
-        let waiting = lane.free_at.saturating_sub(now);
-        if waiting > lane.queue {
-            self.gone[0] += 1;
-            return;
-        }
-        lane.serve(now, waiting);
-        if lane.loss > 0.0 && self.random.unit() < lane.loss {
-            self.gone[1] += 1;
-            return;
-        }
-        let at = lane.free_at + lane.delay;
-        if lane.under_way.is_empty() {
-            self.made += 1;
-            self.heads.set(index, key(at, self.made, index));
-        }
-        lane.under_way.push_back((at, number));
+    pub(super) const fn stop_delayed_ack(&mut self) {
+        self.order.skip();
+        self.delayed_ack = END;
     }
 
     pub(super) fn set_delayed_ack(&mut self, at: u64) {
-        self.set_timer(0, at);
+        self.delayed_ack = self.order.key(at.min(NEVER), DELAYED_ACK).min(END);
     }
 
-    pub(super) const fn delayed_ack(&self) -> u64 {
-        self.timers[0] >> BELOW
+    pub(super) const fn has_delayed_ack(&self) -> bool {
+        self.delayed_ack < END
     }
 
     pub(super) fn set_timeout(&mut self, at: u64) {
-        self.set_timer(1, at);
+        self.timeout = self.order.key(at.min(NEVER), TIMEOUT).min(END);
     }
 
-    pub(super) const fn timeout(&self) -> u64 {
-        self.timers[1] >> BELOW
+    pub(super) const fn has_timeout(&self) -> bool {
+        self.timeout < END
     }
 
-    fn set_timer(&mut self, timer: usize, at: u64) {
-        self.made += 1;
-        self.timers[timer] = key(at, self.made, self.lanes.len() + timer);
+    /// Packets that found a queue full, and those that were lost on a link.
+    pub(super) const fn gone(&self) -> [u32; 2] {
+        self.losses.gone
     }
 
-    /// What happens next, and when; at [`NEVER`] nothing does.
-    pub(super) fn next(&mut self) -> (u64, Event) {
-        let least = self.heads.least().min(self.timers[0]).min(self.timers[1]);
-        let (at, index) = (least >> BELOW, (least & ((1 << LANE_BITS) - 1)) as usize);
-        let lanes = self.lanes.len();
-        if index >= lanes {
-            self.timers[index - lanes] = key(NEVER, 0, index);
-            return (at, if index == lanes { Event::DelayedAck } else { Event::Timeout });
+    /// What happens next, and when. Not the least of four keys: a processor begins with the branch
+    /// that it expects, but waits for a least one, and a timeout is a long chain of arithmetic.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(u64, Event)> {
+        let (segment, ack) = (self.segments.next(), self.acks.next());
+        let timer = self.delayed_ack.min(self.timeout);
+        if segment < ack {
+            if timer < segment {
+                return self.next_timer();
+            }
+            let number = self.segments.take(owner(segment), &mut self.order);
+            Some((time(segment), Event::Segment(number)))
+        } else {
+            if timer < ack {
+                return self.next_timer();
+            }
+            let number = self.acks.take(owner(ack) - ACKS, &mut self.order);
+            Some((time(ack), Event::Ack(number)))
         }
-        let lane = &mut self.lanes[index];
-        let number = lane.under_way.pop_front().map_or(0, |(_, number)| number);
-        self.made += 1;
-        let next = lane.under_way.front().map_or(NEVER, |&(at, _)| at);
-        self.heads.set(index, key(next, self.made, index));
-        (at, if index < lanes / 2 { Event::Segment(number) } else { Event::Ack(number) })
+    }
+
+    /// No timer comes before what never does.
+    #[cold]
+    fn next_timer(&mut self) -> Option<(u64, Event)> {
+        let (timer, event) = if self.delayed_ack < self.timeout {
+            (&mut self.delayed_ack, Event::DelayedAck)
+        } else {
+            (&mut self.timeout, Event::Timeout)
+        };
+        let key = mem::replace(timer, END);
+        (key < END).then_some((time(key), event))
     }
 }

@@ -1,7 +1,9 @@
 //! The receiving TCP: what it acknowledges, and when (RFC 5681 section 4.2, and Linux).
 
 use super::TunnelTransfer;
-use super::lanes::{Lanes, NEVER, nanos};
+use super::arrived::Arrived;
+use super::lanes::Lanes;
+use super::order::nanos;
 
 /// After so long without a segment in order acknowledgements come at once again, in nanoseconds.
 const IDLE: u64 = 200_000_000;
@@ -14,13 +16,13 @@ pub(super) struct Receiver {
     delayed_ack: u64,
     /// All segments below this one are there.
     expected: u32,
-    /// Which of those above are.
-    arrived: Vec<bool>,
-    /// How many of them.
+    arrived: Arrived,
+    /// How many of those above are there.
     beyond: u32,
     acknowledged: u32,
     at_once: u32,
-    last_in_order: u64,
+    /// When a segment came out of order, and in order.
+    last: [u64; 2],
 }
 
 impl Receiver {
@@ -29,11 +31,11 @@ impl Receiver {
             segments_per_ack: transfer.segments_per_ack,
             delayed_ack: nanos(transfer.delayed_ack),
             expected: 0,
-            arrived: vec![false; horizon as usize + 64],
+            arrived: Arrived::new(horizon),
             beyond: 0,
             acknowledged: 0,
             at_once: AT_ONCE,
-            last_in_order: 0,
+            last: [0; 2],
         }
     }
 
@@ -42,48 +44,47 @@ impl Receiver {
         self.expected
     }
 
-    pub(super) fn on_segment(&mut self, now: u64, number: u32, lanes: &mut Lanes) {
-        let index = number as usize;
-        if index >= self.arrived.len() {
-            self.arrived.resize(index + 64, false);
-        }
-        if number < self.expected || self.arrived[index] {
+    /// Most segments are acknowledged at once, whether they are in order or not: only what depends
+    /// on that is a branch, since nobody can predict the order.
+    #[inline]
+    pub(super) fn on_segment<const N: usize>(
+        &mut self,
+        now: u64,
+        number: u32,
+        lanes: &mut Lanes<N>,
+    ) {
+        if number < self.expected || !self.arrived.insert(number) {
             // Told twice: the sender has probably lost its way.
             self.at_once = self.at_once.max(AT_ONCE);
             return self.acknowledge(now, lanes);
         }
-        self.arrived[index] = true;
-        if number > self.expected {
-            self.beyond += 1;
-            return self.acknowledge(now, lanes);
-        }
-        let fills = self.beyond > 0;
-        self.expected += 1;
-        while self.beyond > 0 && self.arrived.get(self.expected as usize) == Some(&true) {
-            self.expected += 1;
-            self.beyond -= 1;
-        }
-        if fills { self.acknowledge(now, lanes) } else { self.on_in_order(now, lanes) }
-    }
-
-    fn on_in_order(&mut self, now: u64, lanes: &mut Lanes) {
-        if now - self.last_in_order > IDLE {
+        let in_order = (number == self.expected) & (self.beyond == 0);
+        self.move_on();
+        if now - self.last[1] > IDLE && in_order {
             self.at_once = AT_ONCE;
         }
-        self.last_in_order = now;
-        if self.at_once > 0 || self.expected - self.acknowledged >= self.segments_per_ack {
+        self.last[usize::from(in_order)] = now;
+        let full = self.expected - self.acknowledged >= self.segments_per_ack;
+        if self.at_once | u32::from(!in_order) | u32::from(full) > 0 {
             self.acknowledge(now, lanes);
-        } else if lanes.delayed_ack() == NEVER {
+        } else if !lanes.has_delayed_ack() {
             lanes.set_delayed_ack(now + self.delayed_ack);
         }
     }
 
-    pub(super) fn acknowledge(&mut self, now: u64, lanes: &mut Lanes) {
-        if self.expected > self.acknowledged {
-            self.at_once = self.at_once.saturating_sub(1);
-        }
+    /// A segment came, perhaps the one expected.
+    #[inline]
+    fn move_on(&mut self) {
+        let missing = self.arrived.first_missing(self.expected);
+        self.beyond = self.beyond + 1 - (missing - self.expected);
+        self.expected = missing;
+    }
+
+    #[inline]
+    pub(super) fn acknowledge<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
+        self.at_once = self.at_once.saturating_sub(u32::from(self.expected > self.acknowledged));
         self.acknowledged = self.expected;
-        lanes.set_delayed_ack(NEVER);
+        lanes.stop_delayed_ack();
         lanes.send_ack(now, self.expected);
     }
 }

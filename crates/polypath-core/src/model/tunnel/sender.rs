@@ -1,15 +1,12 @@
 //! The sending TCP: NewReno's recovery without SACK (RFC 5681 section 3.2, RFC 6582, RFC 6298).
 
-use super::lanes::{Lanes, NEVER, seconds};
+use super::lanes::Lanes;
+use super::order::NEVER;
+use super::timing::Timing;
 use super::window::Window;
 
 /// Duplicate acknowledgements that mean a loss.
 const DUPLICATES: u32 = 3;
-/// Limits of the retransmission timeout, in seconds.
-const LONGEST_TIMEOUT: f64 = 120.0;
-const FIRST_TIMEOUT: f64 = 1.0;
-/// What it is above the smoothed round-trip time at least.
-const LEAST_VARIATION: f64 = 0.2;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -37,6 +34,8 @@ pub(super) struct Sender {
     receive_window: u32,
     unacknowledged: u32,
     next: u32,
+    /// Where the segments end for which the receiver has room.
+    edge: u32,
     /// Losses below are part of the last episode.
     until: u32,
     /// What timed out and was not sent again: from here up to there.
@@ -59,59 +58,34 @@ struct Usage {
     round_end: u32,
 }
 
-/// RFC 6298, in seconds.
-#[derive(Debug, Default)]
-struct Timing {
-    smoothed: Option<[f64; 2]>,
-    back_off: i32,
-}
-
-impl Timing {
-    fn sample(&mut self, rtt: f64) {
-        self.smoothed = Some(match self.smoothed {
-            None => [rtt, rtt / 2.0],
-            Some([srtt, variation]) => {
-                [(7.0 * srtt + rtt) / 8.0, (3.0 * variation + (srtt - rtt).abs()) / 4.0]
-            }
-        });
-    }
-
-    fn srtt(&self) -> f64 {
-        self.smoothed.map_or(0.0, |[srtt, _]| srtt)
-    }
-
-    /// In nanoseconds.
-    fn timeout(&self) -> u64 {
-        let spread = |[srtt, variation]: [f64; 2]| srtt + (4.0 * variation).max(LEAST_VARIATION);
-        let single = self.smoothed.map_or(FIRST_TIMEOUT, spread);
-        let backed_off = single * libm::ldexp(1.0, self.back_off.min(16));
-        (backed_off.min(LONGEST_TIMEOUT) * 1e9) as u64
-    }
-}
-
 impl Sender {
-    pub(super) fn new(window: Window, total: u32, receive_window: u32, horizon: u32) -> Self {
+    pub(super) fn new(
+        window: Window,
+        total: u32,
+        receive_window: u32,
+        horizon: u32,
+        handshake: u64,
+    ) -> Self {
         Self {
             window,
             total,
             receive_window,
             unacknowledged: 0,
             next: 0,
+            edge: total.min(receive_window),
             until: 0,
             resend: [0; 2],
             regular_end: 0,
             phase: Phase::Open(0),
             sent: Vec::with_capacity(horizon as usize + 64),
             usage: Usage::default(),
-            timing: Timing::default(),
+            timing: Timing::new(handshake),
             cuts: 0,
             timeouts: 0,
         }
     }
 
-    /// The handshake took so long.
-    pub(super) fn begin(&mut self, now: u64, lanes: &mut Lanes) {
-        self.timing.sample(seconds(now));
+    pub(super) fn begin<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
         self.send_what_may_go(now, lanes);
     }
 
@@ -120,21 +94,22 @@ impl Sender {
         self.next - self.unacknowledged >= self.receive_window
     }
 
-    pub(super) fn on_ack(&mut self, now: u64, ack: u32, lanes: &mut Lanes) {
+    #[inline]
+    pub(super) fn on_ack<const N: usize>(&mut self, now: u64, ack: u32, lanes: &mut Lanes<N>) {
         if ack > self.unacknowledged {
             self.on_new_ack(now, ack, lanes);
-        } else if ack == self.unacknowledged && self.next > self.unacknowledged {
-            self.on_duplicate_ack(now, lanes);
         } else {
-            return;
+            self.on_old_ack(now, ack, lanes);
         }
         self.send_what_may_go(now, lanes);
     }
 
-    fn on_new_ack(&mut self, now: u64, ack: u32, lanes: &mut Lanes) {
+    #[inline]
+    fn on_new_ack<const N: usize>(&mut self, now: u64, ack: u32, lanes: &mut Lanes<N>) {
         let acked = f64::from(ack - self.unacknowledged);
         self.take_samples(now, ack);
         self.unacknowledged = ack;
+        self.edge = self.total.min(ack.saturating_add(self.receive_window));
         let full = ack >= self.until;
         match self.phase {
             Phase::Recovery(_) if full => {
@@ -162,15 +137,17 @@ impl Sender {
     }
 
     /// Karn's rule: no sample of what was sent twice.
+    #[inline]
     fn take_samples(&mut self, now: u64, ack: u32) {
         let acked = &self.sent[self.unacknowledged as usize..ack as usize];
         let newest = acked.iter().copied().reduce(|a, b| if b.at >= a.at { b } else { a });
         if let Some(sent) = newest.filter(|sent| !sent.again) {
-            self.timing.sample(seconds(now - sent.at));
+            self.timing.sample(now - sent.at);
         }
-        self.timing.back_off = 0;
+        self.timing.forget_back_off();
     }
 
+    #[inline(always)]
     fn grow(&mut self, now: u64, acked: f64) {
         let used = f64::from(self.usage.present.max(self.usage.last));
         let limited = match self.window.in_slow_start() {
@@ -178,28 +155,33 @@ impl Sender {
             false => used >= self.window.size - 1.0,
         };
         if limited {
-            self.window.grow(seconds(now), acked, self.timing.srtt());
+            self.window.grow(now, acked, self.timing.srtt);
         }
     }
 
-    fn on_duplicate_ack(&mut self, now: u64, lanes: &mut Lanes) {
+    /// A duplicate, or one that was overtaken and changes nothing: nobody can predict which, so that
+    /// there is no branch for it.
+    #[inline]
+    fn on_old_ack<const N: usize>(&mut self, now: u64, ack: u32, lanes: &mut Lanes<N>) {
+        let duplicate = (ack == self.unacknowledged) & (self.next > ack);
         match &mut self.phase {
-            Phase::Recovery(inflated) => *inflated += 1.0,
+            Phase::Recovery(inflated) => *inflated += f64::from(u8::from(duplicate)),
             Phase::Loss => {}
             Phase::Open(duplicates) => {
-                *duplicates += 1;
+                *duplicates += u32::from(duplicate);
                 let count = *duplicates;
-                if count == 1 {
+                if duplicate & (count == 1) {
                     self.regular_end = self.next;
                 }
-                if count == DUPLICATES && self.unacknowledged >= self.until {
+                if duplicate & (count == DUPLICATES) & (ack >= self.until) {
                     self.recover(now, lanes);
                 }
             }
         }
     }
 
-    fn recover(&mut self, now: u64, lanes: &mut Lanes) {
+    #[cold]
+    fn recover<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
         self.cuts += 1;
         self.window.cut(f64::from(self.regular_end - self.unacknowledged));
         self.phase = Phase::Recovery(self.window.threshold + f64::from(DUPLICATES));
@@ -207,10 +189,11 @@ impl Sender {
         self.send_again(now, self.unacknowledged, lanes);
     }
 
-    pub(super) fn on_timeout(&mut self, now: u64, lanes: &mut Lanes) {
+    #[cold]
+    pub(super) fn on_timeout<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
         self.timeouts += 1;
-        self.window.collapse(f64::from(self.in_flight()), self.timing.back_off > 0);
-        self.timing.back_off += 1;
+        self.window.collapse(f64::from(self.in_flight()), self.timing.has_backed_off());
+        self.timing.back_off();
         self.phase = Phase::Loss;
         self.until = self.next;
         self.resend = [self.unacknowledged + 1, self.next];
@@ -223,37 +206,48 @@ impl Sender {
         self.next - self.unacknowledged - to.saturating_sub(from.max(self.unacknowledged))
     }
 
-    fn send_what_may_go(&mut self, now: u64, lanes: &mut Lanes) {
+    #[inline(always)]
+    fn send_what_may_go<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
+        // Whole numbers: what is in flight is compared with the window once for each segment.
         let window = match self.phase {
-            Phase::Recovery(inflated) => inflated,
-            Phase::Open(duplicates) => self.window.size + f64::from(duplicates.min(DUPLICATES - 1)),
-            Phase::Loss => self.window.size,
+            Phase::Recovery(inflated) => inflated as u32,
+            Phase::Open(duplicates) => self.window.whole(duplicates.min(DUPLICATES - 1)),
+            Phase::Loss => self.window.whole(0),
         };
-        let edge = self.total.min(self.unacknowledged.saturating_add(self.receive_window));
-        while f64::from(self.in_flight() + 1) <= window {
-            let lost = self.resend[0].max(self.unacknowledged);
-            if lost < self.resend[1] {
-                self.resend[0] = lost + 1;
-                self.send_again(now, lost, lanes);
-            } else if self.next < edge {
-                self.send_new(now, lanes);
-            } else {
-                return;
-            }
-            self.usage.present = self.usage.present.max(self.in_flight());
+        let mut flight = self.in_flight();
+        while flight < window && self.send_one(now, lanes) {
+            flight += 1;
+            self.usage.present = self.usage.present.max(flight);
         }
     }
 
-    fn send_new(&mut self, now: u64, lanes: &mut Lanes) {
+    /// Sends what was lost, or a new segment; says whether there was one.
+    #[inline]
+    fn send_one<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) -> bool {
+        let lost = self.resend[0].max(self.unacknowledged);
+        if lost < self.resend[1] {
+            self.resend[0] = lost + 1;
+            self.send_again(now, lost, lanes);
+        } else if self.next < self.edge {
+            self.send_new(now, lanes);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn send_new<const N: usize>(&mut self, now: u64, lanes: &mut Lanes<N>) {
         self.sent.push(Sent { at: now, again: false });
-        if lanes.timeout() == NEVER {
+        if !lanes.has_timeout() {
             lanes.set_timeout(now + self.timing.timeout());
         }
         lanes.send_segment(now, self.next);
         self.next += 1;
     }
 
-    fn send_again(&mut self, now: u64, number: u32, lanes: &mut Lanes) {
+    #[cold]
+    fn send_again<const N: usize>(&mut self, now: u64, number: u32, lanes: &mut Lanes<N>) {
         self.sent[number as usize] = Sent { at: now, again: true };
         if number == self.unacknowledged {
             lanes.set_timeout(now + self.timing.timeout());

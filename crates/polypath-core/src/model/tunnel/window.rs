@@ -1,6 +1,8 @@
 //! The congestion window, in segments: NewReno (RFC 5681) or CUBIC (RFC 9438).
 
 use super::TunnelControl;
+use super::order::seconds;
+use std::ops::Range;
 
 /// Segments/s^3.
 const CUBIC: f64 = 0.4;
@@ -15,6 +17,14 @@ pub(super) struct Window {
     pub(super) size: f64,
     pub(super) threshold: f64,
     cubic: Cubic,
+    whole: Whole,
+}
+
+/// The whole segments of a window of such a size, and with one or two more.
+#[derive(Debug, Default)]
+struct Whole {
+    sizes: Range<f64>,
+    segments: [u32; 3],
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +58,29 @@ impl Epoch {
 
 impl Window {
     pub(super) fn new(control: TunnelControl, initial: f64, threshold: f64) -> Self {
-        Self { control, size: initial, threshold, cubic: Cubic::default() }
+        let (cubic, whole) = Default::default();
+        Self { control, size: initial, threshold, cubic, whole }
+    }
+
+    /// How many segments may be in flight, with up to two `more`. A window mostly grows by less than
+    /// a segment: processors expect no new number and need not wait for the division in the growth.
+    #[inline]
+    pub(super) fn whole(&mut self, more: u32) -> u32 {
+        if !self.whole.sizes.contains(&self.size) {
+            self.count();
+        }
+        self.whole.segments[more as usize % 3]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count(&mut self) {
+        let least = f64::from(self.size as u32);
+        self.whole = Whole {
+            // Just below the next whole number the sums might be rounded up to it.
+            sizes: least..least + (1.0 - 1e-6),
+            segments: [0.0, 1.0, 2.0].map(|more| (self.size + more) as u32),
+        };
     }
 
     /// Whether growth doubles it within a round.
@@ -57,7 +89,7 @@ impl Window {
     }
 
     /// New segments were acknowledged, outside of recovery.
-    pub(super) fn grow(&mut self, now: f64, acked: f64, rtt: f64) {
+    pub(super) fn grow(&mut self, now: u64, acked: f64, rtt: f64) {
         let slow = acked.min((self.threshold - self.size).max(0.0));
         self.size += slow;
         let rest = acked - slow;
@@ -66,7 +98,7 @@ impl Window {
         }
         match self.control {
             TunnelControl::NewReno => self.size += rest / self.size,
-            TunnelControl::Cubic => self.grow_cubic(now, rest, rtt),
+            TunnelControl::Cubic => self.grow_cubic(seconds(now), rest, rtt),
         }
     }
 
@@ -109,5 +141,23 @@ impl Window {
         let most = if converges { self.size * (1.0 + BETA) / 2.0 } else { self.size };
         self.cubic = Cubic { most: Some(most), before: self.size, epoch: None };
         self.threshold = (left * in_flight).max(2.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_segments_are_those_of_the_sums() {
+        let mut window = Window::new(TunnelControl::NewReno, 1.0, 2.0);
+        let near =
+            |whole: f64| [whole, whole.next_down(), whole.next_up(), whole - 1e-7, whole + 0.5];
+        for size in [1.0, 2.0, 8.0, 62.0, 1e6, 4e9, 1e20].into_iter().flat_map(near) {
+            window.size = size;
+            for more in 0..3 {
+                assert_eq!(window.whole(more), (size + f64::from(more)) as u32, "{size} {more}");
+            }
+        }
     }
 }
