@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn a_half_has_its_own_scenarios_only() {
+    fn a_part_has_its_own_scenarios_only() {
         let held_out = Selection { part: Some(Part::HeldOut), ..Selection::default() };
         let scenarios = held_out.scenarios().unwrap();
-        assert_eq!(scenarios.len(), SUITE.len() / 2);
+        assert_eq!(scenarios.len(), SUITE.len() / 3);
         assert!(scenarios.iter().all(|scenario| scenario.part == Part::HeldOut));
         let other = Selection { scenarios: vec!["lossy".to_owned()], ..held_out };
         let message = other.scenarios().unwrap_err().to_string();
-        assert!(message.contains("unknown scenario \"lossy\"; allowed: static_three"), "{message}");
+        assert!(message.contains("unknown scenario \"lossy\"; allowed: drawn_static"), "{message}");
     }
 
     #[test]
