@@ -48,32 +48,19 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{Parameters, Side};
+    use crate::bond::fixtures::hub;
+    use crate::codec::Side;
     use crate::config::BondConfig;
     use crate::error::ReadError;
     use bytes::{Bytes, BytesMut};
     use polypath_units::{Bandwidth, PathId};
     use std::time::Duration;
 
-    use crate::bond::PathSettings;
-
     /// A driver's timers are no finer. Being late loses nothing: credit goes on building up.
     const LATENESS: Duration = Duration::from_micros(100);
 
     fn bond(max_rate: Option<Bandwidth>) -> Bond {
-        let config = BondConfig { max_rate, ..BondConfig::default() };
-        let parameters: Parameters = Bond::parameters(&config);
-        let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
-        let settings = PathSettings {
-            name: "a".to_owned(),
-            backup: false,
-            weight: 0.0,
-            max_datagram: 1_200,
-            packet_overhead: 30,
-            rtt: None,
-        };
-        bond.add_path(PathId::default(), settings, Timestamp::ZERO);
-        bond
+        hub(BondConfig { max_rate, ..BondConfig::default() }, None)
     }
 
     /// Gives a bond `count` in-order segments of 1,000 bytes of the edge's first stream.

@@ -15,6 +15,8 @@ mod build;
 mod carrier;
 mod close;
 mod failure;
+#[cfg(test)]
+mod fixtures;
 mod flows;
 mod late;
 mod limits;

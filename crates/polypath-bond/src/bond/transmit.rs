@@ -257,8 +257,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::PathSettings;
-    use crate::codec::{Parameters, Side};
+    use crate::bond::fixtures::{OVERHEAD, hub};
     use crate::config::BondConfig;
     use bytes::Bytes;
     use polypath_core::scheduler::{PathView, QueueView, Scheduler};
@@ -286,18 +285,7 @@ mod tests {
 
     /// A bond with so many bytes to send.
     fn bond(bytes: usize) -> Bond {
-        let config = BondConfig::default();
-        let parameters: Parameters = Bond::parameters(&config);
-        let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
-        let settings = PathSettings {
-            name: "a".to_owned(),
-            backup: false,
-            weight: 0.0,
-            max_datagram: 1_200,
-            packet_overhead: 30,
-            rtt: None,
-        };
-        bond.add_path(PathId::default(), settings, Timestamp::ZERO);
+        let mut bond = hub(BondConfig::default(), None);
         bond.scheduler = Box::new(HoldsBack::default());
         let id = bond.open_stream().unwrap();
         bond.write(id, &Bytes::from(vec![0; bytes])).unwrap();
@@ -309,7 +297,7 @@ mod tests {
         let mut starts = Vec::new();
         while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
             starts.extend(payload.chunk.map(|chunk| chunk.dsn));
-            let bytes = payload.len + 30;
+            let bytes = payload.len + OVERHEAD;
             bond.on_packet_sent(path, number, bytes, payload, now);
             number += 1;
         }

@@ -95,26 +95,13 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::PathSettings;
-    use crate::codec::{Parameters, Side};
+    use crate::bond::fixtures::hub;
     use crate::config::BondConfig;
-    use polypath_units::PathId;
     use std::time::Duration;
 
     /// What a scheduler sees of a path that has just joined.
     fn joined(rtt: Option<Duration>) -> PathView {
-        let config = BondConfig::default();
-        let parameters: Parameters = Bond::parameters(&config);
-        let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
-        let settings = PathSettings {
-            name: "a".to_owned(),
-            backup: false,
-            weight: 0.0,
-            max_datagram: 1_200,
-            packet_overhead: 30,
-            rtt,
-        };
-        bond.add_path(PathId::default(), settings, Timestamp::ZERO);
+        let mut bond = hub(BondConfig::default(), rtt);
         bond.look_at_paths(Timestamp::ZERO);
         bond.views[0]
     }

@@ -1,0 +1,26 @@
+//! What tests of the bond's parts begin with.
+
+use super::{Bond, PathSettings};
+use crate::codec::{Parameters, Side};
+use crate::config::BondConfig;
+use polypath_units::{PathId, Timestamp};
+use std::time::Duration;
+
+/// Bytes of a packet of [`hub`]'s path beyond its datagram.
+pub(super) const OVERHEAD: u64 = 30;
+
+/// A hub's side with one path, whose set-up showed this RTT.
+pub(super) fn hub(config: BondConfig, rtt: Option<Duration>) -> Bond {
+    let parameters: Parameters = Bond::parameters(&config);
+    let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
+    let settings = PathSettings {
+        name: "a".to_owned(),
+        backup: false,
+        weight: 0.0,
+        max_datagram: 1_200,
+        packet_overhead: OVERHEAD as usize,
+        rtt,
+    };
+    bond.add_path(PathId::default(), settings, Timestamp::ZERO);
+    bond
+}
