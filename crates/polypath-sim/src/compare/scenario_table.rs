@@ -13,7 +13,7 @@ pub(super) type Runs<'a> = BTreeMap<&'a Sender, Vec<Measured>>;
 pub struct ScenarioTable {
     /// The scenario.
     pub name: &'static str,
-    /// Its half of the suite.
+    /// Its part of the suite.
     pub part: Part,
     /// The place in `cells` of the combination of the highest median goodput.
     pub best: Option<usize>,

@@ -21,7 +21,7 @@ pub use error::AdviceError;
 use forecast::{Forecast, Prepared, forecast};
 pub use goal::{Goal, UnknownGoal};
 use link_set::{LinkSet, candidates};
-use ranking::{Candidate, best, finalists, no_slower_with_more, promising_alone};
+use ranking::{Candidate, best, finalists, no_slower_with_more};
 use std::time::Duration;
 
 /// The schedulers that are looked at for several links, what ships first. The last one, copies of all
@@ -125,10 +125,7 @@ pub struct Added {
 pub fn advise(question: &AdviceQuestion) -> Result<Advice, AdviceError> {
     let advisor = Advisor::new(question)?;
     let choices = advisor.allowed()?;
-    let mut finalists = finalists(question.goal, &choices, &advisor.prepared[0]);
-    if question.goal == Goal::Throughput {
-        finalists.extend(promising_alone(&choices, &finalists));
-    }
+    let finalists = finalists(question.goal, &choices, &advisor.prepared[0]);
     let mut finalists = finalists.iter().map(|candidate| advisor.describe(candidate));
     let choice = finalists.next().ok_or_else(no_link)?;
     let others: Vec<_> = finalists.collect();

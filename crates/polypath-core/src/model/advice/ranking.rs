@@ -98,7 +98,7 @@ pub(super) fn best<'c>(
 }
 
 /// The best one, then the next best that is not like any before. For throughput three with each
-/// scheduler, otherwise two in all.
+/// scheduler, and links that may be better alone; otherwise two in all.
 pub(super) fn finalists(goal: Goal, choices: &[Candidate], links: &[Prepared]) -> Vec<Candidate> {
     let mut left = choices.to_vec();
     let mut found: Vec<Candidate> = Vec::new();
@@ -113,11 +113,14 @@ pub(super) fn finalists(goal: Goal, choices: &[Candidate], links: &[Prepared]) -
             false => true,
         });
     }
+    if goal == Goal::Throughput {
+        found.extend(promising_alone(choices, &found));
+    }
     found
 }
 
 /// The links that may be better alone than `found` first is, but for those that were found.
-pub(super) fn promising_alone(choices: &[Candidate], found: &[Candidate]) -> Vec<Candidate> {
+fn promising_alone(choices: &[Candidate], found: &[Candidate]) -> Vec<Candidate> {
     let Some(best) = found.first() else { return Vec::new() };
     let least = NEARLY_AS_GOOD * best.forecast.bytes_per_sec;
     let is_promising = |it: &&Candidate| {
