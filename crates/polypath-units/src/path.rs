@@ -78,7 +78,12 @@ impl PathSet {
 
     /// The paths, in ascending order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = PathId> {
-        (0..PathId::COUNT as u8).map(PathId).filter(move |&path| self.contains(path))
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            let lowest = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+            rest &= rest - 1;
+            Some(PathId(lowest))
+        })
     }
 }
 

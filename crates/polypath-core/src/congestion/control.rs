@@ -270,7 +270,7 @@ impl Congestion {
 
     /// The RTT estimator.
     pub fn rtt(&self, id: PathId) -> Option<&RttEstimator> {
-        self.flows.get(id).map(|flow| &flow.rtt)
+        self.flow(id).map(|flow| &flow.rtt)
     }
 
     /// The subflow as controllers see it.
@@ -293,7 +293,7 @@ impl Congestion {
 
     /// Delivery rate in bytes/s: the largest sample of the last 10 rounds; 0 if unknown.
     pub fn delivery_rate(&self, id: PathId) -> f64 {
-        self.flows.get(id).map_or(0.0, Flow::delivery_rate)
+        self.flow(id).map_or(0.0, Flow::delivery_rate)
     }
 
     /// What the controller's own estimator takes the bandwidth to be, in bytes/s: of the Westwood
@@ -304,18 +304,22 @@ impl Congestion {
 
     /// Share of packets lost, 0 to 1, smoothed over about 256 packets.
     pub fn loss_rate(&self, id: PathId) -> f64 {
-        self.flows.get(id).map_or(0.0, Flow::loss_rate)
+        self.flow(id).map_or(0.0, Flow::loss_rate)
     }
 
     /// The same without what slow start loses while there is a queue, which its own growth made;
     /// halved for every 2 s in which no data was sent. This is what a path itself loses.
     pub fn steady_loss_rate(&self, id: PathId, now: Timestamp) -> f64 {
-        self.flows.get(id).map_or(0.0, |flow| flow.steady_loss_rate(now))
+        self.flow(id).map_or(0.0, |flow| flow.steady_loss_rate(now))
     }
 
     /// Where the group of a subflow is kept: one for all if coupled.
     fn slot(&self, id: PathId) -> PathId {
         if self.config.coupled { PathId::default() } else { id }
+    }
+
+    pub(super) fn flow(&self, id: PathId) -> Option<&Flow> {
+        self.flows.get(id)
     }
 
     pub(super) fn group(&self, id: PathId) -> Option<&Group> {

@@ -330,6 +330,10 @@ impl Flow {
 
     pub(super) fn steady_loss_rate(&self, now: Timestamp) -> f64 {
         let idle = self.last_data.map_or(Duration::ZERO, |last| now - last);
+        // Of a path that carries data this is asked for each packet.
+        if idle < LOSS_HALF_LIFE {
+            return self.steady_loss_rate;
+        }
         let half_lives = (idle.as_nanos() / LOSS_HALF_LIFE.as_nanos()).min(1_000) as i32;
         self.steady_loss_rate * 0.5f64.powi(half_lives)
     }

@@ -2,6 +2,7 @@
 //! knows it.
 
 use super::Congestion;
+use super::flow::Flow;
 use crate::failure::PathHealth;
 use crate::scheduler::PathView;
 use polypath_units::{PathId, Timestamp};
@@ -14,24 +15,27 @@ impl Congestion {
     /// A subflow as a scheduler sees it. What the world knows is left for it to fill in: the
     /// subflow shows as a regular one that works but is not available, without pacing and weight.
     pub fn view(&self, id: PathId, now: Timestamp) -> PathView {
-        let (rtt, subflow) = (self.rtt(id), self.subflow(id));
+        let (flow, group) = (self.flow(id), self.group(id));
+        let rtt = flow.map(|flow| &flow.rtt);
+        let subflow = group.and_then(|group| group.subflows.get(id));
+        let slow = group.zip(subflow).is_some_and(|(group, subflow)| group.in_slow_start(subflow));
         PathView {
             id,
             srtt: rtt.and_then(|rtt| rtt.srtt()),
             rtt_var: rtt.map_or(Duration::ZERO, |rtt| rtt.rttvar()),
             min_rtt: rtt.and_then(|rtt| rtt.min()),
-            cwnd: self.window(id),
-            in_flight: self.bytes_in_flight(id),
+            cwnd: subflow.map_or(0, |subflow| subflow.cwnd as u64),
+            in_flight: subflow.map_or(0, |subflow| subflow.in_flight),
             mss: subflow.map_or(0, |subflow| subflow.mss),
-            rate: self.delivery_rate(id),
-            in_slow_start: self.in_slow_start(id),
+            rate: flow.map_or(0.0, Flow::delivery_rate),
+            in_slow_start: slow,
             ssthresh: subflow.map_or(f64::INFINITY, |subflow| subflow.ssthresh),
             available: false,
             paced_until: Timestamp::ZERO,
             failed: false,
             backup: false,
             weight: 0.0,
-            loss: self.steady_loss_rate(id, now),
+            loss: flow.map_or(0.0, |flow| flow.steady_loss_rate(now)),
         }
     }
 

@@ -4,8 +4,8 @@ use super::FpfParameters;
 use crate::failure::arrivals::LONGEST_SILENCE;
 use crate::failure::silence::Silence;
 use crate::failure::{Action, Feedback, PathHealth, Query, SendState, SuspectReport};
+use crate::path_map::PathMap;
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Reports are in whole milliseconds on the wire.
@@ -14,7 +14,7 @@ const REPORT_GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     parameters: FpfParameters,
-    paths: BTreeMap<PathId, PathState>,
+    paths: PathMap<PathState>,
     /// The latest time seen by `on_timer`: what was due before it has been handled.
     clock: Timestamp,
     last_query: u16,
@@ -95,7 +95,7 @@ impl Sender {
     }
 
     pub(super) fn on_remove(&mut self, path: PathId) {
-        self.paths.remove(&path);
+        self.paths.remove(path);
     }
 
     /// Weighs the receiver's reports; `on_timer` then acts on them.
@@ -143,7 +143,7 @@ impl Sender {
     /// With nothing outstanding, silence means nothing: it starts anew with the next transmission.
     fn forget_idle(&mut self, paths: &[PathHealth]) {
         for health in paths.iter().filter(|h| h.in_flight == 0) {
-            if let Some(state) = self.paths.get_mut(&health.id) {
+            if let Some(state) = self.paths.get_mut(health.id) {
                 state.silence.on_idle();
                 state.asked = None;
                 state.evidence = Evidence::None;
@@ -177,12 +177,12 @@ impl Sender {
     }
 
     fn state(&mut self, path: PathId, now: Timestamp) -> &mut PathState {
-        self.paths.entry(path).or_insert_with(|| PathState::new(now))
+        self.paths.get_or_insert_with(path, || PathState::new(now))
     }
 
     /// The state of a path on which silence means something: not failed, and data is outstanding.
     fn watched(&self, health: &PathHealth) -> Option<&PathState> {
-        self.paths.get(&health.id).filter(|s| !s.failed && health.in_flight > 0)
+        self.paths.get(health.id).filter(|s| !s.failed && health.in_flight > 0)
     }
 
     /// How long a path may be silent before that alone makes it suspect.
@@ -223,13 +223,14 @@ impl Sender {
     ) -> Option<Timestamp> {
         let state = self.watched(health).filter(|s| s.evidence != Evidence::Confirmed)?;
         let suspect = self.suspect_at(health, send)?;
-        let mut at = suspect.max(self.clock);
-        let reply = |at| self.stable(paths, at, send).map(|h| self.patience(h)).min();
-        if let Some(asked) = state.asked {
-            at = at.max(asked + reply(at)?.max(round_trip(health)));
-        }
-        // Past times are told as they are, so that what became possible late is done at once.
-        reply(at).map(|_| if state.asked.is_none() { suspect } else { at })
+        let at = suspect.max(self.clock);
+        let Some(asked) = state.asked else {
+            // Past times are told as they are, so that what became possible late is done at once.
+            return self.stable(paths, at, send).next().map(|_| suspect);
+        };
+        let reply = self.stable(paths, at, send).map(|h| self.patience(h)).min()?;
+        let at = at.max(asked + reply.max(round_trip(health)));
+        self.stable(paths, at, send).next().map(|_| at)
     }
 
     /// Paths over which a question can be asked at time `at`.
@@ -243,7 +244,7 @@ impl Sender {
     }
 
     fn is_stable(&self, health: &PathHealth, at: Timestamp, send: &SendState) -> bool {
-        let alive = self.paths.get(&health.id).is_some_and(|state| !state.failed);
+        let alive = self.paths.get(health.id).is_some_and(|state| !state.failed);
         alive && self.suspect_at(health, send).is_none_or(|suspect| suspect > at)
     }
 }
