@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::grid::{cells, header};
-use common::{golden, parallel};
+use common::grid::{Cell, cells, header};
+use common::{golden, parallel_dearest_first};
 use polypath_bond::BondConfig;
 
 /// What the bond must reach of the best single path.
@@ -15,7 +15,7 @@ const MARK: f64 = 0.98;
 fn no_cell_is_below_its_best_path() {
     let cells = cells();
     let bond = BondConfig::default();
-    let outcomes = parallel(&cells, |cell| cell.measure(&bond));
+    let outcomes = parallel_dearest_first(&cells, Cell::cost, |cell| cell.measure(&bond));
     let rows: Vec<_> = cells.iter().zip(&outcomes).map(|(cell, o)| cell.row(o)).collect();
     let table = format!("{}\n{}\n", header(), rows.join("\n"));
     let below: Vec<_> = rows.iter().zip(&outcomes).filter(|(_, o)| o.ratio() < MARK).collect();

@@ -85,7 +85,8 @@ fn run<'a>(jobs: impl IntoIterator<Item = Job<'a>>) -> Vec<(Job<'a>, Measured)> 
 #[test]
 fn the_suite_is_what_is_in_its_folders() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/suite");
-    for part in [Part::Tuning, Part::Seen, Part::HeldOut] {
+    for part in Part::ALL {
+        assert_eq!(part.to_string().parse(), Ok(part));
         let files = fs::read_dir(suite.join(part.name())).unwrap();
         let mut files: Vec<_> = files
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -97,6 +98,8 @@ fn the_suite_is_what_is_in_its_folders() {
         listed.sort_unstable();
         assert_eq!(listed, files, "{part}");
     }
+    let unknown = "final".parse::<Part>().unwrap_err().to_string();
+    assert_eq!(unknown, "the suite has no part final; allowed: tuning, seen, held_out");
 }
 
 /// Every scenario says what it is for, has at least two paths, and carries data with what ships,

@@ -87,6 +87,16 @@ impl Cell {
         (self.links.iter().map(|l| self.bound(l)).fold(0.0, f64::max) * SECONDS) as u64
     }
 
+    fn is_lossy(&self) -> bool {
+        self.links.iter().any(|link| link.loss_percent > 0.0)
+    }
+
+    /// What its measurement may take, in bytes that are sent.
+    pub(crate) fn cost(&self) -> f64 {
+        let runs = if self.is_lossy() { MOST_RUNS } else { 1 };
+        (self.bytes() * runs as u64) as f64
+    }
+
     fn over(&self, links: &[Link], bond: &BondConfig) -> f64 {
         let run = |run| goodput(links, bond, self.bytes(), LIMIT, run);
         if links.iter().all(|link| link.loss_percent == 0.0) {

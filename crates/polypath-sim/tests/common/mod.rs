@@ -93,6 +93,20 @@ pub(crate) fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + S
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// The same, the dearest first, so that none of them is begun last, by one core alone.
+pub(crate) fn parallel_dearest_first<T: Sync, R: Send>(
+    items: &[T],
+    cost: impl Fn(&T) -> f64,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by(|&a, &b| cost(&items[b]).total_cmp(&cost(&items[a])));
+    let done = parallel(&order, |&index| work(&items[index]));
+    let mut results: Vec<_> = order.into_iter().zip(done).collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Compares text with the golden file of this name. After a change on purpose, `UPDATE_GOLDEN=1`
 /// in the environment of the test writes the file anew.
 pub(crate) fn golden(name: &str, text: &str) {

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -49,8 +50,8 @@ pub struct CompareOptions {
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     scenario: Vec<String>,
     /// Only the part of the suite that algorithms are tuned by, or one that is held out, or was
-    #[arg(long, value_name = "PART")]
-    part: Option<PartName>,
+    #[arg(long, value_name = "PART", value_parser = part())]
+    part: Option<Part>,
     /// Only these congestion controls
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     congestion: Vec<CongestionKind>,
@@ -84,13 +85,9 @@ pub struct CompareOptions {
     json: bool,
 }
 
-/// A part of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum PartName {
-    Tuning,
-    Seen,
-    HeldOut,
+/// The names of the parts, for help and completion too.
+fn part() -> impl TypedValueParser<Value = Part> {
+    PossibleValuesParser::new(Part::ALL.map(Part::name)).try_map(|name| name.parse::<Part>())
 }
 
 /// Runs the comparison and prints it.
@@ -155,11 +152,7 @@ impl CompareOptions {
         Selection {
             quick: self.quick,
             scenarios: self.scenario.clone(),
-            part: self.part.map(|part| match part {
-                PartName::Tuning => Part::Tuning,
-                PartName::Seen => Part::Seen,
-                PartName::HeldOut => Part::HeldOut,
-            }),
+            part: self.part,
             congestion: self.congestion.clone(),
             slow_start: self.slow_start.clone(),
             scheduler: self.scheduler.clone(),
