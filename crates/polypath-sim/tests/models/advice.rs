@@ -16,8 +16,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7.
-const HELD_OUT: u64 = 20_261_122;
+/// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7, and on
+/// 23 sets of 20261122.
+const HELD_OUT: u64 = 20_261_124;
 /// How many held-out sets there are.
 const SETS: usize = 200;
 /// Of them so many must reach [`NEAR`].
@@ -207,7 +208,8 @@ fn go_on() {
     });
 }
 
-/// What of them was found, together. The marks are not reached (docs/advise.md).
+/// What of them was found, together. With `--check` the marks are reached; the model alone reaches
+/// neither (docs/advise.md).
 #[test]
 fn the_held_out_sets_so_far() {
     if std::env::var_os("HELD_OUT_SETS").is_some() {
@@ -215,6 +217,9 @@ fn the_held_out_sets_so_far() {
     }
     let outcomes: Vec<_> = known().into_values().collect();
     golden("models_advice_held_out_summary.txt", &summary(&outcomes));
+    let reached = near(&outcomes, |outcome| outcome.checked);
+    assert!(reached >= MOST, "{reached}");
+    assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
 }
 
 fn file() -> PathBuf {
