@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use polypath_core::metrics::quantile;
 use polypath_emulator::validate::with_kernel;
 use polypath_sim::run::Plan;
 use polypath_sim::scenario::Scenario;
@@ -57,8 +58,7 @@ fn median(report: &str) -> f64 {
     };
     let mut rates: Vec<f64> = report.lines().filter(counts).filter_map(rate).collect();
     assert!(rates.len() >= 10, "{report}");
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2] * 1e-3
+    quantile(&mut rates, 0.5).expect("ten rates") * 1e-3
 }
 
 /// Both links at once, from the address of each to the server's first address.
