@@ -332,6 +332,22 @@ mod tests {
         assert!(gain(&unqueued) > 2.8, "{}", gain(&unqueued));
     }
 
+    /// The receive window opens in bursts: three quarters of each find no queue.
+    #[test]
+    fn a_limited_sender_that_queues_at_times_leaves_start_up() {
+        let mut sender = Sender::new();
+        sender.round_with(20, RATE, limited);
+        for _ in 0..5 {
+            let part = |ack: Ack| Ack { acked_bytes: 3 * ack.acked_bytes, ..limited(ack) };
+            sender.round_with(20, RATE, part);
+            let last = |ack: Ack| Ack { round_start: false, ..limited(ack) };
+            sender.round_with(26, RATE, last);
+        }
+        sender.round_with(26, RATE, |ack| Ack { bytes_in_flight: 100_000, ..limited(ack) });
+        let gain = sender.pacing() / (0.99 * sender.bandwidth());
+        assert!((gain - 1.25).abs() < 1e-9, "{gain}");
+    }
+
     /// The queue of start-up is the sender's own, and no reason to measure the propagation time.
     #[test]
     fn a_queue_in_start_up_is_not_foreign() {

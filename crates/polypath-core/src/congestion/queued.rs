@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// An RTT above this many of the path's least shows a queue.
-pub(super) const QUEUED: f64 = 1.25;
+const QUEUED: f64 = 1.25;
 
 /// Whether this RTT does, if it and the path's least are known.
 pub(super) fn is_queued(rtt: Option<Duration>, least: Option<Duration>) -> bool {

@@ -29,14 +29,20 @@ pub(in crate::congestion) struct Steady {
     pub(in crate::congestion) growth_gain: f64,
 }
 
-/// Rounds during all of which there was a queue. The link was busy then, so that what it delivered is
-/// what it can, be the sender limited by the application or not.
+/// Of what a round delivered, so much has met a queue if the link was busy: who sends in bursts, because
+/// the receive window opens in bursts, finds none with the first packets of each.
+const BUSY: f64 = 0.25;
+
+/// Rounds in which there was a queue. The link was busy then, so that what it delivered is what it can,
+/// be the sender limited by the application or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StandingQueue {
     least_rtt: Option<Duration>,
     fastest: f64,
     /// The fastest sample of each of the last two whole rounds, in bytes/s.
     last: [f64; 2],
+    /// What this round delivered, and what of it has met a queue, in bytes.
+    delivered: [u64; 2],
     busy: bool,
     stands: bool,
     foreign_rounds: u32,
@@ -46,8 +52,6 @@ pub(super) struct StandingQueue {
 /// RTTs above which there is a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QueueLimits {
-    /// Above this there is one, be it a short one.
-    pub(super) short: Duration,
     /// Above this there is one to go down with.
     pub(super) any: Duration,
     /// Above this there is one that the flow's own window does not explain.
@@ -57,11 +61,14 @@ pub(super) struct QueueLimits {
 }
 
 impl StandingQueue {
-    /// Takes the samples of an ACK; at the end of a round, judges it by `limits`.
-    pub(super) fn on_ack(&mut self, ack: &Ack, limits: Option<QueueLimits>) {
+    /// Takes the samples of an ACK, whose RTT shows a queue or does not; at the end of a round, judges
+    /// it by `limits`.
+    pub(super) fn on_ack(&mut self, ack: &Ack, queued: bool, limits: Option<QueueLimits>) {
         if ack.round_start {
             self.end_round(limits);
         }
+        self.delivered[0] += ack.acked_bytes;
+        self.delivered[1] += if queued { ack.acked_bytes } else { 0 };
         self.least_rtt = match (self.least_rtt, ack.rtt) {
             (Some(least), Some(rtt)) => Some(least.min(rtt)),
             (least, rtt) => least.or(rtt),
@@ -75,7 +82,8 @@ impl StandingQueue {
         let above = |limit: fn(QueueLimits) -> Duration| {
             seen.is_some_and(|(least, limits)| least > limit(limits))
         };
-        self.busy = above(|limits| limits.short);
+        let [all, late] = core::mem::take(&mut self.delivered).map(|bytes| bytes as f64);
+        self.busy = late > 0.0 && late >= BUSY * all;
         self.stands = above(|limits| limits.any);
         let counted = |rounds: u32, another| if another { rounds.saturating_add(1) } else { 0 };
         self.foreign_rounds = counted(self.foreign_rounds, above(|limits| limits.foreign));
@@ -83,7 +91,7 @@ impl StandingQueue {
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
     }
 
-    /// Whether there was a queue during the whole of the last round, so that the link was busy.
+    /// Whether so much of the last round met a queue that the link was busy.
     pub(super) const fn busy(&self) -> bool {
         self.busy
     }
@@ -117,7 +125,6 @@ mod tests {
     use crate::congestion::testing::{ack, rate};
 
     const LIMITS: Option<QueueLimits> = Some(QueueLimits {
-        short: Duration::from_millis(25),
         any: Duration::from_millis(28),
         foreign: Duration::from_millis(40),
         excess: Duration::from_millis(35),
@@ -137,6 +144,12 @@ mod tests {
         growth_gain: 2.0,
     };
 
+    /// Takes an ACK, whose RTT shows a queue above 25 ms.
+    fn take(queue: &mut StandingQueue, ack: &Ack, limits: Option<QueueLimits>) {
+        let queued = ack.rtt.is_some_and(|rtt| rtt > Duration::from_millis(25));
+        queue.on_ack(ack, queued, limits);
+    }
+
     /// An ACK with an RTT in ms and a rate; of a new round or not.
     fn event(rtt: u64, bytes_per_sec: f64, round_start: bool) -> Ack {
         let rtt = Some(Duration::from_millis(rtt));
@@ -147,7 +160,7 @@ mod tests {
     fn a_queue_stands_if_every_rtt_of_a_whole_round_shows_it() {
         let mut queue = StandingQueue::default();
         let mut on = |rtt, new| {
-            queue.on_ack(&event(rtt, 1.0, new), LIMITS);
+            take(&mut queue, &event(rtt, 1.0, new), LIMITS);
             queue.stands()
         };
         assert!(!on(60, true));
@@ -157,18 +170,22 @@ mod tests {
         assert!(!on(50, true));
     }
 
+    /// Four ACKs of equal size in each round.
     #[test]
-    fn the_link_was_busy_if_every_rtt_of_a_whole_round_shows_a_short_queue() {
+    fn the_link_was_busy_if_a_quarter_of_a_round_has_met_a_short_queue() {
         let mut queue = StandingQueue::default();
-        let mut on = |rtt, new| {
-            queue.on_ack(&event(rtt, 1.0, new), LIMITS);
-            (queue.busy(), queue.stands())
+        let mut round = |rtts: [u64; 4]| {
+            let told = (queue.busy(), queue.stands());
+            for (nth, rtt) in rtts.into_iter().enumerate() {
+                take(&mut queue, &event(rtt, 1.0, nth == 0), LIMITS);
+            }
+            told
         };
-        on(27, true);
-        assert_eq!(on(27, true), (true, false));
-        on(25, false);
-        assert_eq!(on(40, true), (false, false));
-        assert_eq!(on(40, true), (true, true));
+        round([20, 20, 20, 26]);
+        round([20, 20, 20, 25]);
+        assert_eq!(round([40; 4]), (true, false), "of the round before the last one");
+        assert_eq!(round([20; 4]), (false, false));
+        assert_eq!(round([20; 4]), (true, true));
     }
 
     /// After the first round, which says nothing yet.
@@ -177,7 +194,7 @@ mod tests {
         let rounds = |rtts: &[u64]| {
             let mut queue = StandingQueue::default();
             let mut foreign = |rtt: &u64| {
-                queue.on_ack(&event(*rtt, 1.0, true), LIMITS);
+                take(&mut queue, &event(*rtt, 1.0, true), LIMITS);
                 queue.is_foreign(&STEADY)
             };
             rtts.iter().position(&mut foreign)
@@ -192,10 +209,10 @@ mod tests {
     #[test]
     fn rounds_of_foreign_queues_can_be_counted_anew() {
         let mut queue = StandingQueue::default();
-        (0..4).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
+        (0..4).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
         assert!(queue.is_foreign(&STEADY));
         queue.restart();
-        (0..2).for_each(|_| queue.on_ack(&event(50, 1.0, true), LIMITS));
+        (0..2).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
         assert!(!queue.is_foreign(&STEADY));
     }
 
@@ -203,9 +220,9 @@ mod tests {
     fn a_round_without_measurement_or_limits_shows_nothing() {
         let mut queue = StandingQueue::default();
         let silent = Ack { round_start: true, ..ack(1_000, 1_000) };
-        (0..2).for_each(|_| queue.on_ack(&silent, LIMITS));
+        (0..2).for_each(|_| take(&mut queue, &silent, LIMITS));
         assert!(!queue.stands());
-        (0..2).for_each(|_| queue.on_ack(&event(50, 1.0, true), None));
+        (0..2).for_each(|_| take(&mut queue, &event(50, 1.0, true), None));
         assert!(!queue.stands());
     }
 
@@ -213,7 +230,7 @@ mod tests {
     fn the_capacity_is_that_of_two_whole_rounds() {
         let mut queue = StandingQueue::default();
         let mut on = |rate, new| {
-            queue.on_ack(&event(50, rate, new), LIMITS);
+            take(&mut queue, &event(50, rate, new), LIMITS);
             queue.drained_at()
         };
         on(100.0, true);

@@ -58,13 +58,19 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
     let used = window.used(&lossy);
     let limited = limited(&used, &lossy);
-    let promising = |index: &usize| {
-        limited && sustained[*index].growing && may_carry_more(&window, &used, lossy[*index])
-    };
+    let growing = |index: &usize| sustained[*index].growing;
     let id = |index: usize| paths[index].path.id;
-    let promising: PathSet = (0..paths.len()).filter(promising).map(id).collect();
+    let those = |which: &dyn Fn(&usize) -> bool| -> PathSet {
+        (0..paths.len()).filter(growing).filter(which).map(id).collect()
+    };
+    let promising = those(&|&index| limited && may_carry_more(&window, &used, &[], lossy[index]));
+    let beside: Vec<_> = used.paths.iter().map(|&used| lossy[used]).collect();
+    let untried = those(&|index| {
+        !used.paths.contains(index) && may_carry_more(&window, &used, &beside, lossy[*index])
+    });
+    let proven = used.paths.iter().copied().map(id);
     Admitted {
-        paths: used.paths.iter().copied().map(id).chain(promising.iter()).collect(),
+        paths: proven.chain(promising.iter()).chain(untried.iter()).collect(),
         best: used.paths.first().map(|&best| id(best)),
         promising,
     }
@@ -76,11 +82,12 @@ fn limited(used: &Used, paths: &[Lossy]) -> bool {
     used.bytes_per_sec < LIMITED * rates
 }
 
-/// Whether this path would carry more than those that are used, if the window alone limited it, too. One
-/// that is left out before it has grown would never show what it can.
-fn may_carry_more(window: &Window, used: &Used, path: Lossy) -> bool {
+/// Whether this path, alone or `beside` those that are used, would carry more than those, if the window
+/// alone limited it. One that is left out before it has grown would never show what it can.
+fn may_carry_more(window: &Window, used: &Used, beside: &[Lossy], path: Lossy) -> bool {
     let filling = Lossy { rate: window.bytes / path.place, ..path };
-    window.carried(&[filling]) > used.bytes_per_sec
+    let set: Vec<_> = beside.iter().copied().chain([filling]).collect();
+    window.carried(&set) > used.bytes_per_sec
 }
 
 /// A path as it would be if the window were all that limits it: bytes/s and seconds.

@@ -294,6 +294,21 @@ fn a_path_in_slow_start_that_may_carry_more_goes_first() {
     assert_eq!(pick(&[lossy, grown], &queue), FAST);
 }
 
+/// The lossy path passes 1 MB in 100 ms. What the other one is known to carry adds little, and repairs that
+/// are lost would stop the window for 1.8 ms more: 9.9 MB/s. If it carried what the window lets it in its
+/// 90 ms, it would be 11, and it cannot show that unless it is used.
+#[test]
+fn a_path_in_slow_start_is_used_that_may_bring_more_than_it_costs() {
+    let lossy = full(PathView { rate: 10e6, loss: 0.01, ..path(0, 20, 200) });
+    let young = |ms| PathView { rate: 62.5e3, in_slow_start: true, ..path(1, ms, 10) };
+    let queue = queue(1_000_000, 1_000);
+    let Pick::Ahead { path, .. } = pick(&[lossy, young(160)], &queue) else { panic!("it waits") };
+    assert_eq!(Pick::Send(path), SLOW);
+    assert!(is_wait(pick(&[lossy, young(300)], &queue)), "160 ms for a window are too many");
+    let grown = PathView { in_slow_start: false, ..young(160) };
+    assert!(is_wait(pick(&[lossy, grown], &queue)));
+}
+
 #[test]
 fn expected_repair_makes_a_lossy_path_slower() {
     // 10 ms RTT with one loss in two costs one RTT more: 15 ms, against 11 ms.

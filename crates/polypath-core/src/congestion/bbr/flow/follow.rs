@@ -4,7 +4,7 @@ use super::Flow;
 use crate::congestion::Ack;
 use crate::congestion::bbr::BbrParameters;
 use crate::congestion::bbr::steady::{QueueLimits, Steady};
-use crate::congestion::queued::QUEUED;
+use crate::congestion::queued::is_queued;
 use std::time::Duration;
 
 impl Flow {
@@ -20,7 +20,7 @@ impl Flow {
             true => self.queue_limits(ack.mss, parameters, steady),
             false => None,
         };
-        self.queue.on_ack(ack, limits);
+        self.queue.on_ack(ack, is_queued(ack.rtt, self.model.rtprop()), limits);
         if !self.full_pipe.reached() {
             // The window does not follow yet: a sender that the receive window holds in start-up has a
             // queue of its own.
@@ -63,7 +63,6 @@ impl Flow {
         let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
         let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);
         Some(QueueLimits {
-            short: limit(QUEUED * rtprop),
             any: limit(steady.queue_rtts * rtprop),
             foreign: limit(steady.foreign_rtts * rtprop.max(window)),
             excess: limit(steady.excess_rtts * rtprop.max(window)),
