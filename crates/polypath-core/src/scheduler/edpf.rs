@@ -42,6 +42,7 @@ mod unrest;
 use self::admission::{Admitted, Terms};
 use self::forecast::{Forecast, earliest};
 use self::patience::Patience;
+use self::placing::{Room, shortest};
 use self::unrest::Unrest;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -49,6 +50,10 @@ use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// A path in slow start that carries no more than this share beside others changes little while it
+/// grows.
+const SLIGHT: f64 = 0.1;
 
 parameters! {
     /// Parameters of [`Edpf`]; each is a deviation from the paper.
@@ -124,7 +129,8 @@ impl Edpf {
         let EdpfParameters { window_share, ahead, .. } = self.parameters;
         if queue.reinjection || window_share <= 0.0 {
             let paths = forecasts.iter().map(|f| f.path.id).collect();
-            return Admitted { paths, ..Admitted::default() };
+            let shortest = shortest(forecasts);
+            return Admitted { paths, shortest, ..Admitted::default() };
         }
         // The share is a margin for holes, which those who send ahead do not plan to make.
         let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
@@ -136,26 +142,26 @@ impl Edpf {
         self.parameters.slow_start_growth.max(1.0)
     }
 
-    /// What a hole may let fill of the receive window while a segment is on this path, in bytes. The
-    /// path that carries most alone may fill it all, as it does without the others: a part of its
-    /// window would be worse than it is by itself.
-    fn window(&self, path: &Forecast, best: Option<PathId>, queue: &QueueView) -> f64 {
-        let share = if best == Some(path.path.id) { 1.0 } else { self.parameters.window_share };
-        queue.window as f64 * share
+    /// What a hole may let fill of the receive window while a segment is on this path. The path that
+    /// carries most alone may fill it all, as it does without the others: a part of its window would be
+    /// worse than it is by itself.
+    fn room(&self, path: &Forecast, admitted: &Admitted, queue: &QueueView) -> Room {
+        let most = admitted.best == Some(path.path.id);
+        let share = if most { 1.0 } else { self.parameters.window_share };
+        Room { window: queue.window as f64 * share, shortest: admitted.shortest }
     }
 
-    /// What this path would send, beside the others that are used; `most`: the one that carries most.
+    /// What this path would send, beside the others that are used.
     fn placed<'a>(
         &self,
         best: Forecast<'a>,
         used: &[Forecast<'a>],
-        most: Option<PathId>,
+        admitted: &Admitted,
         queue: &QueueView,
     ) -> Placed<'a> {
         let overtakes = |f: &&Forecast| !f.path.available && f.delivery < best.delivery;
         let faster: Vec<_> = used.iter().filter(overtakes).copied().collect();
-        let window = self.window(&best, most, queue);
-        let skip = self.skip(&best, &faster, queue, window);
+        let skip = self.skip(&best, &faster, queue, self.room(&best, admitted, queue));
         Placed { best, faster, skip }
     }
 
@@ -168,7 +174,7 @@ impl Edpf {
         admitted: &Admitted,
         queue: &QueueView,
     ) -> Option<Placed<'a>> {
-        let placed = |best| self.placed(best, used, admitted.best, queue);
+        let placed = |best| self.placed(best, used, admitted, queue);
         let promises = |f: &&Forecast| admitted.promising.contains(f.path.id);
         let promising: Vec<_> = used.iter().filter(promises).copied().collect();
         let promising = earliest(&promising).map(placed).filter(|placed| placed.skip.is_some());

@@ -8,7 +8,8 @@
 //! `max(min_rtt, window / rate)`: the queue that a burst after a hole leaves on a path says nothing
 //! against it.
 
-use super::Forecast;
+use super::placing::shortest;
+use super::{Forecast, SLIGHT};
 use crate::scheduler::stops::{Lossy, Used, Window};
 use polypath_units::{PathId, PathSet};
 
@@ -36,19 +37,23 @@ pub(super) struct Admitted {
     pub(super) best: Option<PathId>,
     /// Those of them that are in slow start and may turn out to carry more than the others.
     pub(super) promising: PathSet,
+    /// The shortest round trip of all paths, used or not, in seconds.
+    pub(super) shortest: f64,
 }
 
 /// The paths to use for new data.
 pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     let sustained: Vec<_> = paths.iter().map(|path| Sustained::new(path, terms)).collect();
-    let shortest = |of: &dyn Fn(&Sustained) -> bool| {
+    let least = |of: &dyn Fn(&Sustained) -> bool| {
         let rtts = sustained.iter().filter(|path| of(path)).map(|path| path.rtt);
         rtts.fold(f64::INFINITY, f64::min)
     };
-    let (shortest, shortest_growing) = (shortest(&|_| true), shortest(&|path| path.growing));
+    let slight = SLIGHT * sustained.iter().map(|path| path.rate).sum::<f64>();
+    let shortest_growing = least(&|path| path.growing && path.rate > slight);
+    let shortest_sustained = least(&|_| true);
     let lossy = |path: &Sustained| {
         // How far ahead of a path in slow start, which is faster before long, cannot be told.
-        let ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest);
+        let ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest_sustained);
         match terms.ahead && shortest_growing >= path.rtt {
             true => ahead,
             false => Lossy { place: path.rtt, ..ahead },
@@ -73,6 +78,7 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
         paths: proven.chain(promising.iter()).chain(untried.iter()).collect(),
         best: used.paths.first().map(|&best| id(best)),
         promising,
+        shortest: shortest(paths),
     }
 }
 

@@ -4,18 +4,25 @@
 //! `lead = sum of (L + B_f (d_slow - d_f - repair_f))` bytes, with time to repair what they are likely
 //! to lose. The segment that follows so many is in order when it arrives.
 
-use super::{Edpf, Forecast, QueueView};
+use super::{Edpf, Forecast, QueueView, SLIGHT};
+
+/// What a hole may let fill of the receive window, in bytes, and the shortest round trip in seconds: over
+/// that path is told that the hole is closed, be it used or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) window: f64,
+    pub(super) shortest: f64,
+}
 
 impl Edpf {
-    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. `window`:
-    /// bytes that a hole may let fill. What is sent again closes a hole that all behind it waits for:
-    /// only the earliest delivery is good enough.
+    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. What is sent
+    /// again closes a hole that all behind it waits for: only the earliest delivery is good enough.
     pub(super) fn skip(
         &self,
         slow: &Forecast,
         faster: &[Forecast],
         queue: &QueueView,
-        window: f64,
+        room: Room,
     ) -> Option<u64> {
         if faster.is_empty() {
             return Some(0);
@@ -25,13 +32,15 @@ impl Edpf {
             return None;
         }
         let skip = if self.sends_ahead(faster) { within_reach(lead, queue) } else { 0 };
-        (!self.exhausts_window(slow, faster, skip, queue, window)).then_some(skip)
+        (!self.exhausts_window(slow, faster, skip, queue, room)).then_some(skip)
     }
 
     /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
-    /// is now: how far ahead cannot be told.
+    /// is now: how far ahead cannot be told, unless it carries little beside the others.
     fn sends_ahead(&self, of: &[Forecast]) -> bool {
-        self.parameters.ahead && !of.iter().any(|f| f.path.in_slow_start)
+        let rate = |of: &mut dyn Iterator<Item = &Forecast>| of.map(|f| f.rate).sum::<f64>();
+        let young = rate(&mut of.iter().filter(|f| f.path.in_slow_start));
+        self.parameters.ahead && young <= SLIGHT * rate(&mut of.iter())
     }
 
     /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
@@ -48,13 +57,13 @@ impl Edpf {
         faster: &[Forecast],
         skip: u64,
         queue: &QueueView,
-        window: f64,
+        Room { window, shortest }: Room,
     ) -> bool {
         if self.parameters.window_share <= 0.0 {
             return false;
         }
         // Acknowledgements return over the fastest path, but it may be this one that all wait for.
-        let back = if self.sends_ahead(faster) { shortest(faster) } else { slow.srtt } / 2.0;
+        let back = if self.sends_ahead(faster) { shortest } else { slow.srtt } / 2.0;
         let sent: f64 = faster.iter().map(|f| self.sent_before(f, slow.delivery + back)).sum();
         let rest = queue.unsent.saturating_sub(queue.segment + skip) as f64;
         let behind = (sent - skip as f64).clamp(0.0, rest);
@@ -93,6 +102,6 @@ fn within_reach(lead: f64, queue: &QueueView) -> u64 {
 }
 
 /// The shortest round trip in seconds.
-fn shortest(paths: &[Forecast]) -> f64 {
+pub(super) fn shortest(paths: &[Forecast]) -> f64 {
     paths.iter().map(|f| f.srtt).fold(f64::INFINITY, f64::min)
 }

@@ -85,6 +85,31 @@ fn a_slower_path_sends_what_will_be_next_in_order() {
     assert_eq!(pick(&[full(slow()), PathView { rate: 2e6, ..path(1, 100, 200) }], &bulk()), SLOW);
 }
 
+/// It carries a fiftieth of what the fast one does.
+#[test]
+fn a_path_in_slow_start_that_carries_little_keeps_nobody_from_sending_ahead() {
+    let young = |segments| full(PathView { in_slow_start: true, ..path(2, 20, segments) });
+    let ahead = |segments| pick(&[full(fast()), slow(), young(segments)], &bulk());
+    assert!(matches!(ahead(4), Pick::Ahead { skip, .. } if skip > 454 * MSS), "{:?}", ahead(4));
+    assert_eq!(ahead(100), SLOW, "half of what the fast one carries");
+}
+
+/// The slow path delivers after 50.5 ms, before which the fast one delivers 304 segments. Until that is
+/// acknowledged it has sent some 400 behind them if acknowledgements take 20 ms, and 220 if 2.
+#[test]
+fn acknowledgements_return_over_the_fastest_path_used_or_not() {
+    let edpf = Edpf::default();
+    let queue = queue(1_000_000, 1_000);
+    let forecast = |view| edpf.forecast(view, &queue, Timestamp::ZERO).unwrap();
+    let (far, near) = (slow(), full(PathView { rate: 10e6, ..path(0, 40, 400) }));
+    let skip = |shortest| {
+        let room = Room { window: 300e3, shortest };
+        edpf.skip(&forecast(&far), &[forecast(&near)], &queue, room)
+    };
+    assert_eq!(skip(0.04), None);
+    assert!(skip(0.004).is_some_and(|skip| skip > 300 * MSS));
+}
+
 /// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for repairs, in
 /// which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss costs; if it loses
 /// one in two such spans, 50.5 and 0.1.
