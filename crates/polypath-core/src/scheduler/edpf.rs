@@ -20,7 +20,7 @@
 //!   `cwnd / srtt`: it has shown half of that so far, and over before long, would never show more.
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
 //!   the time for which what other paths deliver must wait. One in slow start that may carry more goes
-//!   first.
+//!   first, and one that may bring more than it costs is used until it has shown what it can.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
 //! - `risk_l`, while the application limits, is what the path's load may cost where rates wander (`unrest`).
 //! - If paths that have no room now would still deliver earlier, the segment is taken from as far
