@@ -101,9 +101,9 @@ impl SchedulerFamily {
     /// schedulers, which are taken for greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Ahead => [0.95, 1.10],
+            Self::Ahead => [0.95, 1.12],
             Self::Selective => [0.81, 1.11],
-            Self::Greedy | Self::Redundant => [0.79, 1.74],
+            Self::Greedy | Self::Redundant => [0.78, 1.77],
         }
     }
 }
