@@ -205,6 +205,11 @@ mod tests {
             self.control.bandwidth_estimate(path(0)).expect("a rate was measured")
         }
 
+        /// Pacing over the bandwidth.
+        fn gain(&self) -> f64 {
+            self.pacing() / (0.99 * self.bandwidth())
+        }
+
         fn pacing(&self) -> f64 {
             let pacing = self.control.pacing_rate(path(0)).expect("an RTT was measured");
             pacing.bytes_per_sec()
@@ -302,14 +307,13 @@ mod tests {
         let mut sender = Sender::steady();
         let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
         (0..12).for_each(|_| sender.round_with(20, RATE, quiet));
-        let gain = |sender: &Sender| sender.pacing() / (0.99 * sender.bandwidth());
         sender.round(20, 1.12 * RATE);
-        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+        assert!((sender.gain() - 1.25).abs() < 1e-9, "{}", sender.gain());
         sender.round(20, 1.25 * RATE);
-        assert!((gain(&sender) - 2.0).abs() < 1e-9, "{}", gain(&sender));
+        assert!((sender.gain() - 2.0).abs() < 1e-9, "{}", sender.gain());
         assert!(sender.cwnd() > 1.9 * 1.12 * 250_000.0, "{}", sender.cwnd());
         sender.round(20, 1.25 * RATE);
-        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+        assert!((sender.gain() - 1.25).abs() < 1e-9, "{}", sender.gain());
     }
 
     fn limited(ack: Ack) -> Ack {
@@ -325,11 +329,10 @@ mod tests {
         sender.round_with(20, RATE, limited);
         (0..5).for_each(|_| sender.round_with(26, RATE, limited));
         sender.round_with(26, RATE, |ack| Ack { bytes_in_flight: 100_000, ..limited(ack) });
-        let gain = |sender: &Sender| sender.pacing() / (0.99 * sender.bandwidth());
-        assert!((gain(&sender) - 1.25).abs() < 1e-9, "{}", gain(&sender));
+        assert!((sender.gain() - 1.25).abs() < 1e-9, "{}", sender.gain());
         let mut unqueued = Sender::new();
         (0..50).for_each(|_| unqueued.round_with(24, RATE, limited));
-        assert!(gain(&unqueued) > 2.8, "{}", gain(&unqueued));
+        assert!(unqueued.gain() > 2.8, "{}", unqueued.gain());
     }
 
     /// The receive window opens in bursts: three quarters of each find no queue.
@@ -344,8 +347,7 @@ mod tests {
             sender.round_with(26, RATE, last);
         }
         sender.round_with(26, RATE, |ack| Ack { bytes_in_flight: 100_000, ..limited(ack) });
-        let gain = sender.pacing() / (0.99 * sender.bandwidth());
-        assert!((gain - 1.25).abs() < 1e-9, "{gain}");
+        assert!((sender.gain() - 1.25).abs() < 1e-9, "{}", sender.gain());
     }
 
     /// The queue of start-up is the sender's own, and no reason to measure the propagation time.

@@ -40,9 +40,9 @@ mod placing;
 mod unrest;
 
 use self::admission::{Admitted, Terms};
-use self::forecast::{Forecast, earliest};
+use self::forecast::{Forecast, earliest, shortest};
 use self::patience::Patience;
-use self::placing::{Room, shortest};
+use self::placing::Room;
 use self::unrest::Unrest;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};

@@ -8,10 +8,11 @@
 //! `max(min_rtt, window / rate)`: the queue that a burst after a hole leaves on a path says nothing
 //! against it.
 
-use super::placing::shortest;
+use super::forecast::shortest;
 use super::{Forecast, SLIGHT};
 use crate::scheduler::stops::{Lossy, Used, Window};
 use polypath_units::{PathId, PathSet};
+use std::iter::empty;
 
 /// Paths that carry less than this share of their rates are limited by the window.
 const LIMITED: f64 = 0.5;
@@ -44,42 +45,46 @@ pub(super) struct Admitted {
 /// The paths to use for new data.
 pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     let sustained: Vec<_> = paths.iter().map(|path| Sustained::new(path, terms)).collect();
-    let least = |of: &dyn Fn(&Sustained) -> bool| {
-        let rtts = sustained.iter().filter(|path| of(path)).map(|path| path.rtt);
-        rtts.fold(f64::INFINITY, f64::min)
-    };
-    let slight = SLIGHT * sustained.iter().map(|path| path.rate).sum::<f64>();
-    let shortest_growing = least(&|path| path.growing && path.rate > slight);
-    let shortest_sustained = least(&|_| true);
-    let lossy = |path: &Sustained| {
-        // How far ahead of a path in slow start, which is faster before long, cannot be told.
-        let ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest_sustained);
-        match terms.ahead && shortest_growing >= path.rtt {
-            true => ahead,
-            false => Lossy { place: path.rtt, ..ahead },
-        }
-    };
-    let lossy: Vec<_> = sustained.iter().map(lossy).collect();
+    let lossy = lossy(&sustained, terms.ahead);
     let window = Window { bytes: terms.window, segment: terms.segment.max(1) as f64 };
     let used = window.used(&lossy);
     let limited = limited(&used, &lossy);
-    let growing = |index: &usize| sustained[*index].growing;
-    let id = |index: usize| paths[index].path.id;
-    let those = |which: &dyn Fn(&usize) -> bool| -> PathSet {
-        (0..paths.len()).filter(growing).filter(which).map(id).collect()
+    let growing = || (0..paths.len()).filter(|&index| sustained[index].growing);
+    let promises =
+        |&index: &usize| limited && may_carry_more(&window, &used, empty(), lossy[index]);
+    let untried = |&index: &usize| {
+        let beside = used.paths.iter().map(|&used| lossy[used]);
+        !used.paths.contains(&index) && may_carry_more(&window, &used, beside, lossy[index])
     };
-    let promising = those(&|&index| limited && may_carry_more(&window, &used, &[], lossy[index]));
-    let beside: Vec<_> = used.paths.iter().map(|&used| lossy[used]).collect();
-    let untried = those(&|index| {
-        !used.paths.contains(index) && may_carry_more(&window, &used, &beside, lossy[*index])
-    });
-    let proven = used.paths.iter().copied().map(id);
+    let id = |index: usize| paths[index].path.id;
+    let promising: PathSet = growing().filter(promises).map(id).collect();
+    let admitted = used.paths.iter().copied().chain(growing().filter(untried)).map(id);
     Admitted {
-        paths: proven.chain(promising.iter()).chain(untried.iter()).collect(),
+        paths: admitted.chain(promising.iter()).collect(),
         best: used.paths.first().map(|&best| id(best)),
         promising,
         shortest: shortest(paths),
     }
+}
+
+/// The paths and for how long segments take their places on them.
+fn lossy(paths: &[Sustained], ahead: bool) -> Vec<Lossy> {
+    let shortest = |of: &dyn Fn(&Sustained) -> bool| {
+        let rtts = paths.iter().filter(|path| of(path)).map(|path| path.rtt);
+        rtts.fold(f64::INFINITY, f64::min)
+    };
+    let slight = SLIGHT * paths.iter().map(|path| path.rate).sum::<f64>();
+    let shortest_growing = shortest(&|path| path.growing && path.rate > slight);
+    let shortest = shortest(&|_| true);
+    let lossy = |path: &Sustained| {
+        // How far ahead of a path in slow start, which is faster before long, cannot be told.
+        let sent_ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest);
+        match ahead && shortest_growing >= path.rtt {
+            true => sent_ahead,
+            false => Lossy { place: path.rtt, ..sent_ahead },
+        }
+    };
+    paths.iter().map(lossy).collect()
 }
 
 /// Whether the window is what limits the paths that are used.
@@ -90,9 +95,14 @@ fn limited(used: &Used, paths: &[Lossy]) -> bool {
 
 /// Whether this path, alone or `beside` those that are used, would carry more than those, if the window
 /// alone limited it. One that is left out before it has grown would never show what it can.
-fn may_carry_more(window: &Window, used: &Used, beside: &[Lossy], path: Lossy) -> bool {
+fn may_carry_more(
+    window: &Window,
+    used: &Used,
+    beside: impl Iterator<Item = Lossy>,
+    path: Lossy,
+) -> bool {
     let filling = Lossy { rate: window.bytes / path.place, ..path };
-    let set: Vec<_> = beside.iter().copied().chain([filling]).collect();
+    let set: Vec<_> = beside.chain([filling]).collect();
     window.carried(&set) > used.bytes_per_sec
 }
 

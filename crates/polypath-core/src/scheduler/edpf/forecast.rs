@@ -82,6 +82,11 @@ pub(super) fn earliest<'a>(paths: &[Forecast<'a>]) -> Option<Forecast<'a>> {
     open.min_by(|a, b| a.delivery.total_cmp(&b.delivery)).copied()
 }
 
+/// The shortest round trip in seconds.
+pub(super) fn shortest(paths: &[Forecast]) -> f64 {
+    paths.iter().map(|f| f.srtt).fold(f64::INFINITY, f64::min)
+}
+
 /// When pacing and the congestion window let a segment go, in seconds from now.
 ///
 /// The window of a full pipe opens at the path's rate; of one that was filled in a burst, only

@@ -31,16 +31,19 @@ impl Edpf {
         if queue.reinjection || self.is_tail(lead, queue) {
             return None;
         }
-        let skip = if self.sends_ahead(faster) { within_reach(lead, queue) } else { 0 };
+        let ahead = self.sends_ahead(faster);
+        let skip = if ahead { within_reach(lead, queue) } else { 0 };
+        // Acknowledgements return over the fastest path, but it may be this one that all wait for.
+        let room = if ahead { room } else { Room { shortest: slow.srtt, ..room } };
         (!self.exhausts_window(slow, faster, skip, queue, room)).then_some(skip)
     }
 
     /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
     /// is now: how far ahead cannot be told, unless it carries little beside the others.
     fn sends_ahead(&self, of: &[Forecast]) -> bool {
-        let rate = |of: &mut dyn Iterator<Item = &Forecast>| of.map(|f| f.rate).sum::<f64>();
-        let young = rate(&mut of.iter().filter(|f| f.path.in_slow_start));
-        self.parameters.ahead && young <= SLIGHT * rate(&mut of.iter())
+        let all: f64 = of.iter().map(|f| f.rate).sum();
+        let young: f64 = of.iter().filter(|f| f.path.in_slow_start).map(|f| f.rate).sum();
+        self.parameters.ahead && young <= SLIGHT * all
     }
 
     /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
@@ -62,9 +65,8 @@ impl Edpf {
         if self.parameters.window_share <= 0.0 {
             return false;
         }
-        // Acknowledgements return over the fastest path, but it may be this one that all wait for.
-        let back = if self.sends_ahead(faster) { shortest } else { slow.srtt } / 2.0;
-        let sent: f64 = faster.iter().map(|f| self.sent_before(f, slow.delivery + back)).sum();
+        let told = slow.delivery + shortest / 2.0;
+        let sent: f64 = faster.iter().map(|f| self.sent_before(f, told)).sum();
         let rest = queue.unsent.saturating_sub(queue.segment + skip) as f64;
         let behind = (sent - skip as f64).clamp(0.0, rest);
         let own = (slow.path.in_flight + queue.segment) as f64;
@@ -99,9 +101,4 @@ fn within_reach(lead: f64, queue: &QueueView) -> u64 {
     let segment = queue.segment.max(1);
     let room = queue.send_window.min(queue.unsent).saturating_sub(segment);
     (lead as u64).min(room) / segment * segment
-}
-
-/// The shortest round trip in seconds.
-pub(super) fn shortest(paths: &[Forecast]) -> f64 {
-    paths.iter().map(|f| f.srtt).fold(f64::INFINITY, f64::min)
 }

@@ -110,6 +110,18 @@ fn acknowledgements_return_over_the_fastest_path_used_or_not() {
     assert!(skip(0.004).is_some_and(|skip| skip > 300 * MSS));
 }
 
+/// The near path sends 480 segments until an acknowledgement over itself is back, too many for 83 % of 530;
+/// 260 until one over the third path is, which repairs that it loses itself leave out.
+#[test]
+fn acknowledgements_return_over_a_path_that_is_left_out() {
+    let near = full(PathView { rate: 10e6, ..path(0, 48, 480) });
+    let nearest = full(PathView { rate: 0.25e6, loss: 0.3, ..path(2, 4, 1) });
+    let queue = queue(1_000_000, 530);
+    assert!(is_wait(pick(&[near, slow()], &queue)));
+    let told = pick(&[near, slow(), nearest], &queue);
+    assert!(matches!(told, Pick::Ahead { path, .. } if path == id(1)), "{told:?}");
+}
+
 /// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for repairs, in
 /// which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss costs; if it loses
 /// one in two such spans, 50.5 and 0.1.
