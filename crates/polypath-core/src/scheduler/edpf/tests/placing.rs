@@ -1,0 +1,140 @@
+//! What a slower path sends beside faster ones, and when it waits.
+
+use super::*;
+
+/// The slow path delivers after 50.5 ms; the fast one, when the next ACK has come, from 5.2 ms on.
+#[test]
+fn a_slower_path_sends_what_will_be_next_in_order() {
+    assert_eq!(pick(&[full(fast()), slow()], &bulk()), ahead(1 + 453));
+    let third = PathView { id: id(2), ..full(fast()) };
+    assert_eq!(pick(&[full(fast()), slow(), third], &bulk()), ahead(2 * 454));
+    // How fast a path in slow start will be is not known.
+    let young = PathView { in_slow_start: true, ..full(fast()) };
+    assert_eq!(pick(&[young, slow()], &bulk()), SLOW);
+    // Nobody overtakes it: it sends the head.
+    assert_eq!(pick(&[full(slow()), PathView { rate: 2e6, ..path(1, 100, 200) }], &bulk()), SLOW);
+}
+
+/// It carries a fiftieth of what the fast one does.
+#[test]
+fn a_path_in_slow_start_that_carries_little_keeps_nobody_from_sending_ahead() {
+    let young = |segments| full(PathView { in_slow_start: true, ..path(2, 20, segments) });
+    let ahead = |segments| pick(&[full(fast()), slow(), young(segments)], &bulk());
+    assert!(matches!(ahead(4), Pick::Ahead { skip, .. } if skip > 454 * MSS), "{:?}", ahead(4));
+    assert_eq!(ahead(100), SLOW, "half of what the fast one carries");
+}
+
+/// The slow path delivers after 50.5 ms, before which the fast one delivers 304 segments. Until that is
+/// acknowledged it has sent some 400 behind them if acknowledgements take 20 ms, and 220 if 2.
+#[test]
+fn acknowledgements_return_over_the_fastest_path_used_or_not() {
+    let edpf = Edpf::default();
+    let queue = queue(1_000_000, 1_000);
+    let forecast = |view| edpf.forecast(view, &queue, Timestamp::ZERO).unwrap();
+    let (far, near) = (slow(), full(PathView { rate: 10e6, ..path(0, 40, 400) }));
+    let skip = |shortest| {
+        let room = Room { window: 300e3, shortest };
+        edpf.skip(&forecast(&far), &[forecast(&near)], &queue, room)
+    };
+    assert_eq!(skip(0.04), None);
+    assert!(skip(0.004).is_some_and(|skip| skip > 300 * MSS));
+}
+
+/// The near path sends 480 segments until an acknowledgement over itself is back, too many for 83 % of 530;
+/// 260 until one over the third path is, which repairs that it loses itself leave out.
+#[test]
+fn acknowledgements_return_over_a_path_that_is_left_out() {
+    let near = full(PathView { rate: 10e6, ..path(0, 48, 480) });
+    let nearest = full(PathView { rate: 0.25e6, loss: 0.3, ..path(2, 4, 1) });
+    let queue = queue(1_000_000, 530);
+    assert!(is_wait(pick(&[near, slow()], &queue)));
+    let told = pick(&[near, slow(), nearest], &queue);
+    assert!(matches!(told, Pick::Ahead { path, .. } if path == id(1)), "{told:?}");
+}
+
+/// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for repairs, in
+/// which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss costs; if it loses
+/// one in two such spans, 50.5 and 0.1.
+#[test]
+fn a_slower_path_leaves_the_fast_one_time_for_repairs() {
+    let lossy = |loss| [PathView { loss, ..full(fast()) }, slow()];
+    assert_eq!(pick(&lossy(0.01), &bulk()), ahead(454 - 102));
+    assert_eq!(pick(&lossy(0.001), &bulk()), ahead(454 - 51));
+    // As long as it is ahead: no time is left to deliver anything but what is under way.
+    let late = [PathView { loss: 0.01, ..full(path(0, 50, 500)) }, slow()];
+    assert_eq!(pick(&late, &bulk()), ahead(1));
+}
+
+/// In the 45 ms by which it is ahead the fast path delivers 454 segments.
+#[test]
+fn the_tail_is_not_stranded_on_the_slow_path() {
+    for unsent in [1, 20, 400] {
+        assert!(is_wait(pick(&[full(fast()), slow()], &queue(unsent, 1_000_000))), "{unsent}");
+    }
+    assert_eq!(pick(&[full(fast()), slow()], &queue(455, 1_000_000)), ahead(454));
+}
+
+/// A segment of the slow path is in the window for 50 ms and the way back over the fast one, 5 ms: in
+/// that time the fast path alone sends 550.
+#[test]
+fn a_slower_path_sends_ahead_if_the_window_has_room_for_it() {
+    let paths = [full(fast()), slow()];
+    assert!(is_wait(pick(&paths, &queue(1_000_000, 549))));
+    assert_eq!(pick(&paths, &queue(1_000_000, 551)), ahead(454));
+    // Only what the window admits now: a hole behind which the fast path sends 554 - 299.
+    let near = QueueView { send_window: 300 * MSS, ..queue(1_000_000, 551) };
+    assert_eq!(pick(&paths, &near), ahead(299));
+    let nearer = QueueView { send_window: 80 * MSS, ..near };
+    assert!(is_wait(pick(&paths, &nearer)), "475 behind, of 83 % of 551");
+}
+
+/// With 399 segments on it the slow path delivers after 150 ms. The fast one sends 1549 until that is
+/// acknowledged, 999 of which are before the segment: 550 and 400 are more than 80 % of 1000.
+#[test]
+fn what_the_slower_path_carries_counts_as_behind() {
+    let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
+    let mut edpf = Edpf::new(EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT });
+    let paths = [full(fast()), loaded(wide, 399)];
+    assert!(is_wait(edpf.pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO)));
+    let wider = EdpfParameters { rate_headroom: 1.0, window_share: 1.0, ..EdpfParameters::DEFAULT };
+    let pick = Edpf::new(wider).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
+    assert_eq!(pick, ahead(999));
+}
+
+/// A fast path of a tenth of the rate: the far path, which carries most of what the window admits, may
+/// fill it as it does alone. 800 of 1000 segments are no reason to stop; where it carries less than the
+/// fast one, they are.
+#[test]
+fn the_path_that_carries_most_may_fill_the_window() {
+    let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
+    let (minor, major) = (PathView { rate: fast().rate / 20.0, ..full(fast()) }, full(fast()));
+    let picked = |fast| pick(&[fast, loaded(wide, 850)], &queue(1_000_000, 1_000));
+    assert!(!is_wait(picked(minor)));
+    assert!(is_wait(picked(major)));
+}
+
+/// Until the ACK over the slow path, 100 ms, the fast one sends 1000 segments.
+#[test]
+fn a_small_window_is_kept_for_the_fast_path() {
+    let pick = |window| {
+        let paths = [full(fast()), slow()];
+        in_order(0.8).pick(&paths, &queue(1_000_000, window), Timestamp::ZERO)
+    };
+    assert!(is_wait(pick(1_000)));
+    assert_eq!(pick(2_000), SLOW);
+    // What the slow path already holds back counts too: 1000 + 199 + 1 over 80 % of 1400.
+    let pick =
+        |slow| in_order(0.8).pick(&[full(fast()), slow], &queue(1_000_000, 1_400), Timestamp::ZERO);
+    assert_eq!(pick(slow()), SLOW);
+    assert!(is_wait(pick(loaded(slow(), 199))));
+}
+
+#[test]
+fn the_window_rule_can_be_switched_off() {
+    let paths = [full(fast()), slow()];
+    let pick = in_order(0.0).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
+    assert_eq!(pick, SLOW);
+    let off = EdpfParameters { window_share: 0.0, ..EdpfParameters::DEFAULT };
+    let pick = Edpf::new(off).pick(&paths, &queue(1_000_000, 100), Timestamp::ZERO);
+    assert_eq!(pick, ahead(99));
+}
