@@ -2376,7 +2376,7 @@ class EdpfScheduler(Item):
     1."""
 
     window_share: float | None = None
-    """share of the receive window that a hole may let fill; 0 = no window rule. Default: 0.83."""
+    """share of the receive window that a hole may let fill; 0 = no window rule. Default: 0.9."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,7 +20,7 @@ mod lia;
 mod new_reno;
 mod olia;
 mod polypath;
-mod queued;
+pub(crate) mod queued;
 mod recovery;
 mod reno;
 mod subflow;

@@ -6,7 +6,7 @@ use std::time::Duration;
 const QUEUED: f64 = 1.25;
 
 /// Whether this RTT does, if it and the path's least are known.
-pub(super) fn is_queued(rtt: Option<Duration>, least: Option<Duration>) -> bool {
+pub(crate) fn is_queued(rtt: Option<Duration>, least: Option<Duration>) -> bool {
     let rtts = rtt.zip(least);
     rtts.is_some_and(|(rtt, least)| rtt.as_secs_f64() > QUEUED * least.as_secs_f64())
 }

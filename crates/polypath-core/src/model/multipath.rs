@@ -101,7 +101,7 @@ impl SchedulerFamily {
     /// schedulers, which are taken for greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Ahead => [0.95, 1.12],
+            Self::Ahead => [0.95, 1.09],
             Self::Selective => [0.81, 1.11],
             Self::Greedy | Self::Redundant => [0.78, 1.77],
         }

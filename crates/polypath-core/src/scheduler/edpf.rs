@@ -16,8 +16,9 @@
 //! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes beyond the
 //!   bandwidth-delay product stand in a queue.
 //! - `A_l` is bounded by what really is in flight, so that an error of `B_l` cannot accumulate.
-//! - `B_l` is measured; of a path in slow start, in a transfer that fits into the windows, it is
-//!   `cwnd / srtt`: it has shown half of that so far, and over before long, would never show more.
+//! - `B_l` is measured; of a path in slow start without a queue, or in a transfer that fits into the
+//!   windows, it is `cwnd / srtt`: it has shown half of that so far, and over before long, would never
+//!   show more.
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
 //!   the time for which what other paths deliver must wait. One in slow start that may carry more goes
 //!   first, and one that may bring more than it costs is used until it has shown what it can.
@@ -27,19 +28,22 @@
 //!   ahead in what is unsent as they get by then, so that it arrives in order, as in FPS (4.11);
 //!   they send what is left (`placing`). If that reaches beyond what is unsent, all is waited for (the
 //!   tail rule). If the receive window ends before, the segment is taken from its end and a hole is
-//!   left, unless that would exhaust the window (the window rule). What is sent again always waits
-//!   for the earliest delivery: all behind it waits too.
+//!   left, unless that would exhaust the window, or the window has room for too little of what the
+//!   faster paths get by then (the window rule). What is sent again always waits for the earliest
+//!   delivery: all behind it waits too.
 //!
 //! `unsent` is taken as all there is to send: a world whose send buffer holds back data that waits
 //! should count it in, else a bulk transfer looks like its own tail.
 
 mod admission;
+mod arrivals;
 mod forecast;
 mod patience;
 mod placing;
 mod unrest;
 
 use self::admission::{Admitted, Terms};
+use self::arrivals::Arrivals;
 use self::forecast::{Forecast, earliest, shortest};
 use self::patience::Patience;
 use self::placing::Room;
@@ -48,7 +52,6 @@ use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A path in slow start that carries no more than this share beside others changes little while it
@@ -66,7 +69,7 @@ parameters! {
         pub loss_cost: f64 = 1.0, "loss_cost", "rtt",
             "time that each expected loss costs";
         /// Share of the receive window that a hole may let fill (0 switches the window rule off).
-        pub window_share: f64 = 0.83, "window_share", "",
+        pub window_share: f64 = 0.9, "window_share", "",
             "share of the receive window that a hole may let fill; 0 = no window rule", 0.0 to 1.0;
         /// Growth of a path in slow start that the use of the receive window is reckoned with.
         pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
@@ -88,8 +91,7 @@ parameters! {
 #[derive(Clone, Debug, Default)]
 pub struct Edpf {
     parameters: EdpfParameters,
-    /// `A_l`: when the last segment given to each path is predicted to arrive.
-    last_arrival: BTreeMap<PathId, Timestamp>,
+    arrivals: Arrivals,
     patience: Patience,
     unrest: Unrest,
 }
@@ -184,8 +186,11 @@ impl Edpf {
     /// Sends on this path what follows `skip` bytes.
     fn send(&mut self, chosen: &Forecast, skip: u64, queue: &QueueView, now: Timestamp) -> Pick {
         self.patience.end(queue);
-        self.last_arrival.insert(chosen.path.id, now + seconds(chosen.arrival));
-        match (chosen.path.id, skip) {
+        let path = chosen.path.id;
+        // Word returns over the fastest path, at the latest over this one.
+        self.arrivals.forget_told(path, seconds(chosen.srtt / 2.0), now);
+        self.arrivals.add(path, queue.segment, now + seconds(chosen.arrival));
+        match (path, skip) {
             (path, 0) => Pick::Send(path),
             (path, skip) => Pick::Ahead { path, skip },
         }
@@ -233,7 +238,7 @@ impl Scheduler for Edpf {
     }
 
     fn on_remove(&mut self, path: PathId) {
-        self.last_arrival.remove(&path);
+        self.arrivals.forget(path);
         self.unrest.forget(path);
     }
 }

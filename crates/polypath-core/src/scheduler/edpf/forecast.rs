@@ -1,16 +1,19 @@
 //! When each path would deliver a segment.
 
 use super::Edpf;
+use crate::congestion::queued::is_queued;
 use crate::scheduler::candidates::reopens;
 use crate::scheduler::{PathView, QueueView};
 use polypath_units::Timestamp;
+use std::time::Duration;
 
 /// Shortest RTT that is calculated with, in seconds: keeps rates finite.
 const MIN_RTT_SECS: f64 = 1e-6;
 
-/// What a path would do with the segment; times in seconds from now.
+/// What a path would do with the segment; times in seconds from `now`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forecast<'a> {
+    pub(super) now: Timestamp,
     pub(super) path: &'a PathView,
     pub(super) srtt: f64,
     /// At most `srtt`.
@@ -36,37 +39,48 @@ impl Edpf {
         // a path that was left alone for its queue must be able to come back.
         let smoothed = path.srtt?;
         let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
-        let srtt = idle.unwrap_or(smoothed).as_secs_f64().max(MIN_RTT_SECS);
+        let smoothed = idle.unwrap_or(smoothed);
+        let srtt = smoothed.as_secs_f64().max(MIN_RTT_SECS);
         if !path.available {
             reopens(path, now)?;
         }
-        let rate = self.rate(path, srtt, self.is_brief(queue, now));
+        let rate = self.rate(path, srtt, self.may_be_faster(path, smoothed, queue, now));
         let transit = path.in_flight as f64 / rate;
         let min_rtt = path.min_rtt.map_or(srtt, |d| d.as_secs_f64().min(srtt));
         let half_min = min_rtt / 2.0;
         let start = start(path, segment, min_rtt, rate, now);
         let standing = (transit - start - min_rtt).max(0.0);
-        let free_at = self.last_arrival.get(&path.id).map_or(0.0, |&at| (at - now).as_secs_f64());
+        let free_at = self.arrivals.last(path.id).map_or(0.0, |at| (at - now).as_secs_f64());
         let first_byte =
             (start + (srtt / 2.0).max(half_min + standing)).max(free_at.min(half_min + transit));
         let arrival = first_byte + segment as f64 / rate;
         let loss = path.loss.clamp(0.0, 0.99);
         let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
         let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path, now);
-        Some(Forecast { path, srtt, min_rtt, rate, start, arrival, delivery })
+        Some(Forecast { now, path, srtt, min_rtt, rate, start, arrival, delivery })
     }
 
-    /// Whether the transfer is over within a few round trips: all that is left fits into the windows.
-    /// Who sends at leisure may keep a path in slow start for ever.
-    fn is_brief(&self, queue: &QueueView, now: Timestamp) -> bool {
-        queue.unsent <= queue.send_window && !self.unrest.at_leisure(now)
+    /// Whether a path in slow start is as fast as its window for all that is known: no queue stands
+    /// there, or the transfer, all of which fits into the windows, is over before one tells. Who sends
+    /// at leisure may keep a path in slow start for ever.
+    fn may_be_faster(
+        &self,
+        path: &PathView,
+        smoothed: Duration,
+        queue: &QueueView,
+        now: Timestamp,
+    ) -> bool {
+        let is_brief = queue.unsent <= queue.send_window;
+        path.in_slow_start
+            && (is_brief || !is_queued(Some(smoothed), path.min_rtt))
+            && !self.unrest.at_leisure(now)
     }
 
-    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or in slow start
-    /// and a brief transfer as far as it goes; at least one segment in each round trip.
-    fn rate(&self, path: &PathView, srtt: f64, brief: bool) -> f64 {
+    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or all the way; at
+    /// least one segment in each round trip.
+    fn rate(&self, path: &PathView, srtt: f64, may_be_faster: bool) -> f64 {
         let from_window = path.cwnd as f64 / srtt;
-        let rate = if path.rate > 0.0 && !(brief && path.in_slow_start) {
+        let rate = if path.rate > 0.0 && !may_be_faster {
             let ceiling = path.rate * self.parameters.rate_headroom.max(1.0);
             from_window.clamp(path.rate, ceiling)
         } else {

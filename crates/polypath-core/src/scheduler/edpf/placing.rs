@@ -3,8 +3,17 @@
 //! Until a segment that is sent on it now arrives, faster paths deliver
 //! `lead = sum of (L + B_f (d_slow - d_f - repair_f))` bytes, with time to repair what they are likely
 //! to lose. The segment that follows so many is in order when it arrives.
+//!
+//! If the receive window ends before, the segment is taken from its end, and all that the path sent before
+//! waits for the gap. A little of that is no harm; a path that could do nothing else waits until the window
+//! has room, unless it loses a segment in every window, which stops anyway.
 
-use super::{Edpf, Forecast, QueueView, SLIGHT};
+use super::{Edpf, Forecast, QueueView, SLIGHT, seconds};
+
+/// Times of the room in the window that a slower path may be asked to leave to others.
+const REACH: f64 = 1.6;
+/// Losses in a window from which on a path need not wait for room.
+const LOSSES: f64 = 1.0;
 
 /// What a hole may let fill of the receive window, in bytes, and the shortest round trip in seconds: over
 /// that path is told that the hole is closed, be it used or not.
@@ -35,7 +44,11 @@ impl Edpf {
         let skip = if ahead { within_reach(lead, queue) } else { 0 };
         // Acknowledgements return over the fastest path, but it may be this one that all wait for.
         let room = if ahead { room } else { Room { shortest: slow.srtt, ..room } };
-        (!self.exhausts_window(slow, faster, skip, queue, room)).then_some(skip)
+        let guarded = self.parameters.window_share > 0.0;
+        let waits = guarded
+            && (ahead && falls_short(lead, slow, queue)
+                || self.exhausts_window(slow, faster, skip, queue, room));
+        (!waits).then_some(skip)
     }
 
     /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
@@ -53,7 +66,8 @@ impl Edpf {
 
     /// Window rule: until the acknowledgement of this segment is back, what faster paths send behind it
     /// and what `slow` carries already, some of which lies behind it where the window's end is shared
-    /// out, must fit into the receive window.
+    /// out, must fit into the receive window. What has arrived by now leaves the window as soon as
+    /// that is known.
     fn exhausts_window(
         &self,
         slow: &Forecast,
@@ -62,14 +76,12 @@ impl Edpf {
         queue: &QueueView,
         Room { window, shortest }: Room,
     ) -> bool {
-        if self.parameters.window_share <= 0.0 {
-            return false;
-        }
         let told = slow.delivery + shortest / 2.0;
         let sent: f64 = faster.iter().map(|f| self.sent_before(f, told)).sum();
         let rest = queue.unsent.saturating_sub(queue.segment + skip) as f64;
         let behind = (sent - skip as f64).clamp(0.0, rest);
-        let own = (slow.path.in_flight + queue.segment) as f64;
+        let untold = self.arrivals.untold(slow.path.id, seconds(shortest / 2.0), slow.now);
+        let own = (untold.min(slow.path.in_flight) + queue.segment) as f64;
         behind + own > window
     }
 
@@ -94,6 +106,13 @@ fn lead(slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> f64 {
 fn repair_time(f: &Forecast, slow: &Forecast, segment: f64) -> f64 {
     let losses = f.path.loss * f.rate * slow.delivery / segment;
     f.srtt * losses.min(1.0)
+}
+
+/// Whether so much more than the window has room for is asked for that `slow` does better to wait.
+fn falls_short(lead: f64, slow: &Forecast, queue: &QueueView) -> bool {
+    let segment = queue.segment as f64;
+    let losses = slow.path.loss * queue.window as f64 / segment;
+    losses <= LOSSES && lead > REACH * (queue.send_window as f64 - segment)
 }
 
 /// Of `lead` the whole segments that leave room for one more in the window and in what is unsent.

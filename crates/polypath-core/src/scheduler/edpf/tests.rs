@@ -36,6 +36,7 @@ fn is_wait(pick: Pick) -> bool {
 }
 
 mod admission;
+mod arrivals;
 mod patience;
 mod placing;
 mod unrest;
@@ -117,18 +118,30 @@ fn a_wrong_rate_does_not_accumulate_in_the_delivery_clock() {
     assert!(idle.delivery < 0.105, "nothing is in flight, yet {idle:?}");
 }
 
-/// 75 of 100 segments of a path of 80 ms are under way, and it has shown half of the rate that it is
-/// growing to, 1.25 MB/s. By that rate they stand in no queue and the next is there after 41 ms; by what
-/// was shown, times 1.25, they take 96 ms and it is there after 57. A path of 100 ms has it there
-/// after 51.
+/// 75 of 100 segments of a path of 80 ms are under way, behind a queue of 24 ms, and it has shown half of the
+/// rate that it is growing to, 0.96 MB/s. By that rate they take 78 ms and the next is there after 53; by
+/// what was shown, times 1.25, they take 120 ms and it is there after 82. A path of 120 ms has it
+/// there after 61.
 #[test]
 fn in_a_brief_transfer_a_path_in_slow_start_is_as_fast_as_its_window() {
-    let young = PathView { rate: 0.625e6, in_slow_start: true, ..path(1, 80, 100) };
-    let views = [PathView { rate: 1e6, ..path(0, 100, 100) }, loaded(young, 75)];
+    let young = PathView { rate: 0.5e6, in_slow_start: true, ..path(1, 80, 100) };
+    let young = loaded(PathView { srtt: Some(ms(104)), ..young }, 75);
+    let views = [PathView { rate: 1e6, ..path(0, 120, 100) }, young];
     let (brief, long) = (queue(900, 1_000), queue(1_001, 1_000));
     assert_eq!((pick(&views, &brief), pick(&views, &long)), (SLOW, FAST));
-    let grown = PathView { in_slow_start: false, ..views[1] };
+    let grown = PathView { in_slow_start: false, ..young };
     assert_eq!(pick(&[views[0], grown], &brief), FAST);
+}
+
+/// The same with a queue of 20 ms, a quarter of the RTT: no more than bursts leave.
+#[test]
+fn without_a_queue_a_path_in_slow_start_is_as_fast_as_its_window() {
+    let young = PathView { rate: 0.5e6, in_slow_start: true, ..path(1, 80, 100) };
+    let young = |srtt| loaded(PathView { srtt: Some(ms(srtt)), ..young }, 75);
+    let other = PathView { rate: 1e6, ..path(0, 120, 100) };
+    let picked = |view| pick(&[other, view], &queue(1_001, 1_000));
+    assert_eq!([young(100), young(101)].map(picked), [SLOW, FAST]);
+    assert_eq!(picked(PathView { in_slow_start: false, ..young(100) }), FAST);
 }
 
 /// Who has found room for all for a second may keep a path in slow start for ever: it is as fast as it has

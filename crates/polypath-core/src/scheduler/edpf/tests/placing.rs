@@ -40,7 +40,7 @@ fn acknowledgements_return_over_the_fastest_path_used_or_not() {
     assert!(skip(0.004).is_some_and(|skip| skip > 300 * MSS));
 }
 
-/// The near path sends 480 segments until an acknowledgement over itself is back, too many for 83 % of 530;
+/// The near path sends 480 segments until an acknowledgement over itself is back, too many for 90 % of 530;
 /// 260 until one over the third path is, which repairs that it loses itself leave out.
 #[test]
 fn acknowledgements_return_over_a_path_that_is_left_out() {
@@ -81,24 +81,63 @@ fn a_slower_path_sends_ahead_if_the_window_has_room_for_it() {
     let paths = [full(fast()), slow()];
     assert!(is_wait(pick(&paths, &queue(1_000_000, 549))));
     assert_eq!(pick(&paths, &queue(1_000_000, 551)), ahead(454));
-    // Only what the window admits now: a hole behind which the fast path sends 554 - 299.
-    let near = QueueView { send_window: 300 * MSS, ..queue(1_000_000, 551) };
-    assert_eq!(pick(&paths, &near), ahead(299));
-    let nearer = QueueView { send_window: 80 * MSS, ..near };
-    assert!(is_wait(pick(&paths, &nearer)), "475 behind, of 83 % of 551");
+    // Only what the window admits now: a hole behind which the fast path sends 554 - 309.
+    let near = QueueView { send_window: 310 * MSS, ..queue(1_000_000, 551) };
+    assert_eq!(pick(&paths, &near), ahead(309));
 }
 
-/// With 399 segments on it the slow path delivers after 150 ms. The fast one sends 1549 until that is
-/// acknowledged, 999 of which are before the segment: 550 and 400 are more than 80 % of 1000.
+/// The slow path with so many segments that it was given now.
+fn given(edpf: &mut Edpf, view: PathView, segments: u64) -> PathView {
+    for n in 0..segments {
+        let sent = edpf.pick(&[loaded(view, n)], &bulk(), Timestamp::ZERO);
+        assert_eq!(sent, SLOW);
+    }
+    loaded(view, segments)
+}
+
+/// With 199 segments on it the slow path delivers after 150 ms. The fast one sends 1549 until that is
+/// acknowledged, 999 of which are before the segment: 550 and 200 are more than 74 % of 1000.
 #[test]
 fn what_the_slower_path_carries_counts_as_behind() {
     let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
-    let mut edpf = Edpf::new(EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT });
-    let paths = [full(fast()), loaded(wide, 399)];
-    assert!(is_wait(edpf.pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO)));
-    let wider = EdpfParameters { rate_headroom: 1.0, window_share: 1.0, ..EdpfParameters::DEFAULT };
-    let pick = Edpf::new(wider).pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO);
-    assert_eq!(pick, ahead(999));
+    let exact = EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT };
+    let picked = |window_share| {
+        let mut edpf = Edpf::new(EdpfParameters { window_share, ..exact });
+        let paths = [full(fast()), given(&mut edpf, wide, 199)];
+        edpf.pick(&paths, &queue(1_000_000, 1_000), Timestamp::ZERO)
+    };
+    assert!(is_wait(picked(0.74)));
+    assert_eq!(picked(0.76), ahead(999));
+}
+
+/// The slow path was given 199 segments, which arrive after 50.5 to 149.5 ms; word of that takes 5 ms more.
+/// After 100 ms the next would arrive in 50.5, behind which the fast path sends 554 - 300 segments until
+/// that is told. 109 are untold: with them and the next it is less than 70 % of 551, with all 199 more.
+/// After 60 ms 189 are untold, were not all but two known to have arrived.
+#[test]
+fn what_has_arrived_on_the_slower_path_counts_no_more() {
+    let exact = EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT };
+    let picked = |millis, in_flight| {
+        let mut edpf = Edpf::new(EdpfParameters { window_share: 0.7, ..exact });
+        let wide = given(&mut edpf, PathView { cwnd: 1_000 * MSS, ..slow() }, 199);
+        let paths = [full(fast()), loaded(wide, in_flight)];
+        let near = QueueView { send_window: 301 * MSS, ..queue(1_000_000, 551) };
+        edpf.pick(&paths, &near, Timestamp::from_millis(millis))
+    };
+    assert_eq!(picked(100, 199), ahead(300));
+    assert_eq!(picked(60, 2), ahead(300));
+}
+
+/// 454 segments are asked for. One that loses several in each window does not keep the window open by
+/// waiting.
+#[test]
+fn a_slower_path_waits_for_the_room_to_send_ahead_unless_it_loses_anyway() {
+    let sends = |room: u64, loss| {
+        let near = QueueView { send_window: (room + 1) * MSS, ..queue(1_000_000, 1_000) };
+        !is_wait(pick(&[full(fast()), PathView { loss, ..slow() }], &near))
+    };
+    assert_eq!([283, 284].map(|room| sends(room, 0.0)), [false, true]);
+    assert_eq!([0.0, 0.001, 0.0011].map(|loss| sends(200, loss)), [false, false, true]);
 }
 
 /// A fast path of a tenth of the rate: the far path, which carries most of what the window admits, may
@@ -122,11 +161,18 @@ fn a_small_window_is_kept_for_the_fast_path() {
     };
     assert!(is_wait(pick(1_000)));
     assert_eq!(pick(2_000), SLOW);
+    // The head needs no room ahead.
+    let near = QueueView { send_window: 100 * MSS, ..queue(1_000_000, 2_000) };
+    let paths = [full(fast()), slow()];
+    assert_eq!(in_order(0.8).pick(&paths, &near, Timestamp::ZERO), SLOW);
     // What the slow path already holds back counts too: 1000 + 199 + 1 over 80 % of 1400.
-    let pick =
-        |slow| in_order(0.8).pick(&[full(fast()), slow], &queue(1_000_000, 1_400), Timestamp::ZERO);
-    assert_eq!(pick(slow()), SLOW);
-    assert!(is_wait(pick(loaded(slow(), 199))));
+    let pick = |held| {
+        let mut edpf = in_order(0.8);
+        let paths = [full(fast()), given(&mut edpf, slow(), held)];
+        edpf.pick(&paths, &queue(1_000_000, 1_400), Timestamp::ZERO)
+    };
+    assert_eq!(pick(0), SLOW);
+    assert!(is_wait(pick(199)));
 }
 
 #[test]

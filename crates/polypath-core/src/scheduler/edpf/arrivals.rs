@@ -1,0 +1,67 @@
+//! When what was given to each path is predicted to arrive.
+
+use polypath_units::{PathId, Timestamp};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// A segment, or several that arrive together.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    arrival: Timestamp,
+    /// Bytes that the path was given before.
+    before: u64,
+}
+
+/// What a path was given, by arrival.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    given: VecDeque<Given>,
+    /// All that it ever was given.
+    bytes: u64,
+}
+
+impl Line {
+    /// Nothing overtakes on a path: what was to arrive later than this arrives with it.
+    fn add(&mut self, arrival: Timestamp, bytes: u64) {
+        let earlier = self.given.partition_point(|given| given.arrival < arrival);
+        let before = self.given.get(earlier).map_or(self.bytes, |given| given.before);
+        self.given.truncate(earlier);
+        self.given.push_back(Given { arrival, before });
+        self.bytes += bytes;
+    }
+}
+
+/// What all paths were given.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals(BTreeMap<PathId, Line>);
+
+impl Arrivals {
+    /// The path is given `bytes`.
+    pub(super) fn add(&mut self, path: PathId, bytes: u64, arrival: Timestamp) {
+        self.0.entry(path).or_default().add(arrival, bytes);
+    }
+
+    /// `A_l`: when the last segment that the path was given is predicted to arrive.
+    pub(super) fn last(&self, path: PathId) -> Option<Timestamp> {
+        Some(self.0.get(&path)?.given.back()?.arrival)
+    }
+
+    /// Bytes of whose arrival nothing can be known yet, if word of it takes this long.
+    pub(super) fn untold(&self, path: PathId, back: Duration, now: Timestamp) -> u64 {
+        let Some(Line { given, bytes }) = self.0.get(&path) else { return 0 };
+        let told = given.partition_point(|given| given.arrival + back <= now);
+        given.get(told).map_or(0, |given| bytes - given.before)
+    }
+
+    /// Forgets that of whose arrival word has come.
+    pub(super) fn forget_told(&mut self, path: PathId, back: Duration, now: Timestamp) {
+        let Some(Line { given, .. }) = self.0.get_mut(&path) else { return };
+        let told = given.partition_point(|given| given.arrival + back <= now);
+        given.drain(..told);
+    }
+
+    /// The path was removed.
+    pub(super) fn forget(&mut self, path: PathId) {
+        self.0.remove(&path);
+    }
+}
