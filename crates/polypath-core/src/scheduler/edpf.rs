@@ -190,9 +190,9 @@ impl Edpf {
         // Word returns over the fastest path, at the latest over this one.
         self.arrivals.forget_told(path, seconds(chosen.srtt / 2.0), now);
         self.arrivals.add(path, queue.segment, now + seconds(chosen.arrival));
-        match (path, skip) {
-            (path, 0) => Pick::Send(path),
-            (path, skip) => Pick::Ahead { path, skip },
+        match skip {
+            0 => Pick::Send(path),
+            skip => Pick::Ahead { path, skip },
         }
     }
 

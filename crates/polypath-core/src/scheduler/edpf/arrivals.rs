@@ -29,6 +29,11 @@ impl Line {
         self.given.push_back(Given { arrival, before });
         self.bytes += bytes;
     }
+
+    /// How many of `given` have arrived so long ago that word of it has come, if that takes `back`.
+    fn told(&self, back: Duration, now: Timestamp) -> usize {
+        self.given.partition_point(|given| given.arrival + back <= now)
+    }
 }
 
 /// What all paths were given.
@@ -48,16 +53,16 @@ impl Arrivals {
 
     /// Bytes of whose arrival nothing can be known yet, if word of it takes this long.
     pub(super) fn untold(&self, path: PathId, back: Duration, now: Timestamp) -> u64 {
-        let Some(Line { given, bytes }) = self.0.get(&path) else { return 0 };
-        let told = given.partition_point(|given| given.arrival + back <= now);
-        given.get(told).map_or(0, |given| bytes - given.before)
+        let Some(line) = self.0.get(&path) else { return 0 };
+        let first = line.given.get(line.told(back, now));
+        first.map_or(0, |first| line.bytes - first.before)
     }
 
     /// Forgets that of whose arrival word has come.
     pub(super) fn forget_told(&mut self, path: PathId, back: Duration, now: Timestamp) {
-        let Some(Line { given, .. }) = self.0.get_mut(&path) else { return };
-        let told = given.partition_point(|given| given.arrival + back <= now);
-        given.drain(..told);
+        if let Some(line) = self.0.get_mut(&path) {
+            line.given.drain(..line.told(back, now));
+        }
     }
 
     /// The path was removed.

@@ -37,9 +37,8 @@ impl Edpf {
         let segment = queue.segment;
         // The smoothed RTT of a path that carries nothing is that of a queue which has drained:
         // a path that was left alone for its queue must be able to come back.
-        let smoothed = path.srtt?;
         let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
-        let smoothed = idle.unwrap_or(smoothed);
+        let smoothed = idle.unwrap_or(path.srtt?);
         let srtt = smoothed.as_secs_f64().max(MIN_RTT_SECS);
         if !path.available {
             reopens(path, now)?;

@@ -45,9 +45,8 @@ impl Edpf {
         // Acknowledgements return over the fastest path, but it may be this one that all wait for.
         let room = if ahead { room } else { Room { shortest: slow.srtt, ..room } };
         let guarded = self.parameters.window_share > 0.0;
-        let waits = guarded
-            && (ahead && falls_short(lead, slow, queue)
-                || self.exhausts_window(slow, faster, skip, queue, room));
+        let short = ahead && falls_short(lead, slow, queue);
+        let waits = guarded && (short || self.exhausts_window(slow, faster, skip, queue, room));
         (!waits).then_some(skip)
     }
 
