@@ -1,6 +1,6 @@
 //! What advice is worth: the advised choice beside the best of many that were simulated.
 //!
-//! The 200 sets of the documentation take an hour or more of processor time: `HELD_OUT_SETS=all
+//! The 200 sets of the documentation take some hours of processor time: `HELD_OUT_SETS=all
 //! UPDATE_GOLDEN=1 cargo test -p polypath-sim --test models held_out`. It goes on where it was
 //! stopped; to begin anew, delete `golden/models_advice_held_out.txt`.
 
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7, and on
-/// 23 sets of 20261122.
-const HELD_OUT: u64 = 20_261_124;
+/// 23 sets of 20261122. EDPF and start-up were changed because of the 200 sets of 20261124.
+const HELD_OUT: u64 = 20_261_126;
 /// How many held-out sets there are.
 const SETS: usize = 200;
 /// Of them so many must reach [`NEAR`].
@@ -32,7 +32,17 @@ const SCHEDULERS: [SchedulerKind; 3] =
 /// that was under way before. On the sets of development it was at most 1.10 times.
 const SLACK: f64 = 1.15;
 
-/// Goodputs of a set in Mbit/s.
+/// The seed with which every choice is simulated.
+const FIRST_SEED: u64 = 1;
+/// Those with which the contenders are simulated again: the best of many single runs owes some of its
+/// lead to chance.
+const OTHER_SEEDS: [u64; 2] = [2, 3];
+/// So many of the best are contenders,
+const CONTENDERS: usize = 3;
+/// if they have this share of what is advised.
+const CLOSE: f64 = 0.9;
+
+/// Goodputs of a set in Mbit/s, of contenders the means over all seeds.
 struct Outcome {
     /// Of what the model alone advises, and its prediction.
     advised: f64,
@@ -41,12 +51,40 @@ struct Outcome {
     checked: f64,
     /// Of the best choice.
     best: f64,
-    /// Of the best link alone; no more than `advised` if none could be.
+    /// Of the best link alone; 0 if none could be better than what is advised.
     alone: f64,
 }
 
 /// One of the goodputs.
 type Goodput = fn(&Outcome) -> f64;
+
+/// A choice that was simulated.
+struct Tried {
+    trial: Trial,
+    /// With the first seed, in Mbit/s.
+    goodput: f64,
+}
+
+impl Tried {
+    fn new(trial: Trial) -> Self {
+        let goodput = run(&trial, FIRST_SEED);
+        Self { trial, goodput }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.trial.links.len() == 1
+    }
+
+    /// The mean over all seeds.
+    fn again(&self) -> f64 {
+        let others: f64 = OTHER_SEEDS.iter().map(|&seed| run(&self.trial, seed)).sum();
+        (self.goodput + others) / (1 + OTHER_SEEDS.len()) as f64
+    }
+}
+
+fn run(trial: &Trial, seed: u64) -> f64 {
+    trial.run(seed, &mut |_| {}).expect("the set can be simulated")
+}
 
 fn question(set: &Bonded) -> AdviceQuestion {
     let link =
@@ -91,18 +129,23 @@ fn choices(set: &Bonded) -> Vec<(Vec<usize>, SchedulerKind)> {
     alone.chain(together).collect()
 }
 
-fn outcome(set: &Bonded) -> Outcome {
-    let question = question(set);
-    let Advice { choice, others, .. } = advise(&question).expect("the set is sound");
-    let run = |trial: &Trial| trial.run(1, &mut |_| {}).expect("the set can be simulated");
-    let of = |choice: &Choice| run(&Trial::of(choice, &question));
-    let advised = of(&choice);
-    let checked = others.iter().map(of).fold(advised, f64::max);
-    let (mut best, mut alone) = (checked, 0.0_f64);
-    let done: Vec<_> =
-        others.iter().chain([&choice]).map(|done| (done.links.clone(), done.scheduler)).collect();
+/// What is advised, `others` that `--check` simulates, and all that may be better, with the first seed.
+fn try_all(
+    set: &Bonded,
+    question: &AdviceQuestion,
+    choice: &Choice,
+    others: &[Choice],
+) -> Vec<Tried> {
+    let proposed = || core::iter::once(choice).chain(others);
+    let mut tried: Vec<_> =
+        proposed().map(|choice| Tried::new(Trial::of(choice, question))).collect();
+    let advised = tried[0].goodput;
+    let mut best = tried.iter().map(|tried| tried.goodput).fold(0.0, f64::max);
     for (links, scheduler) in choices(set) {
-        let single = links.len() == 1;
+        let alone = links.len() == 1;
+        // Of one link all schedulers make the same.
+        let is_known =
+            |known: &Choice| known.links == links && (alone || known.scheduler == scheduler);
         let other = Choice {
             links: links.clone(),
             scheduler,
@@ -110,20 +153,56 @@ fn outcome(set: &Bonded) -> Outcome {
             receive_buffer: set.receive_buffer,
             ..choice.clone()
         };
-        let trial = Trial::of(&other, &question);
-        let known = done.contains(&(links, scheduler));
-        let hopeless = bound(&trial) < if single { advised } else { best };
-        if hopeless || (known && !single) {
+        let trial = Trial::of(&other, question);
+        let hopeless = bound(&trial) < if alone { advised } else { best };
+        if hopeless || proposed().any(is_known) {
             continue;
         }
-        let goodput = run(&trial);
-        best = best.max(goodput);
-        if single {
-            alone = alone.max(goodput);
-        }
+        let next = Tried::new(trial);
+        best = best.max(next.goodput);
+        tried.push(next);
     }
-    let predicted = choice.bytes_per_sec * 8e-6;
-    Outcome { advised, predicted, checked, best, alone }
+    tried
+}
+
+/// The place of the best of `tried` with the first seed.
+fn first<'t>(tried: impl IntoIterator<Item = (usize, &'t Tried)>) -> Option<usize> {
+    let best = tried.into_iter().max_by(|(_, a), (_, b)| a.goodput.total_cmp(&b.goodput));
+    best.map(|(place, _)| place)
+}
+
+/// The places of what is simulated again: what is advised, `checked`, the best link `alone`, and the best
+/// of all; but for those that are not close to what is advised.
+fn contenders(tried: &[Tried], checked: usize, alone: Option<usize>) -> Vec<usize> {
+    let mut ranked: Vec<usize> = (1..tried.len()).collect();
+    ranked.sort_by(|&a, &b| tried[b].goodput.total_cmp(&tried[a].goodput));
+    ranked.truncate(CONTENDERS);
+    ranked.extend(alone.into_iter().chain([0, checked]));
+    ranked.retain(|&place| tried[place].goodput >= CLOSE * tried[0].goodput);
+    ranked.sort_unstable();
+    ranked.dedup();
+    ranked
+}
+
+fn outcome(set: &Bonded) -> Outcome {
+    let question = question(set);
+    let Advice { choice, others, .. } = advise(&question).expect("the set is sound");
+    let tried = try_all(set, &question, &choice, &others);
+    let places = || tried.iter().enumerate();
+    let checked = first(places().take(1 + others.len())).expect("a choice is advised");
+    let alone = first(places().filter(|(_, tried)| tried.is_alone()));
+    let contenders = contenders(&tried, checked, alone);
+    let mut goodputs: Vec<f64> = tried.iter().map(|tried| tried.goodput).collect();
+    if contenders.len() > 1 {
+        contenders.iter().for_each(|&place| goodputs[place] = tried[place].again());
+    }
+    Outcome {
+        advised: goodputs[0],
+        predicted: choice.bytes_per_sec * 8e-6,
+        checked: goodputs[checked],
+        best: contenders.iter().map(|&place| goodputs[place]).fold(0.0, f64::max),
+        alone: alone.map_or(0.0, |place| goodputs[place]),
+    }
 }
 
 fn line(outcome: &Outcome) -> String {
@@ -208,8 +287,8 @@ fn go_on() {
     });
 }
 
-/// What of them was found, together. With `--check` the marks are reached; the model alone reaches
-/// neither (docs/advise.md).
+/// What of them was found, together, must reach the marks with `--check`; what the model alone reaches is
+/// in the file (docs/advise.md).
 #[test]
 fn the_held_out_sets_so_far() {
     if std::env::var_os("HELD_OUT_SETS").is_some() {
