@@ -146,21 +146,22 @@ fn try_all(
         // Of one link all schedulers make the same.
         let is_known =
             |known: &Choice| known.links == links && (alone || known.scheduler == scheduler);
+        if proposed().any(is_known) {
+            continue;
+        }
         let other = Choice {
-            links: links.clone(),
+            links,
             scheduler,
             congestion: CongestionKind::Polypath,
             receive_buffer: set.receive_buffer,
             ..choice.clone()
         };
         let trial = Trial::of(&other, question);
-        let hopeless = bound(&trial) < if alone { advised } else { best };
-        if hopeless || proposed().any(is_known) {
-            continue;
+        if bound(&trial) >= if alone { advised } else { best } {
+            let next = Tried::new(trial);
+            best = best.max(next.goodput);
+            tried.push(next);
         }
-        let next = Tried::new(trial);
-        best = best.max(next.goodput);
-        tried.push(next);
     }
     tried
 }
