@@ -424,6 +424,16 @@ class PolypathCongestion(Item):
     min_cwnd: float | None = None
     """smallest window, in segments. Default: 4."""
 
+    overflow_cut: float | None = None
+    """factor by which the room above a BDP is cut. Default: 0.7."""
+
+    overflow_growth: float | None = None
+    """share of the room above a BDP that comes back in a round without such losses. Default: 0.05."""
+
+    overflow_loss: float | None = None
+    """share of losses with a queue above which the room above a BDP is cut; 1 = never. Default:
+    0.05."""
+
     pacing_gain: float | None = None
     """pacing gain after start-up. Default: 1.25."""
 

@@ -2,12 +2,15 @@
 
 use super::views::MIN_DATAGRAM;
 use super::{Bond, Phase, Transmit, Urgent};
-use crate::codec::{Arrival, Frame};
+use crate::codec::{AckFrame, Arrival, Frame};
 use crate::path::{Path, Payload};
 use crate::send::SegmentInfo;
 use bytes::BytesMut;
 use polypath_core::scheduler::{Pick, has_room_beside};
 use polypath_units::{PathId, PathSet, Timestamp};
+
+/// Below this share of the RTT of the path that an acknowledgement takes, another is worth a copy.
+const FASTER: f64 = 0.8;
 
 impl Bond {
     /// The next datagram to hand to a carrier. Call until `None`, then see
@@ -95,12 +98,29 @@ impl Bond {
         }
         let silent: PathSet = self.paths.values().filter(|p| !p.acks_owed).map(|p| p.id).collect();
         let path = self.fastest_path(silent)?;
+        let is_full = self.acks.is_full();
         let ack = self.take_ack();
+        self.hurry(&ack, is_full, path, now);
         let payload = Payload { ack: true, ..Payload::default() };
         Some(self.commit_frame(path, &Frame::Ack(ack), payload, 0))
     }
 
-    fn take_ack(&mut self) -> crate::codec::AckFrame {
+    /// Of what arrives at a high rate, a faster path than `path` tells as well now and then: so the receive
+    /// window moves on earlier. Not of all that arrives, which might fill a path that carries little.
+    fn hurry(&mut self, ack: &AckFrame, is_full: bool, path: PathId, now: Timestamp) {
+        let Some(fastest) = self.fastest_path(PathSet::EMPTY) else { return };
+        let srtt = |id| self.congestion.rtt(id).and_then(|rtt| rtt.srtt());
+        let gains = || srtt(fastest).zip(srtt(path)).is_some_and(|(a, b)| a < b.mul_f64(FASTER));
+        let copied = is_full && fastest != path && self.acks.wants_hurry(now) && gains();
+        if copied {
+            self.urgent.push_back(Urgent { frame: Frame::Ack(ack.clone()), avoid: PathSet::EMPTY });
+        }
+        if copied || fastest == path {
+            self.acks.on_hurried(now);
+        }
+    }
+
+    fn take_ack(&mut self) -> AckFrame {
         let mut arrivals = Vec::new();
         for path in self.paths.values_mut() {
             if std::mem::take(&mut path.acks_owed) {
@@ -257,11 +277,14 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bond::PathSettings;
     use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::codec::{Frames, StreamFrame, StreamId};
     use crate::config::BondConfig;
     use bytes::Bytes;
     use polypath_core::scheduler::{PathView, QueueView, Scheduler};
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     /// Holds back what is lost, and sends of the rest one segment in two ahead of the other.
     #[derive(Debug, Default)]
@@ -353,5 +376,61 @@ mod tests {
         let now = lose_first(&mut bond, sent.len());
         assert_eq!(send(&mut bond, sent.len() as u64, now), []);
         assert_eq!(bond.chunks.next_reinjection().unwrap().dsn, 0);
+    }
+
+    /// A hub with a path of 100 ms and one of `rtt`, both measured.
+    fn far_and(rtt: u64) -> Bond {
+        let mut bond = hub(BondConfig::default(), None);
+        let settings = PathSettings {
+            name: "b".to_owned(),
+            backup: false,
+            weight: 0.0,
+            max_datagram: 1_200,
+            packet_overhead: OVERHEAD as usize,
+            rtt: None,
+        };
+        let near = PathId::new(1).unwrap();
+        bond.add_path(near, settings, Timestamp::ZERO);
+        for (path, rtt) in [(PathId::default(), 100), (near, rtt)] {
+            bond.on_packet_sent(path, 0, OVERHEAD, Payload::default(), Timestamp::ZERO);
+            bond.on_packet_acked(path, 0, Timestamp::from_millis(rtt));
+            bond.on_acks_end(path, Timestamp::from_millis(rtt));
+        }
+        bond
+    }
+
+    /// So many segments arrive over the far path: the paths of the acknowledgements.
+    fn acknowledged(bond: &mut Bond, segments: u64, millis: u64) -> Vec<u8> {
+        let now = Timestamp::from_millis(millis);
+        for _ in 0..segments {
+            let dsn = bond.acks.data.next();
+            let data = Bytes::from_static(&[0; 1_000]);
+            let frame = StreamFrame { dsn, id: StreamId(0), offset: dsn, fin: false, data };
+            let mut datagram = BytesMut::new();
+            Frame::Stream(frame).encode(&mut datagram, true);
+            bond.on_datagram(PathId::default(), datagram.freeze(), now);
+        }
+        // What is left over waits for the delay.
+        let later = now + Duration::from_millis(if segments < 8 { 5 } else { 0 });
+        let sent = core::iter::from_fn(|| bond.poll_transmit(later));
+        sent.filter(|sent| is_ack(&sent.datagram)).map(|sent| sent.path.get()).collect()
+    }
+
+    fn is_ack(datagram: &Bytes) -> bool {
+        Frames::new(datagram.clone()).any(|frame| matches!(frame, Ok(Frame::Ack(_))))
+    }
+
+    #[test]
+    fn a_faster_path_tells_as_well_now_and_then() {
+        let mut bond = far_and(79);
+        assert_eq!(acknowledged(&mut bond, 8, 110), [0, 1]);
+        assert_eq!(acknowledged(&mut bond, 8, 114), [0]);
+        assert_eq!(acknowledged(&mut bond, 8, 115), [0, 1]);
+        assert_eq!(acknowledged(&mut bond, 7, 130), [0], "little arrives");
+    }
+
+    #[test]
+    fn a_path_that_is_hardly_faster_does_not() {
+        assert_eq!(acknowledged(&mut far_and(81), 8, 110), [0]);
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct AckState {
     due: Option<Timestamp>,
     /// The window that the peer was told last.
     advertised: u64,
+    /// When an acknowledgement went over the fastest path last, or a copy of one.
+    hurried: Option<Timestamp>,
 }
 
 impl AckState {
@@ -67,6 +69,7 @@ impl AckState {
             pending: 0,
             due: None,
             advertised,
+            hurried: None,
         }
     }
 
@@ -92,6 +95,21 @@ impl AckState {
     /// When an acknowledgement is due.
     pub(crate) fn due(&self) -> Option<Timestamp> {
         self.due
+    }
+
+    /// Whether it is due because of how much arrived, not of how long ago.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending >= self.every
+    }
+
+    /// An acknowledgement goes over the fastest path.
+    pub(crate) fn on_hurried(&mut self, now: Timestamp) {
+        self.hurried = Some(now);
+    }
+
+    /// Whether none has gone over the fastest path for the time that one may be delayed.
+    pub(crate) fn wants_hurry(&self, now: Timestamp) -> bool {
+        self.hurried.is_none_or(|at| now >= at + self.max_delay)
     }
 
     /// The limit that the peer was given.
@@ -135,6 +153,19 @@ mod tests {
         assert_eq!(acks.due(), None);
         acks.on_window(1_250, 1_000, start);
         assert_eq!(acks.due(), Some(start));
+    }
+
+    #[test]
+    fn a_copy_is_wanted_after_the_delay_without_one() {
+        let mut acks = AckState::new(2, Duration::from_millis(5), 1_000);
+        let wanted = |acks: &AckState, millis| acks.wants_hurry(Timestamp::from_millis(millis));
+        assert!(wanted(&acks, 0));
+        acks.on_hurried(Timestamp::from_millis(10));
+        assert_eq!([14, 15].map(|millis| wanted(&acks, millis)), [false, true]);
+        acks.on_arrival(Timestamp::from_millis(20));
+        assert!(!acks.is_full());
+        acks.on_arrival(Timestamp::from_millis(20));
+        assert!(acks.is_full());
     }
 
     #[test]

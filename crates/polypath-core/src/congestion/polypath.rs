@@ -7,7 +7,7 @@
 //! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
 //! rtprop = min RTT, measured anew every 10 s in 3/4 of a BDP, and after 6 rounds with a queue that
 //!          is not ours, or 20 with one of which a tenth of the RTT is not
-//! cwnd   -> ceil(1.0 * bw * rtprop) + extra acked + 3 quanta        pacing = 1.25 * bw
+//! cwnd   -> ceil(1.0 * bw * rtprop) + room * (extra acked + 3 quanta)        pacing = 1.25 * bw
 //! both with a gain of 2 after two rounds in which bw rose by a tenth without a queue, while it rises
 //! ```
 //!
@@ -19,13 +19,15 @@
 //! - A queue that stood for a whole round (all its RTTs above 2 propagation times) says that the
 //!   link was busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
 //!   maximum of ten rounds, which last seconds when the rate fell to a tenth.
+//! - Where more than a twentieth is lost while a queue stands, the link's queue does not hold what the
+//!   window has above a BDP: 0.7 of it is left, and comes back in rounds without.
 //! - Measuring the propagation time costs a quarter of a BDP for one round instead of all but four segments
 //!   for 200 ms.
 //! - A queue that stands although the window followed it is not ours. Either the path has become
 //!   longer, or others fill it: the propagation time is measured anew at once, and if it rose, the
 //!   bandwidth is what it was before. A path that became a little longer shows after more rounds.
 //!
-//! Loss moves it as little as BBR: it ends start-up, and is followed by packet conservation. Each
+//! Other loss moves it as little as BBR: it ends start-up, and is followed by packet conservation. Each
 //! subflow on its own, yet through one bottleneck with a loss-based TCP two subflows take about half:
 //! they give way to the queue of the TCP, which BBR does not.
 
@@ -83,6 +85,36 @@ parameters! {
         /// Pacing and window gain from then on, until a round without growth.
         pub growth_gain: f64 = 2.0, "growth_gain", "",
             "pacing and window gain while the bandwidth grows; 1 = never more", 1.0 to 100.0;
+        /// Share of losses with a queue above which the window has more room than the queue.
+        pub overflow_loss: f64 = 0.05, "overflow_loss", "",
+            "share of losses with a queue above which the room above a BDP is cut; 1 = never", 0.0 to 1.0;
+        /// What is left of the room above a BDP then.
+        pub overflow_cut: f64 = 0.7, "overflow_cut", "",
+            "factor by which the room above a BDP is cut", 0.0 to 1.0;
+        /// What the room grows by in a round without, as a share of all of it.
+        pub overflow_growth: f64 = 0.05, "overflow_growth", "",
+            "share of the room above a BDP that comes back in a round without such losses", 0.0 to 1.0;
+    }
+}
+
+impl PolypathParameters {
+    /// What stands in for the gain cycle.
+    pub(super) const fn steady(&self) -> Steady {
+        Steady {
+            pacing_gain: self.pacing_gain,
+            probe_rtt_gain: self.probe_rtt_gain,
+            queue_rtts: self.queue_rtts,
+            foreign_rtts: self.foreign_rtts,
+            patience_rounds: self.patience_rounds,
+            excess_rtts: self.excess_rtts,
+            excess_rounds: self.excess_rounds,
+            growth: self.growth,
+            growth_rounds: self.growth_rounds,
+            growth_gain: self.growth_gain,
+            overflow_loss: self.overflow_loss,
+            overflow_cut: self.overflow_cut,
+            overflow_growth: self.overflow_growth,
+        }
     }
 }
 
@@ -102,18 +134,6 @@ impl Polypath {
 
     /// The controller with other constants.
     pub fn controller(parameters: PolypathParameters) -> Bbr {
-        let steady = Steady {
-            pacing_gain: parameters.pacing_gain,
-            probe_rtt_gain: parameters.probe_rtt_gain,
-            queue_rtts: parameters.queue_rtts,
-            foreign_rtts: parameters.foreign_rtts,
-            patience_rounds: parameters.patience_rounds,
-            excess_rtts: parameters.excess_rtts,
-            excess_rounds: parameters.excess_rounds,
-            growth: parameters.growth,
-            growth_rounds: parameters.growth_rounds,
-            growth_gain: parameters.growth_gain,
-        };
         let bbr = BbrParameters {
             high_gain: parameters.high_gain,
             startup_cwnd_gain: parameters.startup_cwnd_gain,
@@ -125,7 +145,7 @@ impl Polypath {
             probe_rtt_ms: 0.0,
             ..BbrParameters::DEFAULT
         };
-        Bbr::steady(bbr, steady)
+        Bbr::steady(bbr, parameters.steady())
     }
 
     /// An instance for the registry. Nothing in it is random.
@@ -229,6 +249,19 @@ mod tests {
         let mut sender = sender;
         (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
         assert_eq!(sender.cwnd() / MSS as f64, 198.0);
+    }
+
+    /// A tenth is lost behind a queue: 0.7 of the quanta's 30 segments are left above the BDP. Without a queue
+    /// all of them are.
+    #[test]
+    fn what_the_queue_does_not_hold_the_window_leaves_out() {
+        let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
+        for (rtt, segments) in [(26, 188.0), (25, 198.0)] {
+            let mut sender = Sender::steady();
+            sender.round_with(rtt, RATE, |ack| Ack { lost_bytes: ack.acked_bytes / 9, ..ack });
+            (0..10).for_each(|_| sender.round_with(20, RATE, quiet));
+            assert_eq!(sender.cwnd() / MSS as f64, segments, "{rtt} ms");
+        }
     }
 
     /// The rate falls to a quarter. The first round with a queue still knows samples of before; the

@@ -102,8 +102,8 @@ impl SchedulerFamily {
     pub const fn measured(self) -> [f64; 2] {
         match self {
             Self::Ahead => [0.95, 1.09],
-            Self::Selective => [0.81, 1.11],
-            Self::Greedy | Self::Redundant => [0.78, 1.77],
+            Self::Selective => [0.82, 1.10],
+            Self::Greedy | Self::Redundant => [0.79, 1.71],
         }
     }
 }

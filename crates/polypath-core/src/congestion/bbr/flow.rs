@@ -8,6 +8,7 @@ use super::aggregation::Aggregation;
 use super::excess::{ExcessLoss, LossLimits};
 use super::growth::Growth;
 use super::model::{FullPipe, Model};
+use super::overflow::Overflow;
 use super::probe_rtt::ProbeRtt;
 use super::steady::{StandingQueue, Steady};
 use crate::congestion::queued::is_queued;
@@ -55,6 +56,7 @@ pub(super) struct Flow {
     steady: Option<Steady>,
     queue: StandingQueue,
     growth: Growth,
+    overflow: Overflow,
 }
 
 impl Flow {
@@ -73,6 +75,7 @@ impl Flow {
             steady,
             queue: StandingQueue::default(),
             growth: Growth::default(),
+            overflow: Overflow::default(),
         }
     }
 
@@ -91,6 +94,7 @@ impl Flow {
         let foreign = self.steady.is_some_and(|steady| self.follow_queue(ack, parameters, steady));
         self.model.update_bandwidth(ack);
         self.follow_growth(ack);
+        self.follow_overflow(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
         if ack.round_start && (self.queue.busy() || ack.rate.is_some_and(|it| !it.app_limited)) {
@@ -278,9 +282,10 @@ impl Flow {
     }
 
     /// Room for three send quanta, so that batching and delayed ACKs do not stop the sender
-    /// (`bbr_quantization_budget`): an even number of segments, two more while probing.
+    /// (`bbr_quantization_budget`): an even number of segments, two more while probing. Less where the
+    /// queue does not hold it.
     fn quantised(&self, bytes: f64, mss: u64) -> f64 {
-        let segments = bytes / mss as f64 + 3.0 * self.quantum(mss);
+        let segments = bytes / mss as f64 + 3.0 * self.quantum(mss) * self.overflow.room();
         let even = 2.0 * (segments.ceil() / 2.0).ceil();
         let probing = matches!(self.mode, Mode::ProbeBw { phase: PHASE_PROBE, .. });
         (even + if probing { 2.0 } else { 0.0 }) * mss as f64
@@ -302,7 +307,7 @@ impl Flow {
     /// The window to reach, in bytes.
     fn target(&self, gain: f64, mss: u64) -> f64 {
         let extra = if self.full_pipe.reached() {
-            self.aggregation.allowance(self.model.bandwidth())
+            self.aggregation.allowance(self.model.bandwidth()) * self.overflow.room()
         } else {
             0.0
         };

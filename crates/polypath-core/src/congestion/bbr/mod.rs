@@ -35,6 +35,7 @@ pub(super) mod excess;
 mod flow;
 mod growth;
 pub(super) mod model;
+mod overflow;
 pub(super) mod probe_rtt;
 pub(super) mod steady;
 

@@ -27,6 +27,12 @@ pub(in crate::congestion) struct Steady {
     pub(in crate::congestion) growth_rounds: f64,
     /// Pacing and window gain while the bandwidth grows.
     pub(in crate::congestion) growth_gain: f64,
+    /// Above this share of losses with a queue, the queue does not hold what the window has above a BDP.
+    pub(in crate::congestion) overflow_loss: f64,
+    /// What is left of that then.
+    pub(in crate::congestion) overflow_cut: f64,
+    /// What is added in a round without, as a share of all of it.
+    pub(in crate::congestion) overflow_growth: f64,
 }
 
 /// Of what a round delivered, so much has met a queue if the link was busy: who sends in bursts, because
@@ -142,6 +148,9 @@ mod tests {
         growth: 1.1,
         growth_rounds: 2.0,
         growth_gain: 2.0,
+        overflow_loss: 0.05,
+        overflow_cut: 0.7,
+        overflow_growth: 0.05,
     };
 
     /// Takes an ACK, whose RTT shows a queue above 25 ms.

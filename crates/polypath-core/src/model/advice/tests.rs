@@ -57,7 +57,7 @@ fn a_link_that_the_buffer_has_no_room_for_adds_nothing_and_it_is_said() {
     assert_eq!(advice.choice.receive_buffer, 700_000);
     assert_eq!(advice.choice.limit, Limit::ReceiveBuffer, "0.8 of 700 kB in 20 ms");
     assert!(advice.explanation.contains("The receive buffer limits it"));
-    // Twice 80 Mbit/s in 60 ms are 1.2 MB.
+    // Three times 80 Mbit/s in 60 ms are 1.8 MB.
     assert_eq!(advise(&question(&two())).unwrap().choice.receive_buffer, 2 << 20);
 }
 

@@ -1,6 +1,6 @@
 //! How controllers without gain cycle follow a path: down by the queue that stands, up by growth.
 
-use super::Flow;
+use super::{Flow, Mode};
 use crate::congestion::Ack;
 use crate::congestion::bbr::BbrParameters;
 use crate::congestion::bbr::steady::{QueueLimits, Steady};
@@ -40,6 +40,16 @@ impl Flow {
     pub(super) fn follow_growth(&mut self, ack: &Ack) {
         let Some(steady) = self.steady.filter(|_| ack.round_start) else { return };
         self.growth.on_round(self.model.bandwidth(), self.queue.stands(), steady.growth);
+    }
+
+    /// The window leaves room that the queue does not hold.
+    pub(super) fn follow_overflow(&mut self, ack: &Ack) {
+        // Start-up and what it leaves overflow queues of any length.
+        let Some(steady) = self.steady.filter(|_| matches!(self.mode, Mode::ProbeBw { .. })) else {
+            return;
+        };
+        let queued = is_queued(ack.rtt, self.model.rtprop());
+        self.overflow.on_ack(ack, queued, &steady);
     }
 
     /// `gain`, or the gain of growth while the bandwidth grows.
