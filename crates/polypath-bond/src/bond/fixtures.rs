@@ -13,14 +13,18 @@ pub(super) const OVERHEAD: u64 = 30;
 pub(super) fn hub(config: BondConfig, rtt: Option<Duration>) -> Bond {
     let parameters: Parameters = Bond::parameters(&config);
     let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
-    let settings = PathSettings {
-        name: "a".to_owned(),
+    bond.add_path(PathId::default(), settings("a", rtt), Timestamp::ZERO);
+    bond
+}
+
+/// A path whose set-up showed this RTT.
+pub(super) fn settings(name: &str, rtt: Option<Duration>) -> PathSettings {
+    PathSettings {
+        name: name.to_owned(),
         backup: false,
         weight: 0.0,
         max_datagram: 1_200,
         packet_overhead: OVERHEAD as usize,
         rtt,
-    };
-    bond.add_path(PathId::default(), settings, Timestamp::ZERO);
-    bond
+    }
 }

@@ -277,8 +277,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::PathSettings;
-    use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::bond::fixtures::{OVERHEAD, hub, settings};
     use crate::codec::{Frames, StreamFrame, StreamId};
     use crate::config::BondConfig;
     use bytes::Bytes;
@@ -381,16 +380,8 @@ mod tests {
     /// A hub with a path of 100 ms and one of `rtt`, both measured.
     fn far_and(rtt: u64) -> Bond {
         let mut bond = hub(BondConfig::default(), None);
-        let settings = PathSettings {
-            name: "b".to_owned(),
-            backup: false,
-            weight: 0.0,
-            max_datagram: 1_200,
-            packet_overhead: OVERHEAD as usize,
-            rtt: None,
-        };
         let near = PathId::new(1).unwrap();
-        bond.add_path(near, settings, Timestamp::ZERO);
+        bond.add_path(near, settings("b", None), Timestamp::ZERO);
         for (path, rtt) in [(PathId::default(), 100), (near, rtt)] {
             bond.on_packet_sent(path, 0, OVERHEAD, Payload::default(), Timestamp::ZERO);
             bond.on_packet_acked(path, 0, Timestamp::from_millis(rtt));

@@ -94,7 +94,6 @@ impl Flow {
         let foreign = self.steady.is_some_and(|steady| self.follow_queue(ack, parameters, steady));
         self.model.update_bandwidth(ack);
         self.follow_growth(ack);
-        self.follow_overflow(ack);
         self.aggregation.on_ack(ack, self.model.bandwidth(), subflow.cwnd);
         self.advance_cycle(ack, subflow.departs_ahead);
         if ack.round_start && (self.queue.busy() || ack.rate.is_some_and(|it| !it.app_limited)) {

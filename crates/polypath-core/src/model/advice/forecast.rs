@@ -31,9 +31,9 @@ const STANDING: f64 = 0.1;
 /// The least receive buffer that bonds have (docs/protocol.md).
 const LEAST_BUFFER: u64 = 64 << 10;
 
-/// What links carry while the longest hole of any stands, so many times, is enough for a receive buffer. With 2, what
-/// small links lose of itself still held up a large one: 2 and 3 Mbit/s beside 87 Mbit/s, 240 ms had 81 Mbit/s
-/// through 8.4 MB, 86 through 10.2.
+/// So many times what links carry while the longest hole of any stands is enough for a receive buffer.
+/// With 2, losses of small links still held up a large one: 2 and 3 Mbit/s beside 87 Mbit/s, 240 ms
+/// carried 81 Mbit/s through 8.4 MB, 86 through 10.2.
 const ENOUGH: f64 = 3.0;
 
 /// A link with what a control makes of it; bytes and seconds.

@@ -8,7 +8,8 @@ use crate::congestion::queued::is_queued;
 use std::time::Duration;
 
 impl Flow {
-    /// The bandwidth follows a standing queue. Whether one stands that is not ours.
+    /// The bandwidth follows a standing queue, the room above a BDP one that overflows. Whether one stands
+    /// that is not ours.
     pub(super) fn follow_queue(
         &mut self,
         ack: &Ack,
@@ -20,7 +21,12 @@ impl Flow {
             true => self.queue_limits(ack.mss, parameters, steady),
             false => None,
         };
-        self.queue.on_ack(ack, is_queued(ack.rtt, self.model.rtprop()), limits);
+        let queued = is_queued(ack.rtt, self.model.rtprop());
+        self.queue.on_ack(ack, queued, limits);
+        // Start-up and what it leaves overflow queues of any length.
+        if matches!(self.mode, Mode::ProbeBw { .. }) {
+            self.overflow.on_ack(ack, queued, &steady);
+        }
         if !self.full_pipe.reached() {
             // The window does not follow yet: a sender that the receive window holds in start-up has a
             // queue of its own.
@@ -40,16 +46,6 @@ impl Flow {
     pub(super) fn follow_growth(&mut self, ack: &Ack) {
         let Some(steady) = self.steady.filter(|_| ack.round_start) else { return };
         self.growth.on_round(self.model.bandwidth(), self.queue.stands(), steady.growth);
-    }
-
-    /// The window leaves room that the queue does not hold.
-    pub(super) fn follow_overflow(&mut self, ack: &Ack) {
-        // Start-up and what it leaves overflow queues of any length.
-        let Some(steady) = self.steady.filter(|_| matches!(self.mode, Mode::ProbeBw { .. })) else {
-            return;
-        };
-        let queued = is_queued(ack.rtt, self.model.rtprop());
-        self.overflow.on_ack(ack, queued, &steady);
     }
 
     /// `gain`, or the gain of growth while the bandwidth grows.
