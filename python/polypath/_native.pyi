@@ -219,6 +219,9 @@ class QueueView:
     @property
     def reinjection(self) -> bool: ...
     @property
+    def to_reinject(self) -> int:
+        """What waits to be sent again, this segment included if it is a reinjection."""
+    @property
     def blocked_since_last(self) -> bool: ...
     def reaches(self, skip: int) -> bool:
         """Whether a segment may be sent that leaves so many bytes to later picks."""

@@ -117,6 +117,11 @@ impl QueueView {
     }
 
     #[getter]
+    fn to_reinject(&self) -> u64 {
+        self.view.to_reinject
+    }
+
+    #[getter]
     fn blocked_since_last(&self) -> bool {
         self.view.blocked_since_last
     }

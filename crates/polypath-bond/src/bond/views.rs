@@ -58,6 +58,7 @@ impl Bond {
             outstanding: self.chunks.unacked() - reserved,
             sent_on: again.map_or_else(Default::default, |segment| segment.sent_on),
             reinjection: again.is_some_and(|segment| !segment.is_new),
+            to_reinject: self.chunks.to_reinject(),
             blocked_since_last: self.window_blocked,
         }
     }

@@ -3,13 +3,15 @@
 mod acks;
 mod again;
 mod ahead;
+mod queue;
 
+use self::queue::Queue;
 use super::stream::Piece;
 use crate::codec::StreamId;
 use crate::ranges::RangeSet;
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// The DSN range that one datagram carried.
@@ -122,7 +124,7 @@ pub(crate) struct Chunks {
     acked: RangeSet,
     unacked: u64,
     /// Chunks to be sent again, and those left behind by what was sent ahead of them.
-    reinject: BTreeSet<u64>,
+    reinject: Queue,
     /// DSN space of those left behind.
     reserved: u64,
     /// Of what each path was the only one to carry and the peer has acknowledged: when the newest
@@ -201,11 +203,8 @@ impl Chunks {
         if chunk.dsn >= at {
             return;
         }
-        let queued = self.reinject.contains(&chunk.dsn);
+        self.reinject.split(chunk.dsn, at);
         let tail = chunk.split_off(at);
-        if queued {
-            self.reinject.insert(at);
-        }
         self.chunks.insert(index + 1, tail);
     }
 
@@ -220,7 +219,7 @@ impl Chunks {
         });
         if reserved > 0 {
             self.reserved -= reserved;
-            self.reinject.remove(&chunk.dsn);
+            self.reinject.remove(chunk.dsn);
         }
     }
 
@@ -295,7 +294,7 @@ impl Chunks {
             }
             chunk.content = Content::Skip;
             self.reserved -= chunk.take_reserved();
-            self.reinject.insert(chunk.dsn);
+            self.reinject.insert(chunk.dsn, chunk.len);
         }
         held
     }
@@ -368,6 +367,7 @@ mod tests {
         assert_eq!((chunks.next_dsn(), chunks.una(), chunks.reserved()), (30, 0, 20));
         assert_eq!((chunks.reserved_after(4), chunks.reserved_after(25)), (Ok(10), Err(5)));
         chunks.on_path_gone(path(0));
+        assert_eq!(chunks.to_reinject(), 0);
         let first = chunks.take_reinjection(4).unwrap();
         assert!(first.is_new && first.sent_on.is_empty());
         chunks.on_sent(ChunkRef { dsn: 0, len: 4 }, path(0), NOW);
@@ -421,16 +421,17 @@ mod tests {
         let first = ChunkRef { dsn: 0, len: 10 };
         chunks.on_sent(first, path(1), NOW);
         chunks.on_lost(first, path(0));
-        assert!(chunks.reinject.is_empty());
+        assert_eq!(chunks.reinject.dsns(), []);
         chunks.on_lost(first, path(1));
+        assert_eq!(chunks.to_reinject(), 10);
         let head = chunks.take_reinjection(4).unwrap();
-        assert_eq!((head.dsn, head.len), (0, 4));
+        assert_eq!((head.dsn, head.len, chunks.to_reinject()), (0, 4, 6));
         let rest = chunks.take_reinjection(100).unwrap();
         assert_eq!((rest.dsn, rest.len), (4, 6));
         assert!(
             matches!(rest.content, Content::Data { offset: 4, ref data, .. } if data.len() == 6)
         );
-        assert!(chunks.reinject.is_empty());
+        assert_eq!(chunks.reinject.dsns(), []);
     }
 
     /// What a carrier took and never sent is neither acknowledged nor lost.
@@ -441,9 +442,11 @@ mod tests {
         chunks.on_sent(second, path(1), NOW);
         chunks.on_hint(third, path(0), NOW);
         chunks.on_path_gone(path(0));
-        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0]);
+        assert_eq!(chunks.reinject.dsns(), [0]);
         chunks.reinject_hinted(NOW, 3);
-        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0, 20]);
+        assert_eq!((chunks.reinject.dsns(), chunks.to_reinject()), (vec![0, 20], 20));
+        chunks.on_ack(0, std::slice::from_ref(&(4..8)), |_, _, _| ()).unwrap();
+        assert_eq!((chunks.reinject.dsns(), chunks.to_reinject()), (vec![0, 8, 20], 16));
     }
 
     /// The path's own acknowledgements are lost, so QUIC cannot tell.
@@ -461,10 +464,10 @@ mod tests {
         let window = |_| Duration::from_millis(9);
         chunks.on_ack(0, std::slice::from_ref(&(20..30)), |_, _, _| ()).unwrap();
         chunks.reinject_overtaken(4, window);
-        assert!(chunks.reinject.is_empty(), "it may only have been reordered");
+        assert_eq!(chunks.reinject.dsns(), [], "it may only have been reordered");
         chunks.on_ack(0, std::slice::from_ref(&(20..40)), |_, _, _| ()).unwrap();
         chunks.reinject_overtaken(4, window);
-        assert_eq!(chunks.reinject.iter().copied().collect::<Vec<_>>(), [0]);
+        assert_eq!(chunks.reinject.dsns(), [0]);
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl SchedulerFamily {
     /// schedulers, which are taken for greedy ones.
     pub const fn measured(self) -> [f64; 2] {
         match self {
-            Self::Ahead => [0.95, 1.09],
+            Self::Ahead => [0.95, 1.1],
             Self::Selective => [0.82, 1.10],
             Self::Greedy | Self::Redundant => [0.79, 1.71],
         }

@@ -29,8 +29,8 @@
 //!   they send what is left (`placing`). If that reaches beyond what is unsent, all is waited for (the
 //!   tail rule). If the receive window ends before, the segment is taken from its end and a hole is
 //!   left, unless that would exhaust the window, or the window has room for too little of what the
-//!   faster paths get by then (the window rule). What is sent again always waits for the earliest
-//!   delivery: all behind it waits too.
+//!   faster paths get by then (the window rule). What is sent again waits for the earliest
+//!   delivery, since all behind it waits too, unless there is more of it than faster paths deliver by then.
 //!
 //! `unsent` is taken as all there is to send: a world whose send buffer holds back data that waits
 //! should count it in, else a bulk transfer looks like its own tail.

@@ -65,6 +65,7 @@ pub(super) fn queue(unsent: u64, window: u64) -> QueueView {
         outstanding: 0,
         sent_on: PathSet::EMPTY,
         reinjection: false,
+        to_reinject: 0,
         blocked_since_last: false,
     }
 }
@@ -77,5 +78,5 @@ pub(super) fn bulk() -> QueueView {
 /// A reinjection of a segment that these paths carry.
 pub(super) fn reinjection(sent_on: &[u8]) -> QueueView {
     let sent_on = sent_on.iter().map(|&n| id(n)).collect();
-    QueueView { sent_on, reinjection: true, ..queue(1, 1_000_000) }
+    QueueView { sent_on, reinjection: true, to_reinject: MSS, ..queue(1, 1_000_000) }
 }

@@ -151,6 +151,8 @@ pub struct QueueView {
     pub sent_on: PathSet,
     /// Whether the segment is a reinjection.
     pub reinjection: bool,
+    /// Bytes that wait to be sent again, this segment included if it is a reinjection.
+    pub to_reinject: u64,
     /// Whether the receiver's window made an earlier segment be sent again since the last pick
     /// (BLEST's adaptation).
     pub blocked_since_last: bool,

@@ -70,6 +70,7 @@ fn queue() -> impl Strategy<Value = QueueView> {
             outstanding,
             sent_on: (0..8).filter(|n| sent_on >> n & 1 == 1).map(id).collect(),
             reinjection,
+            to_reinject: if reinjection { unsent.max(segment) } else { 0 },
             blocked_since_last: blocked,
         },
     )

@@ -123,6 +123,7 @@ impl<'a> Transfer<'a> {
             outstanding: (given - reserved) * MSS,
             sent_on: PathSet::EMPTY,
             reinjection: false,
+            to_reinject: 0,
             blocked_since_last: false,
         }
     }

@@ -101,6 +101,7 @@ impl Tunnel {
             outstanding: 0,
             sent_on: PathSet::EMPTY,
             reinjection: false,
+            to_reinject: 0,
             blocked_since_last: false,
         };
         let chosen = match self.scheduler.pick(&self.views, &queue, now) {

@@ -1,7 +1,7 @@
 //! Data that was sent and is not acknowledged.
 
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A stretch of the data sequence, as it was sent first.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,10 @@ pub(super) struct Chunks {
     chunks: VecDeque<Chunk>,
     una: u64,
     next: u64,
-    /// Those that must travel again, or were left behind, by number.
-    again: BTreeSet<u64>,
+    /// Those that must travel again, or were left behind, by number: their bytes.
+    again: BTreeMap<u64, u32>,
+    /// Bytes of all of those.
+    waiting: u64,
     /// Bytes left behind.
     reserved: u64,
 }
@@ -47,7 +49,8 @@ impl Chunks {
             chunks: VecDeque::new(),
             una: first,
             next: first,
-            again: BTreeSet::new(),
+            again: BTreeMap::new(),
+            waiting: 0,
             reserved: 0,
         }
     }
@@ -72,6 +75,11 @@ impl Chunks {
         self.reserved
     }
 
+    /// Bytes that must travel again.
+    pub(super) const fn to_reinject(&self) -> u64 {
+        self.waiting - self.reserved
+    }
+
     /// New data was sent.
     pub(super) fn push(&mut self, len: u32, path: PathId, now: Timestamp) {
         self.append(len, PathSet::only(path), Some((path, now)));
@@ -79,7 +87,8 @@ impl Chunks {
 
     /// New data is left behind, to be sent later.
     pub(super) fn reserve(&mut self, len: u32) {
-        self.again.insert(self.next);
+        self.again.insert(self.next, len);
+        self.waiting += u64::from(len);
         self.reserved += u64::from(len);
         self.append(len, PathSet::EMPTY, None);
     }
@@ -101,7 +110,7 @@ impl Chunks {
     /// how many bytes more would have to be.
     pub(super) fn reserved_after(&self, skip: u64) -> Result<Chunk, u64> {
         let mut left = skip;
-        for chunk in self.again.iter().filter_map(|&dsn| self.at(dsn)).filter(Chunk::is_new) {
+        for chunk in self.again.keys().filter_map(|&dsn| self.at(dsn)).filter(Chunk::is_new) {
             if left == 0 {
                 return Ok(chunk);
             }
@@ -112,7 +121,7 @@ impl Chunks {
 
     /// A chunk was sent again, or one that was left behind for the first time.
     pub(super) fn on_sent_again(&mut self, dsn: u64, path: PathId, now: Timestamp) {
-        self.again.remove(&dsn);
+        self.waiting -= self.again.remove(&dsn).map_or(0, u64::from);
         let Some(chunk) = self.get_mut(dsn) else { return };
         let first = if chunk.is_new() { chunk.len } else { 0 };
         chunk.sent_on = chunk.sent_on.with(path);
@@ -130,8 +139,9 @@ impl Chunks {
             let chunk = self.chunks.pop_front();
             self.reserved -= chunk.filter(Chunk::is_new).map_or(0, |chunk| chunk.len.into());
         }
-        while self.again.first().is_some_and(|&first| first < self.front_dsn()) {
-            self.again.pop_first();
+        let front = self.front_dsn();
+        while let Some(first) = self.again.first_entry().filter(|first| *first.key() < front) {
+            self.waiting -= u64::from(first.remove());
         }
         true
     }
@@ -145,14 +155,15 @@ impl Chunks {
         for chunk in &mut self.chunks {
             chunk.sent_on = chunk.sent_on.without(path);
             if chunk.last_sent.is_some_and(|(last, _)| last == path) {
-                self.again.insert(chunk.dsn);
+                self.waiting += u64::from(chunk.len);
+                self.waiting -= self.again.insert(chunk.dsn, chunk.len).map_or(0, u64::from);
             }
         }
     }
 
     /// The oldest chunk that must travel again, or was left behind.
     pub(super) fn next_again(&self) -> Option<Chunk> {
-        self.again.first().and_then(|&dsn| self.at(dsn))
+        self.again.keys().next().and_then(|&dsn| self.at(dsn))
     }
 
     /// The oldest chunk.
@@ -197,13 +208,16 @@ mod tests {
         }
         assert_eq!((chunks.una(), chunks.next(), chunks.outstanding()), (1, 301, 300));
         chunks.reinject(path(0));
+        assert_eq!(chunks.to_reinject(), 200);
         assert_eq!(chunks.next_again().map(|chunk| (chunk.dsn, chunk.len)), Some((1, 100)));
         chunks.on_sent_again(1, path(1), Timestamp::from_millis(3));
         assert_eq!(chunks.next_again().map(|chunk| chunk.dsn), Some(201));
+        assert_eq!(chunks.to_reinject(), 100);
         assert!(chunks.on_ack(150) && !chunks.on_ack(150) && !chunks.on_ack(400));
         assert_eq!(chunks.oldest().map(|chunk| chunk.dsn), Some(101));
         assert!(chunks.on_ack(301));
         assert!(chunks.next_again().is_none() && chunks.oldest().is_none());
+        assert_eq!(chunks.to_reinject(), 0);
     }
 
     #[test]
@@ -220,6 +234,7 @@ mod tests {
         assert!(first.dsn == 0 && first.is_new());
         chunks.on_sent_again(0, path(0), Timestamp::ZERO);
         assert_eq!((chunks.outstanding(), chunks.reserved()), (200, 100));
+        assert_eq!(chunks.to_reinject(), 0);
         // A peer that acknowledges what was never sent gets no more of it.
         assert!(chunks.on_ack(300));
         assert_eq!((chunks.outstanding(), chunks.reserved()), (0, 0));

@@ -105,6 +105,7 @@ impl Connection {
             outstanding: self.chunks.outstanding(),
             sent_on,
             reinjection: again.is_some_and(|chunk| !chunk.is_new()),
+            to_reinject: self.chunks.to_reinject(),
             blocked_since_last: self.blocked,
         }
     }

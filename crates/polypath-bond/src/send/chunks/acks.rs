@@ -42,7 +42,7 @@ impl Chunks {
             if chunk.dsn >= range.end {
                 break;
             }
-            self.reinject.remove(&chunk.dsn);
+            self.reinject.remove(chunk.dsn);
             self.unacked -= chunk.len;
             self.reserved -= chunk.take_reserved();
             if let Some((path, sent)) = chunk.last_sent.filter(|_| chunk.times_sent == 1) {

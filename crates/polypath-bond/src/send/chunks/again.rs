@@ -11,10 +11,10 @@ impl Chunks {
         self.for_each(&lost.range(), |chunk| {
             chunk.sent_on = chunk.sent_on.without(path);
             if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
-                orphans.push(chunk.dsn);
+                orphans.push((chunk.dsn, chunk.len));
             }
         });
-        self.reinject.extend(orphans);
+        orphans.into_iter().for_each(|(dsn, len)| self.reinject.insert(dsn, len));
     }
 
     /// A path failed or is gone, with whatever its carrier still held: what no other path carries
@@ -24,7 +24,7 @@ impl Chunks {
         for chunk in self.chunks.iter_mut().filter(|c| !c.is_acked() && c.sent_on.contains(path)) {
             chunk.sent_on = chunk.sent_on.without(path);
             if chunk.sent_on.is_empty() && chunk.hinted.is_none() {
-                self.reinject.insert(chunk.dsn);
+                self.reinject.insert(chunk.dsn, chunk.len);
             }
         }
     }
@@ -45,7 +45,7 @@ impl Chunks {
             let is_overtaken = newest.is_some_and(|&newest| sent + reordering(path) < newest);
             if is_overtaken && chunk.sent_on == PathSet::only(path) {
                 chunk.sent_on = PathSet::EMPTY;
-                self.reinject.insert(chunk.dsn);
+                self.reinject.insert(chunk.dsn, chunk.len);
             }
         }
     }
@@ -56,22 +56,27 @@ impl Chunks {
         for chunk in self.chunks.iter_mut().take(limit).filter(|chunk| !chunk.is_acked()) {
             if chunk.hinted.is_some_and(|at| at <= before) {
                 chunk.hinted = None;
-                self.reinject.insert(chunk.dsn);
+                self.reinject.insert(chunk.dsn, chunk.len);
             }
         }
     }
 
+    /// DSN space that is queued to be sent again, without what was left behind.
+    pub(crate) fn to_reinject(&self) -> u64 {
+        self.reinject.space().saturating_sub(self.reserved)
+    }
+
     /// The lowest DSN that is queued to be sent again.
     pub(crate) fn next_reinjection(&self) -> Option<SegmentInfo> {
-        let dsn = *self.reinject.first()?;
+        let dsn = self.reinject.first()?;
         self.chunks.get(self.index_of(dsn)).map(info)
     }
 
     /// Takes the lowest queued chunk off the queue, cut to at most `max` bytes of DSN space.
     pub(crate) fn take_reinjection(&mut self, max: u64) -> Option<SegmentInfo> {
-        let dsn = *self.reinject.first()?;
+        let dsn = self.reinject.first()?;
         self.split_if_longer(dsn, max);
-        self.reinject.remove(&dsn);
+        self.reinject.remove(dsn);
         self.chunks.get(self.index_of(dsn)).map(info)
     }
 }

@@ -14,7 +14,7 @@ impl Chunks {
         let Some(chunk) = self.chunks.get_mut(index) else { return };
         chunk.reserved = true;
         self.reserved += chunk.len;
-        self.reinject.insert(chunk.dsn);
+        self.reinject.insert(chunk.dsn, chunk.len);
     }
 
     /// The length of the first chunk that was left behind.
@@ -35,7 +35,7 @@ impl Chunks {
     }
 
     pub(super) fn seek_forwards(&self, skip: u64) -> Option<u64> {
-        let first = self.index_of(*self.reinject.first()?);
+        let first = self.index_of(self.reinject.first()?);
         let mut before = 0;
         let found = self.chunks.range(first..).filter(|chunk| chunk.reserved).find(|chunk| {
             let enough = before >= skip;

@@ -25,7 +25,7 @@ pub(super) struct Room {
 
 impl Edpf {
     /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. What is sent
-    /// again closes a hole that all behind it waits for: only the earliest delivery is good enough.
+    /// again closes a hole that all behind it waits for: it is sent where all of it arrives first.
     pub(super) fn skip(
         &self,
         slow: &Forecast,
@@ -37,8 +37,11 @@ impl Edpf {
             return Some(0);
         }
         let lead = lead(slow, faster, queue);
-        if queue.reinjection || self.is_tail(lead, queue) {
+        if self.is_tail(lead, queue) {
             return None;
+        }
+        if queue.reinjection {
+            return Some(0);
         }
         let ahead = self.sends_ahead(faster);
         let skip = if ahead { within_reach(lead, queue) } else { 0 };
@@ -58,9 +61,11 @@ impl Edpf {
         self.parameters.ahead && young <= SLIGHT * all
     }
 
-    /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment.
+    /// Tail rule: the faster paths deliver all that waits, of what is sent again that alone, before `slow`
+    /// delivers this segment.
     fn is_tail(&self, lead: f64, queue: &QueueView) -> bool {
-        lead >= (queue.unsent as f64 * self.parameters.tail_share).max(queue.segment as f64)
+        let waiting = if queue.reinjection { queue.to_reinject } else { queue.unsent };
+        lead >= (waiting as f64 * self.parameters.tail_share).max(queue.segment as f64)
     }
 
     /// Window rule: until the acknowledgement of this segment is back, what faster paths send behind it

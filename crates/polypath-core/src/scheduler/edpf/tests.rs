@@ -89,6 +89,15 @@ fn a_reinjection_goes_where_it_arrives_first_whatever_the_window() {
     assert_eq!(pick(&[late, slow()], &many), SLOW);
 }
 
+/// The full path delivers its next segment after 5.2 ms, the slow one after 50.5: 453 segments more by then.
+#[test]
+fn more_reinjections_than_faster_paths_deliver_in_time_use_slower_ones_too() {
+    let paths = [full(fast()), slow()];
+    let lost = |segments| QueueView { to_reinject: segments * MSS, ..reinjection(&[]) };
+    assert!(is_wait(pick(&paths, &lost(454))));
+    assert_eq!(pick(&paths, &lost(455)), SLOW);
+}
+
 #[test]
 fn expected_repair_makes_a_lossy_path_slower() {
     // 10 ms RTT with one loss in two costs one RTT more: 15 ms, against 11 ms.
