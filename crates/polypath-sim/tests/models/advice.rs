@@ -17,8 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7, and on
-/// 23 sets of 20261122. EDPF and start-up were changed because of the 200 sets of 20261124.
-const HELD_OUT: u64 = 20_261_126;
+/// 23 sets of 20261122. EDPF and start-up were changed because of the 200 sets of 20261124;
+/// acknowledgements, `polypath`'s window and the buffers that are advised because of 20261126; what EDPF does
+/// with many losses at once because of 66 sets of 20261127.
+const HELD_OUT: u64 = 20_261_128;
 /// How many held-out sets there are.
 const SETS: usize = 200;
 /// Of them so many must reach [`NEAR`].
@@ -288,8 +290,8 @@ fn go_on() {
     });
 }
 
-/// What of them was found, together, must reach the marks with `--check`; what the model alone reaches is
-/// in the file (docs/advise.md).
+/// What of them was found, together, must reach the mark of the best choice with and without `--check`, that
+/// of the best link with it: what the model alone misses there is in the file (docs/advise.md).
 #[test]
 fn the_held_out_sets_so_far() {
     if std::env::var_os("HELD_OUT_SETS").is_some() {
@@ -297,8 +299,9 @@ fn the_held_out_sets_so_far() {
     }
     let outcomes: Vec<_> = known().into_values().collect();
     golden("models_advice_held_out_summary.txt", &summary(&outcomes));
-    let reached = near(&outcomes, |outcome| outcome.checked);
-    assert!(reached >= MOST, "{reached}");
+    let all: [Goodput; 2] = [|outcome| outcome.advised, |outcome| outcome.checked];
+    let reached = all.map(|of| near(&outcomes, of));
+    assert!(reached.iter().all(|&share| share >= MOST), "{reached:?}");
     assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
 }
 
