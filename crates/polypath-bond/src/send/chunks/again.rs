@@ -61,7 +61,8 @@ impl Chunks {
         }
     }
 
-    /// DSN space that is queued to be sent again, without what was left behind.
+    /// DSN space that is queued to be sent again, without what was left behind. A chunk of that which has
+    /// been taken, and is handed to a carrier before long, still counts as left behind: less by it.
     pub(crate) fn to_reinject(&self) -> u64 {
         self.reinject.space().saturating_sub(self.reserved)
     }
