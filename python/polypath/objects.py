@@ -2379,7 +2379,8 @@ class EdpfScheduler(Item):
     2."""
 
     tail_share: float | None = None
-    """share of the unsent data that faster paths must overtake with to wait. Default: 1."""
+    """share of what is to be sent, or sent again, that faster paths must overtake with to wait.
+    Default: 1."""
 
     unrest_cost: float | None = None
     """times of a path's longest queue that its load costs, while the application limits. Default:

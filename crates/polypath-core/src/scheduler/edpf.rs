@@ -74,10 +74,11 @@ parameters! {
         /// Growth of a path in slow start that the use of the receive window is reckoned with.
         pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
             "growth of a path in slow start that the use of the receive window is reckoned with";
-        /// Share of the unsent bytes that faster paths must be able to deliver first for the tail rule
-        /// to hold a segment back; 0 waits whenever waiting delivers this segment earlier.
+        /// Share of the unsent bytes, or of all that is to be sent again, that faster paths must be
+        /// able to deliver first for the tail rule to hold a segment back; 0 waits whenever waiting
+        /// delivers this segment earlier.
         pub tail_share: f64 = 1.0, "tail_share", "",
-            "share of the unsent data that faster paths must overtake with to wait";
+            "share of what is to be sent, or sent again, that faster paths must overtake with to wait";
         /// Times of the queue that the load of a path may cost, while the application limits.
         pub unrest_cost: f64 = 1.0, "unrest_cost", "",
             "times of a path's longest queue that its load costs, while the application limits";
