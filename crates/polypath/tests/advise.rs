@@ -72,8 +72,21 @@ fn a_check_tells_what_the_simulator_gives_and_advises_the_best() {
     assert_eq!(rate(&report["advised"]), best);
     assert!(best > rate(&report["alone"]), "two links without a bottleneck in common add up");
     assert!(best < 6.0);
+    let verdict = report["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("Simulated for 15 s"), "{verdict}");
     let said = advise(&[&LINKS[..], &["--check"]].concat());
-    assert!(text(&said.stdout).contains("Simulated for 15 s"), "{}", text(&said.stdout));
+    assert!(text(&said.stdout).contains(verdict), "{}", text(&said.stdout));
+}
+
+/// Goodput is simulated, and copies were not held against it.
+#[test]
+fn a_check_judges_no_other_goal() {
+    let links = ["--link", "2Mbit/s,10ms,1%", "--link", "2Mbit/s,12ms,1%"];
+    let report = json(&[&links[..], &["--goal", "latency", "--check"]].concat());
+    assert_eq!(report["advised"]["scheduler"], "redundant");
+    assert!(report["advised"]["to_mbit_s"].is_null());
+    let verdict = report["verdict"].as_str().unwrap();
+    assert!(verdict.contains("its latency was not measured"), "{verdict}");
 }
 
 /// The same links, for `polypath model`.
@@ -109,6 +122,46 @@ fn the_paths_of_a_scenario_are_advised_on() {
     assert_eq!(report["advised"]["links"], serde_json::json!([1, 2]));
 }
 
+/// Data comes down here, at ten times the rate; both ways take the time of both.
+#[test]
+fn the_direction_of_a_scenarios_flow_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("asymmetric.toml");
+    let scenario = r#"
+        [[path]]
+        name = "5g"
+        down = { rate = "500 Mbit/s", delay = "10 ms", loss = 0.25 }
+        up = { rate = "50 Mbit/s", delay = "20 ms" }
+        queue = "300 kB"
+        [[connection]]
+        transport = "bond"
+        [[flow]]
+        kind = "bulk"
+        bytes = "1 MB"
+        direction = "DIRECTION"
+    "#;
+    for (direction, rate, loss) in [("down", 500.0, 0.25), ("up", 50.0, 0.0)] {
+        std::fs::write(&file, scenario.replace("DIRECTION", direction)).unwrap();
+        let link = &json(&[file.to_str().unwrap()])["links"][0];
+        assert_eq!((&link["name"], &link["rate_mbit_s"]), (&"5g".into(), &rate.into()));
+        assert_eq!((&link["delay_s"], &link["loss"]), (&0.015.into(), &loss.into()));
+    }
+}
+
+/// A queue in BDPs of a round trip that is named.
+#[test]
+fn queues_of_a_scenario_are_what_they_are_in_the_simulator() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/two-equal.toml");
+    let queue = |settings: &[&str]| {
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+        let args: Vec<_> = [file.to_str().unwrap()].into_iter().chain(settings).collect();
+        json(&args)["links"][0]["queue_bytes"].as_f64().unwrap()
+    };
+    let rate = "path.a.rate=100Mbit/s";
+    assert_eq!(queue(&[rate, "path.a.queue=1 bdp", "path.a.queue_rtt=40ms"]), 500_000.0);
+    assert_eq!(queue(&[rate, "path.a.queue=70 kB"]), 70_000.0);
+}
+
 #[test]
 fn the_paths_of_a_running_edge_are_advised_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,6 +195,17 @@ fn the_paths_of_a_running_edge_are_advised_on() {
     assert_eq!(report["advised"]["names"], serde_json::json!(["lte"]));
     assert_eq!(report["links"][0]["delay_s"], 0.015);
 
+    // Without a name it is the socket that `polypath status` asks.
+    let default = Command::new(env!("CARGO_BIN_EXE_polypath"))
+        .args(["advise", "--json", "--live"])
+        .env_clear()
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .output()
+        .expect("the binary was built for this test");
+    let said = text(&default.stderr);
+    assert_eq!(default.status.code(), Some(1), "{said}");
+    assert!(said.contains(folder.path().to_str().unwrap()), "{said}");
+
     let gone = advise(&["--live", folder.path().join("none").to_str().unwrap()]);
     assert_eq!(gone.status.code(), Some(1));
     assert!(text(&gone.stderr).contains("no hub or edge is running"), "{}", text(&gone.stderr));
@@ -150,7 +214,7 @@ fn the_paths_of_a_running_edge_are_advised_on() {
 #[test]
 fn what_cannot_be_is_named() {
     let link = ["--link", "4Mbit/s,30ms"];
-    let wrong: [(&[&str], &str); 11] = [
+    let wrong: [(&[&str], &str); 13] = [
         (&[], "required"),
         (&["--link", "0Mbit/s,30ms"], "the rate \"0Mbit/s\" is 0"),
         (&["--link", "4Mbit/s,-30ms"], "\"-30ms\" is not a time"),
@@ -164,7 +228,9 @@ fn what_cannot_be_is_named() {
         ),
         (&[&link[..], &["--cost", "sat=5"]].concat(), "no link \"sat\"; allowed: link 1"),
         (&[&link[..], &["--goal", "speed"]].concat(), "unknown goal \"speed\""),
-        (&[&link[..], &["--receive-buffer", "0 B"]].concat(), "the receive buffer in bytes is 0"),
+        (&[&link[..], &["--receive-buffer", "1 kB"]].concat(), "allowed: from 65536 B"),
+        (&[&link[..], &["--cost", "added=5"]].concat(), "no link \"added\"; allowed: link 1"),
+        (&[&link[..], &["--set", "a=b"]].concat(), "cannot be used with"),
     ];
     for (args, message) in wrong {
         let output = advise(args);

@@ -98,12 +98,13 @@ impl SchedulerFamily {
 
     /// The 10th and the 90th percentile of what bonds of `polypath` gave in the simulator (with edpf,
     /// blest and low_rtt), over what was predicted (docs/models.md). Not measured for redundant
-    /// schedulers, which are taken for greedy ones.
-    pub const fn measured(self) -> [f64; 2] {
+    /// schedulers.
+    pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
-            Self::Ahead => [0.95, 1.1],
-            Self::Selective => [0.82, 1.10],
-            Self::Greedy | Self::Redundant => [0.79, 1.71],
+            Self::Ahead => Some([0.95, 1.1]),
+            Self::Selective => Some([0.82, 1.10]),
+            Self::Greedy => Some([0.79, 1.71]),
+            Self::Redundant => None,
         }
     }
 }
@@ -137,6 +138,12 @@ impl MultipathOptions {
         header_bytes: 72,
         receive_buffer: 6 << 20,
     };
+
+    /// What a link of this rate could carry of payload, in bytes/s.
+    pub fn payload_of(&self, rate: Bandwidth) -> f64 {
+        let payload = f64::from(self.segment_bytes);
+        rate.bytes_per_sec() * payload / (payload + f64::from(self.header_bytes))
+    }
 }
 
 /// What is said of a connection.
@@ -186,7 +193,7 @@ pub fn multipath_rate(
         SchedulerFamily::Greedy => greedy(&carrying, buffer)?,
         SchedulerFamily::Redundant => carry_copies(&carrying, buffer)?,
     };
-    let lossy: f64 = share_of(&carried, &taken, Limit::Loss);
+    let lossy: f64 = lossy_share(&carried, paths, &taken);
     let limit = match (carried.buffer_limited, lossy > 0.5) {
         (true, _) => Limit::ReceiveBuffer,
         (false, true) => Limit::Loss,
@@ -236,13 +243,12 @@ fn greedy(paths: &[CarryingPath], buffer: f64) -> Result<Carried, ModelError> {
     Ok(Carried { bytes_per_sec: (all.bytes_per_sec * best.bytes_per_sec).sqrt(), ..all })
 }
 
-/// The share of what is carried that comes from paths with this limit.
-fn share_of(carried: &Carried, taken: &[(CarryingPath, Limit)], limit: Limit) -> f64 {
-    let sum = |all: bool| -> f64 {
-        let used = carried.paths.iter().map(|&index| &taken[index]);
-        used.filter(|(_, of)| all || *of == limit).map(|(path, _)| path.bytes_per_sec).sum()
-    };
-    sum(false) / sum(true)
+/// The share that paths whose losses limit them have of the rates of those that are used. Not of what
+/// is carried: of that they have little.
+fn lossy_share(carried: &Carried, paths: &[ModelPath], taken: &[(CarryingPath, Limit)]) -> f64 {
+    let rate = |&index: &usize| paths[index].rate.bytes_per_sec();
+    let lossy = carried.paths.iter().filter(|&&index| taken[index].1 == Limit::Loss);
+    lossy.map(rate).sum::<f64>() / carried.paths.iter().map(rate).sum::<f64>()
 }
 
 /// What the congestion control takes of a path, and what limits it.

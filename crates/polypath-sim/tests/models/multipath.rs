@@ -67,5 +67,5 @@ fn table(sets: &[Bonded]) -> (String, Vec<[f64; 2]>) {
 fn bonds() {
     let (text, measured) = table(&bonded(HELD_OUT));
     golden("models_bond.txt", &text);
-    assert_eq!(measured, SCHEDULERS.map(|(_, family)| family.measured()));
+    assert_eq!(measured, SCHEDULERS.map(|(_, family)| family.measured().unwrap()));
 }

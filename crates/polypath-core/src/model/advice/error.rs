@@ -5,9 +5,27 @@ use crate::model::ModelError;
 /// A question that is impossible, or contradicts itself.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AdviceError {
-    /// Of a link, or of the receive buffer.
+    /// Of the number of links.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// Of a link.
+    #[error("{link}: {error}")]
+    Link {
+        /// The link.
+        link: String,
+        /// What is wrong with it.
+        error: ModelError,
+    },
+    /// A receive buffer that no bond has.
+    #[error(
+        "the receive buffer is {given} bytes; allowed: from {least}, the least that bonds have"
+    )]
+    ReceiveBuffer {
+        /// The buffer.
+        given: u64,
+        /// The least one.
+        least: u64,
+    },
     /// A cost that is none.
     #[error("the cost per GB of {link} is {given}; allowed: from 0")]
     Cost {

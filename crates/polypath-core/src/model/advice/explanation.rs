@@ -1,6 +1,6 @@
 //! The advice in words, made from its numbers.
 
-use super::{Advisor, Choice, Goal};
+use super::{AdviceQuestion, Advisor, Choice, Goal};
 use crate::model::Limit;
 use polypath_units::Bandwidth;
 
@@ -14,7 +14,7 @@ pub(super) fn paragraph(
 ) -> String {
     let sentences = [
         Some(what(advisor, choice)),
-        Some(why(advisor.question.goal, choice)),
+        Some(why(advisor.question, choice)),
         beside_alone(advisor, choice, alone),
         runner_up.map(|second| next(advisor, second)),
         spare(advisor, choice),
@@ -29,10 +29,13 @@ pub(super) fn rate(bytes_per_sec: f64) -> String {
 }
 
 fn what(advisor: &Advisor, choice: &Choice) -> String {
-    let [from, to] = choice.interval.map(rate);
+    let how_sure = match choice.interval {
+        Some([from, to]) => format!("{} to {} in eight of ten simulations", rate(from), rate(to)),
+        None => "which no simulation was held against".to_owned(),
+    };
     format!(
         "Use {} with the scheduler {}, the congestion control {} and a receive buffer of {:.1} MB: \
-         {} are predicted, {from} to {to} in eight of ten simulations.",
+         {} are predicted, {how_sure}.",
         advisor.names(&choice.links),
         choice.scheduler,
         choice.congestion,
@@ -41,18 +44,22 @@ fn what(advisor: &Advisor, choice: &Choice) -> String {
     )
 }
 
-fn why(goal: Goal, choice: &Choice) -> String {
-    match goal {
-        Goal::Throughput => "No other links are predicted to be faster.".to_owned(),
+fn why(question: &AdviceQuestion, choice: &Choice) -> String {
+    let within = match question.cap_per_gb {
+        Some(cap) => format!(" that costs at most {cap} per GB"),
+        None => String::new(),
+    };
+    match question.goal {
+        Goal::Throughput => format!("No other choice{within} is predicted to be faster."),
         Goal::Latency => format!(
-            "In the 99th percentile data is delivered in order after {:.0} ms; no choice is \
+            "In the 99th percentile data is delivered in order after {:.0} ms; no choice{within} is \
              predicted to be quicker by more than a twentieth.",
             choice.delay.as_secs_f64() * 1e3
         ),
         Goal::Reliability => match choice.links[..] {
             [_] => "Nothing is left if the link dies.".to_owned(),
             _ => format!(
-                "Whichever link dies, {} are left; no choice leaves more.",
+                "Whichever link dies, at least {} are left; no choice{within} leaves more.",
                 rate(choice.surviving_bytes_per_sec)
             ),
         },

@@ -18,7 +18,7 @@
 //! that the truth lies between the bounds. Where the buffer is no limit all three are the sum.
 
 use super::link_set::LinkSet;
-use super::{AdviceLink, Limit, PathControl};
+use super::{AdviceLink, AdviceQuestion, Limit, PathControl};
 use crate::model::multipath::{AheadPath, MultipathOptions, USED_OF_WINDOW, ahead, taken};
 use crate::model::{ModelError, ModelPath};
 use crate::scheduler::SchedulerKind;
@@ -28,9 +28,6 @@ const RARE: f64 = 0.01;
 /// What stands in the queue of a busy link, in propagation times there and back: the quanta and the
 /// allowance for ACK aggregation of the bond's own control.
 const STANDING: f64 = 0.1;
-/// The least receive buffer that bonds have (docs/protocol.md).
-const LEAST_BUFFER: u64 = 64 << 10;
-
 /// So many times what links carry while the longest hole of any stands is enough for a receive buffer.
 /// With 2, losses of small links still held up a large one: 2 and 3 Mbit/s beside 87 Mbit/s, 240 ms
 /// carried 81 Mbit/s through 8.4 MB, 86 through 10.2.
@@ -45,6 +42,8 @@ pub(super) struct Prepared {
     /// Share of packets lost.
     pub(super) loss: f64,
     pub(super) cost: Option<f64>,
+    /// What the link could carry of payload.
+    pub(super) most: f64,
     rtt: f64,
     limit: Limit,
 }
@@ -64,14 +63,15 @@ pub(super) struct Forecast {
 
 impl Prepared {
     pub(super) fn new(link: &AdviceLink, control: PathControl) -> Result<Self, ModelError> {
-        let ModelPath { rtt, loss, .. } = link.path;
-        let (carrying, limit) =
-            taken(&link.path, &MultipathOptions { control, ..MultipathOptions::BOND })?;
+        let ModelPath { rate, rtt, loss, .. } = link.path;
+        let options = MultipathOptions { control, ..MultipathOptions::BOND };
+        let (carrying, limit) = taken(&link.path, &options)?;
         Ok(Self {
             rate: carrying.bytes_per_sec,
             hole: carrying.rtt_secs,
             loss,
             cost: link.cost_per_gb,
+            most: options.payload_of(rate),
             rtt: rtt.as_secs_f64(),
             limit,
         })
@@ -94,19 +94,21 @@ impl Forecast {
     /// The receive buffer to have: what is enough, to the next power of two, within what may be.
     pub(super) fn buffer(&self, most: u64) -> u64 {
         // Beyond 2^63 bytes the conversion saturates.
-        let enough = (self.enough as u64).max(LEAST_BUFFER).checked_next_power_of_two();
+        let least = AdviceQuestion::LEAST_RECEIVE_BUFFER;
+        let enough = (self.enough as u64).max(least).checked_next_power_of_two();
         enough.map_or(most, |enough| enough.min(most))
     }
 }
 
 /// The 10th and the 90th percentile of what simulations gave over what was predicted on the 42 sets of
 /// the fit: of all links with EDPF, of many choices with the others. Not measured for copies on all
-/// links, which are taken for `low_rtt`.
-pub(super) const fn measured(scheduler: SchedulerKind) -> [f64; 2] {
+/// links.
+pub(super) const fn measured(scheduler: SchedulerKind) -> Option<[f64; 2]> {
     match scheduler {
-        SchedulerKind::Edpf => [0.91, 1.01],
-        SchedulerKind::Fps => [0.89, 1.30],
-        _ => [0.71, 1.60],
+        SchedulerKind::Edpf => Some([0.91, 1.01]),
+        SchedulerKind::Fps => Some([0.89, 1.30]),
+        SchedulerKind::LowRtt => Some([0.71, 1.60]),
+        _ => None,
     }
 }
 
@@ -136,15 +138,17 @@ fn spread(used: &[Prepared], scheduler: SchedulerKind, buffer: f64) -> Forecast 
         _ => 1.28 * mixed(half(), 0.7, slowest_bound(used, buffer / 2.0)),
     };
     let bytes_per_sec = found.min(sum);
-    let lossy: f64 =
-        used.iter().filter(|link| link.limit == Limit::Loss).map(|link| link.rate).sum();
+    // By what they could carry: of what they do carry, links that losses hold down have little.
+    let could = |link: &Prepared| link.most;
+    let lossy: f64 = used.iter().filter(|link| link.limit == Limit::Loss).map(could).sum();
+    let all: f64 = used.iter().map(could).sum();
     let delay = used
         .iter()
         .map(|link| link.one_way() + if link.often_loses(link.loss) { link.rtt } else { 0.0 });
     let cost = |link: &Prepared| link.cost.map(|cost| cost * link.rate / sum);
     Forecast {
         bytes_per_sec,
-        limit: limit(bytes_per_sec < 0.99 * sum, lossy > 0.5 * sum),
+        limit: limit(bytes_per_sec < 0.99 * sum, lossy > 0.5 * all),
         delay: delay.fold(0.0, f64::max),
         cost: used.iter().map(cost).sum(),
         enough: ENOUGH * sum * used.iter().map(|link| link.hole).fold(0.0, f64::max),

@@ -12,7 +12,7 @@ mod goal;
 mod link_set;
 mod ranking;
 
-use super::error::{ModelError, positive};
+use super::error::ModelError;
 use super::tunnel::MOST_LINKS;
 use super::{Limit, ModelPath, PathControl};
 use crate::congestion::CongestionKind;
@@ -54,12 +54,17 @@ pub struct AdviceLink {
 pub struct AdviceQuestion {
     /// The links, 1 to 64.
     pub links: Vec<AdviceLink>,
-    /// The largest receive buffer that may be, in bytes.
+    /// The largest receive buffer that may be, in bytes, from [`Self::LEAST_RECEIVE_BUFFER`] on.
     pub receive_buffer: u64,
     /// What is wanted most.
     pub goal: Goal,
     /// The most that a GB may cost.
     pub cap_per_gb: Option<f64>,
+}
+
+impl AdviceQuestion {
+    /// The least receive buffer that bonds have (docs/protocol.md section 4.2), in bytes.
+    pub const LEAST_RECEIVE_BUFFER: u64 = 64 << 10;
 }
 
 /// Some links, how they are used, and what is expected of that.
@@ -75,8 +80,9 @@ pub struct Choice {
     pub receive_buffer: u64,
     /// Goodput of a long transfer.
     pub bytes_per_sec: f64,
-    /// The 10th and the 90th percentile of what simulations gave where this was predicted.
-    pub interval: [f64; 2],
+    /// The 10th and the 90th percentile of what simulations gave where this was predicted, at most
+    /// what the links can carry. `None` where nothing was simulated: with copies on all links.
+    pub interval: Option<[f64; 2]>,
     /// What keeps it from being faster.
     pub limit: Limit,
     /// Until data is delivered in order, in the 99th percentile.
@@ -125,7 +131,7 @@ pub struct Added {
 pub fn advise(question: &AdviceQuestion) -> Result<Advice, AdviceError> {
     let advisor = Advisor::new(question)?;
     let choices = advisor.allowed()?;
-    let finalists = finalists(question.goal, &choices, &advisor.prepared[0]);
+    let finalists = finalists(question.goal, &choices, &advisor.prepared);
     let mut finalists = finalists.iter().map(|candidate| advisor.describe(candidate));
     let choice = finalists.next().ok_or_else(no_link)?;
     let others: Vec<_> = finalists.collect();
@@ -159,12 +165,20 @@ struct Advisor<'a> {
     prepared: [Vec<Prepared>; 2],
 }
 
+/// Which of [`CONTROLS`] it is.
+fn control_of(congestion: CongestionKind) -> usize {
+    usize::from(congestion != CONTROLS[0].1)
+}
+
 impl<'a> Advisor<'a> {
     fn new(question: &'a AdviceQuestion) -> Result<Self, AdviceError> {
         check(question)?;
         let with = |(control, _): (PathControl, CongestionKind)| {
-            let prepared = |link: &AdviceLink| Prepared::new(link, control);
-            question.links.iter().map(prepared).collect::<Result<Vec<_>, ModelError>>()
+            let prepared = |link: &AdviceLink| {
+                let of_link = |error| AdviceError::Link { link: link.name.clone(), error };
+                Prepared::new(link, control).map_err(of_link)
+            };
+            question.links.iter().map(prepared).collect::<Result<Vec<_>, AdviceError>>()
         };
         let [own, other] = CONTROLS.map(with);
         Ok(Self { question, prepared: [own?, other?] })
@@ -183,10 +197,20 @@ impl<'a> Advisor<'a> {
         // Not whether there is a cap: what is looked at must be the same with it and without.
         let free = self.question.links.iter().all(|link| link.cost_per_gb.is_none());
         let only_rate = free && self.question.goal == Goal::Throughput;
-        let sets = candidates(&self.prepared[0], only_rate);
+        let sets = candidates(&self.better(), only_rate);
         let mut choices: Vec<_> = sets.into_iter().flat_map(with).collect();
         no_slower_with_more(&mut choices);
         choices
+    }
+
+    /// Each link with the control that is better for it alone.
+    fn better(&self) -> Vec<Prepared> {
+        let [own, other] = &self.prepared;
+        let better = |(own, other): (&Prepared, &Prepared)| match other.rate > CLEARLY * own.rate {
+            true => *other,
+            false => *own,
+        };
+        own.iter().zip(other).map(better).collect()
     }
 
     /// The choices that the cap allows; at least one.
@@ -247,7 +271,7 @@ impl<'a> Advisor<'a> {
             congestion: *congestion,
             receive_buffer: forecast.buffer(self.question.receive_buffer),
             bytes_per_sec: rate,
-            interval: forecast::measured(*scheduler).map(|ratio| ratio * rate),
+            interval: self.interval(*set, *scheduler, rate),
             limit: forecast.limit,
             delay: Duration::try_from_secs_f64(forecast.delay).unwrap_or(Duration::MAX),
             surviving_bytes_per_sec: *surviving,
@@ -256,13 +280,20 @@ impl<'a> Advisor<'a> {
         }
     }
 
+    /// Where what is predicted lay in simulations, at most what the links can carry.
+    fn interval(&self, set: LinkSet, scheduler: SchedulerKind, rate: f64) -> Option<[f64; 2]> {
+        let most: f64 = set.links().map(|link| self.prepared[0][link].most).sum();
+        let measured = forecast::measured(scheduler)?;
+        Some(measured.map(|ratio| (ratio * rate).min(most)))
+    }
+
     /// The links that add nothing, from the slowest on.
     fn spare(&self, candidate: &Candidate) -> Vec<usize> {
         let &Candidate { set, scheduler, congestion, forecast, .. } = candidate;
         if scheduler == SchedulerKind::Redundant {
             return Vec::new();
         }
-        let control = usize::from(congestion != CONTROLS[0].1);
+        let control = control_of(congestion);
         let mut links: Vec<_> = set.links().collect();
         let rate = |link: &usize| self.prepared[control][*link].rate;
         links.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
@@ -313,8 +344,12 @@ fn check(question: &AdviceQuestion) -> Result<(), AdviceError> {
         given if given > MOST_LINKS => {
             return Err(ModelError::TooManyLinks { given, most: MOST_LINKS }.into());
         }
-        _ => positive("the receive buffer in bytes", question.receive_buffer as f64)?,
-    };
+        _ => {}
+    }
+    let (given, least) = (question.receive_buffer, AdviceQuestion::LEAST_RECEIVE_BUFFER);
+    if given < least {
+        return Err(AdviceError::ReceiveBuffer { given, least });
+    }
     if let Some(given) = question.cap_per_gb.filter(|&cap| !is_cost(cap)) {
         return Err(AdviceError::Cap { given });
     }

@@ -1,8 +1,8 @@
 //! Which of several choices is the best for a goal.
 
-use super::Goal;
 use super::forecast::{Forecast, Prepared};
 use super::link_set::LinkSet;
+use super::{Goal, control_of};
 use crate::congestion::CongestionKind;
 use crate::scheduler::SchedulerKind;
 
@@ -36,8 +36,9 @@ impl Candidate {
         if other.forecast.bytes_per_sec > self.forecast.bytes_per_sec { other } else { self }
     }
 
-    /// Whether it is the same scheduler over links that differ by little.
-    fn is_like(&self, other: &Self, links: &[Prepared]) -> bool {
+    /// Whether it is the same scheduler over links that differ by little, with this one's control.
+    fn is_like(&self, other: &Self, links: &[Vec<Prepared>; 2]) -> bool {
+        let links = &links[control_of(self.congestion)];
         let rate = |set: LinkSet| set.links().map(|link| links[link].rate).sum::<f64>();
         self.scheduler == other.scheduler
             && rate(self.set.difference(other.set)) <= LIKE * rate(self.set)
@@ -45,20 +46,21 @@ impl Candidate {
 
     /// The larger, number by number, the better. A total order that knows nothing of caps, so that a
     /// cap never leads to something dearer.
-    fn merit(&self, goal: Goal) -> [f64; 4] {
+    fn merit(&self, goal: Goal) -> [f64; 5] {
         let Forecast { bytes_per_sec, delay, cost, .. } = self.forecast;
         let (many, rate) = (self.set.len() as f64, step(bytes_per_sec, EQUAL_RATES));
         let few = -many;
+        // What the others give is predicted too badly to prefer them unseen, but for what copies do
+        // for the delay.
+        let ships = f64::from(self.scheduler == SchedulerKind::Edpf);
         match goal {
-            // What the others give is predicted too badly to prefer them unseen. And a link that is left
-            // out here cannot help EDPF, which would leave it out itself.
-            Goal::Throughput => {
-                let ships = f64::from(self.scheduler == SchedulerKind::Edpf);
-                [ships, rate, many, bytes_per_sec]
+            // A link that is left out here cannot help EDPF, which would leave it out itself.
+            Goal::Throughput => [ships, rate, many, 0.0, bytes_per_sec],
+            Goal::Latency => [-step(delay, EQUAL_DELAYS), ships, rate, few, bytes_per_sec],
+            Goal::Reliability => {
+                [ships, step(self.surviving, EQUAL_RATES), rate, few, bytes_per_sec]
             }
-            Goal::Latency => [-step(delay, EQUAL_DELAYS), rate, few, bytes_per_sec],
-            Goal::Reliability => [step(self.surviving, EQUAL_RATES), rate, few, bytes_per_sec],
-            Goal::Cost => [-cost.unwrap_or(f64::INFINITY), rate, few, bytes_per_sec],
+            Goal::Cost => [-cost.unwrap_or(f64::INFINITY), ships, rate, few, bytes_per_sec],
         }
     }
 }
@@ -85,7 +87,7 @@ pub(super) fn best<'c>(
     goal: Goal,
     choices: impl IntoIterator<Item = &'c Candidate>,
 ) -> Option<&'c Candidate> {
-    let better = |best: (&'c Candidate, [f64; 4]), next: (&'c Candidate, [f64; 4])| {
+    let better = |best: (&'c Candidate, [f64; 5]), next: (&'c Candidate, [f64; 5])| {
         let order = next.1.iter().zip(&best.1).map(|(next, best)| next.total_cmp(best));
         if order.fold(core::cmp::Ordering::Equal, core::cmp::Ordering::then).is_gt() {
             next
@@ -99,7 +101,11 @@ pub(super) fn best<'c>(
 
 /// The best one, then the next best that is not like any before. For throughput three with each
 /// scheduler, and links that may be better alone; otherwise two in all.
-pub(super) fn finalists(goal: Goal, choices: &[Candidate], links: &[Prepared]) -> Vec<Candidate> {
+pub(super) fn finalists(
+    goal: Goal,
+    choices: &[Candidate],
+    links: &[Vec<Prepared>; 2],
+) -> Vec<Candidate> {
     let mut left = choices.to_vec();
     let mut found: Vec<Candidate> = Vec::new();
     while let Some(&next) = best(goal, &left) {

@@ -35,17 +35,17 @@ impl FromStr for LinkCost {
     }
 }
 
-/// The cost of each link, the last one said of it. `other` is a name that no link needs to have.
+/// The cost of each link, the last one said of it. `other` is a name besides.
 ///
 /// # Errors
 /// When a cost is said of a link that there is not.
 pub(super) fn of_links(
     costs: &[LinkCost],
     names: &[&str],
-    other: &str,
+    other: Option<&str>,
 ) -> Result<Vec<Option<f64>>, UsageError> {
     let mut found = vec![None; names.len()];
-    for LinkCost { link, per_gb } in costs.iter().filter(|cost| cost.link != other) {
+    for LinkCost { link, per_gb } in costs.iter().filter(|cost| other != Some(&cost.link)) {
         let named = names.iter().position(|name| name == link);
         let numbered = link
             .parse::<usize>()
@@ -53,7 +53,8 @@ pub(super) fn of_links(
             .and_then(|number| number.checked_sub(1))
             .filter(|&at| at < names.len());
         let at = named.or(numbered).ok_or_else(|| {
-            let (names, count) = (names.join(", "), names.len());
+            let count = names.len();
+            let names = names.iter().copied().chain(other).collect::<Vec<_>>().join(", ");
             UsageError::new(format!(
                 "--cost names no link {link:?}; allowed: {names}, or 1 to {count}"
             ))
@@ -70,7 +71,7 @@ mod tests {
     #[test]
     fn costs_are_of_links_by_name_or_number() {
         let costs = ["wifi=0", "1=8.5", "added=3"].map(|text| text.parse::<LinkCost>().unwrap());
-        let found = of_links(&costs, &["lte", "wifi", "5g"], "added").unwrap();
+        let found = of_links(&costs, &["lte", "wifi", "5g"], Some("added")).unwrap();
         assert_eq!(found, [Some(8.5), Some(0.0), None]);
     }
 
@@ -80,9 +81,9 @@ mod tests {
             let error = wrong.parse::<LinkCost>().unwrap_err().to_string();
             assert!(error.contains(&format!("{wrong:?}")), "{error}");
         }
-        for unknown in ["sat=1", "0=1", "3=1"] {
+        for unknown in ["sat=1", "0=1", "3=1", "added=1"] {
             let cost = unknown.parse::<LinkCost>().unwrap();
-            let error = of_links(&[cost], &["lte", "wifi"], "added").unwrap_err().to_string();
+            let error = of_links(&[cost], &["lte", "wifi"], None).unwrap_err().to_string();
             assert!(error.contains("allowed: lte, wifi, or 1 to 2"), "{error}");
         }
     }

@@ -40,6 +40,9 @@ fn link(path: &PathReport) -> Result<ModelLink, String> {
     if path.state != "active" {
         return Err(format!("it is {}", path.state));
     }
+    if path.loss >= 1.0 {
+        return Err("it has lost all that was sent of late".to_owned());
+    }
     let rate = Bandwidth::from_mbit_per_sec(path.mbit_s);
     let min_rtt = path.min_rtt_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
     match min_rtt.filter(|_| rate > Bandwidth::ZERO) {
@@ -78,6 +81,7 @@ mod tests {
             path("idle", "active", "30.0", 0.0),
             path("new", "active", "null", 1.0),
             path("dead", "failed", "30.0", 9.0),
+            path("deaf", "active", "30.0", 9.0).replace("0.01", "1.0"),
         ];
         let links = measured(&status(&paths.join(","))).unwrap();
         assert_eq!(links.len(), 1);

@@ -14,7 +14,7 @@ use polypath_sim::run::Plan;
 use polypath_sim::scenario::Scenario;
 use polypath_units::ByteCount;
 
-use super::model::ModelLink;
+use super::model::{ModelLink, receive_buffer};
 use super::runs::Finished;
 use crate::config::{UsageError, control_socket};
 use crate::output;
@@ -38,10 +38,10 @@ pub struct AdviseOptions {
     #[arg(long, value_name = "RATE,DELAY[,LOSS]")]
     link: Vec<ModelLink>,
     /// The paths of a running edge as it has measured them, by its control socket
-    #[arg(long, value_name = "SOCKET", num_args = 0..=1, default_missing_value = "")]
-    live: Option<PathBuf>,
+    #[arg(long, value_name = "SOCKET")]
+    live: Option<Option<PathBuf>>,
     /// Override a value of the scenario, such as path.lte.delay=50ms
-    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["link", "live"])]
     set: Vec<String>,
     /// What is wanted most: throughput, latency, reliability or cost
     #[arg(long, value_name = "GOAL", default_value_t)]
@@ -54,7 +54,7 @@ pub struct AdviseOptions {
     #[arg(long, value_name = "COST", allow_negative_numbers = true)]
     cap: Option<f64>,
     /// The largest receive buffer that may be
-    #[arg(long, value_name = "SIZE", default_value = "16 MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "16 MiB", value_parser = receive_buffer)]
     receive_buffer: ByteCount,
     /// Say what this link more would bring; several are looked at one by one
     #[arg(long, value_name = "RATE,DELAY[,LOSS]")]
@@ -102,8 +102,7 @@ impl AdviseOptions {
             return Ok(ModelLink::of_scenario(&plan));
         }
         if let Some(socket) = &self.live {
-            let named = (!socket.as_os_str().is_empty()).then(|| socket.clone());
-            return live::links(&named.unwrap_or_else(control_socket));
+            return live::links(&socket.clone().unwrap_or_else(control_socket));
         }
         let named = |(number, link): (usize, &ModelLink)| {
             let mut link = link.clone();
@@ -115,7 +114,8 @@ impl AdviseOptions {
 
     fn question(&self, links: &[ModelLink]) -> anyhow::Result<AdviceQuestion> {
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-        let costs = cost::of_links(&self.cost, &names, ADDED)?;
+        let other = (!self.add.is_empty()).then_some(ADDED);
+        let costs = cost::of_links(&self.cost, &names, other)?;
         let link = |(link, cost_per_gb): (&ModelLink, Option<f64>)| AdviceLink {
             name: link.name.clone(),
             path: link.path(),

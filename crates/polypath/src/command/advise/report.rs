@@ -21,6 +21,8 @@ pub(super) struct Report {
     /// The fastest link alone.
     alone: ChoiceReport,
     explanation: String,
+    /// What the simulation says of it, if there was one.
+    verdict: Option<String>,
     /// What each link of `--add` would bring.
     added: Vec<AddedReport>,
 }
@@ -41,8 +43,9 @@ struct ChoiceReport {
     congestion: &'static str,
     receive_buffer_bytes: u64,
     mbit_s: f64,
-    from_mbit_s: f64,
-    to_mbit_s: f64,
+    /// None where nothing was simulated.
+    from_mbit_s: Option<f64>,
+    to_mbit_s: Option<f64>,
     limit: &'static str,
     delay_ms: f64,
     surviving_mbit_s: f64,
@@ -85,12 +88,14 @@ impl Report {
             cost_per_gb: asked,
         };
         let costs = question.links.iter().map(|link| link.cost_per_gb);
+        let advised = advised(question.goal, &choices);
         Self {
+            verdict: verdict(question.goal, &advised, &choices),
             links: links.iter().zip(costs).map(cost).collect(),
             goal: question.goal.name(),
             cap_per_gb: question.cap_per_gb,
             receive_buffer_bytes: question.receive_buffer,
-            advised: advised(question.goal, &choices),
+            advised,
             choices,
             alone,
             explanation: advice.explanation.clone(),
@@ -105,7 +110,9 @@ impl Report {
             text += &format!("  {number}  {}{cost}\n", link.describe());
         }
         text += &format!("\n{}\n\n{}", self.explanation, self.table());
-        text += &self.verdict();
+        if let Some(verdict) = &self.verdict {
+            text += &format!("\n{verdict}\n");
+        }
         for added in &self.added {
             text += &format!("\n{}\n", added.explanation);
         }
@@ -123,21 +130,22 @@ impl Report {
             .collect();
         output::columns(&rows, 4)
     }
+}
 
-    /// What the simulation changes.
-    fn verdict(&self) -> String {
-        let Some(rate) = self.advised.simulated_mbit_s else { return String::new() };
-        let seconds = Trial::WARM_UP_SECS + Trial::MEASURED_SECS;
-        let how = format!("Simulated for {seconds} s, the last {} s count.", Trial::MEASURED_SECS);
-        let ChoiceReport { names, scheduler, .. } = &self.advised;
-        match self.choices.first() == Some(&self.advised) {
-            true => format!("\n{how} The choice stands, with {rate:.1} Mbit/s.\n"),
-            false => format!(
-                "\n{how} Better than the choice is {} with {scheduler}, {rate:.1} Mbit/s: use that.\n",
-                names.join(" + ")
-            ),
-        }
-    }
+/// What the simulation changes. It measures goodput: nothing for other goals.
+fn verdict(goal: Goal, advised: &ChoiceReport, choices: &[ChoiceReport]) -> Option<String> {
+    let rate = advised.simulated_mbit_s?;
+    let seconds = Trial::WARM_UP_SECS + Trial::MEASURED_SECS;
+    let how = format!("Simulated for {seconds} s, the last {} s count.", Trial::MEASURED_SECS);
+    let ChoiceReport { names, scheduler, .. } = advised;
+    Some(match (goal, choices.first() == Some(advised)) {
+        (Goal::Throughput, true) => format!("{how} The choice stands, with {rate:.1} Mbit/s."),
+        (Goal::Throughput, false) => format!(
+            "{how} Better than the choice is {} with {scheduler}, {rate:.1} Mbit/s: use that.",
+            names.join(" + ")
+        ),
+        _ => format!("{how} The choice has {rate:.1} Mbit/s; its {goal} was not measured."),
+    })
 }
 
 /// The choice of the model, or for throughput the one that was the fastest in simulation.
@@ -168,8 +176,8 @@ impl ChoiceReport {
             congestion: choice.congestion.name(),
             receive_buffer_bytes: choice.receive_buffer,
             mbit_s: mbit_s(choice.bytes_per_sec),
-            from_mbit_s: mbit_s(choice.interval[0]),
-            to_mbit_s: mbit_s(choice.interval[1]),
+            from_mbit_s: choice.interval.map(|[from, _]| mbit_s(from)),
+            to_mbit_s: choice.interval.map(|[_, to]| mbit_s(to)),
             limit: choice.limit.name(),
             delay_ms: choice.delay.as_secs_f64() * 1e3,
             surviving_mbit_s: mbit_s(choice.surviving_bytes_per_sec),
@@ -181,6 +189,7 @@ impl ChoiceReport {
 
     fn cells(&self, title: &str) -> [String; 9] {
         let rate = |value: f64| format!("{value:.2}");
+        let known = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), rate);
         let links: Vec<_> = self.links.iter().map(usize::to_string).collect();
         [
             title.to_owned(),
@@ -188,9 +197,9 @@ impl ChoiceReport {
             self.scheduler.to_owned(),
             self.congestion.to_owned(),
             rate(self.mbit_s),
-            rate(self.from_mbit_s),
-            rate(self.to_mbit_s),
-            self.simulated_mbit_s.map_or_else(|| "-".to_owned(), rate),
+            known(self.from_mbit_s),
+            known(self.to_mbit_s),
+            known(self.simulated_mbit_s),
             self.limit.to_owned(),
         ]
     }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use polypath_core::model::ModelPath;
 use polypath_link::{LeafQueue, LinkConfig, QueueConfig, QueueLimit};
+use polypath_sim::Direction;
 use polypath_sim::run::Plan;
-use polypath_sim::topology::{Edge, LinkId, Topology};
+use polypath_sim::topology::{Edge, Route, Topology};
 use polypath_units::{Bandwidth, parse_duration};
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub struct ModelLink {
     pub name: String,
     #[serde(rename = "rate_mbit_s", serialize_with = "mbit_s")]
     rate: Bandwidth,
-    /// One way.
+    /// Half of the way there and back.
     #[serde(rename = "delay_s", serialize_with = "seconds")]
     delay: Duration,
     /// From 0 to below 1.
@@ -106,23 +107,29 @@ impl ModelLink {
         ModelPath { rate: self.rate, rtt, loss: self.loss, queue_bytes }
     }
 
-    /// The paths of a scenario's first connection, from the host that opens it.
+    /// The paths of a scenario's first connection, in the direction of its first flow: links may be
+    /// another way up than down.
     pub(in crate::command) fn of_scenario(plan: &Plan) -> Vec<Self> {
-        let topology = plan.topology();
-        let routes = plan.connections().first().into_iter().flat_map(|planned| &planned.routes);
-        routes.map(|route| Self::of_edges(&route.0, topology)).collect()
+        let Some(planned) = plan.connections().first() else { return Vec::new() };
+        let flow = plan.flows_of(planned).next();
+        let direction = flow.map_or(Direction::Up, |(_, flow)| flow.direction);
+        let routes = planned.routes.iter();
+        routes.map(|route| Self::of_route(route, direction, plan.topology())).collect()
     }
 
-    /// A path over these links: the slowest one is its rate and its queue.
-    fn of_edges(links: &[LinkId], topology: &Topology) -> Self {
-        let edges: Vec<&Edge> = links.iter().map(|&link| topology.edge(link)).collect();
-        let rate_of = |edge: &&Edge| edge.config.rate.reference();
-        let slowest = edges.iter().copied().min_by_key(|edge| rate_of(edge));
-        let arrives: f64 = edges.iter().map(|edge| 1.0 - edge.config.loss.mean()).product();
+    /// A path over these links and back: the slowest one that data takes is its rate and its queue.
+    fn of_route(route: &Route, direction: Direction, topology: &Topology) -> Self {
+        let back = topology.back(route);
+        let edges = |way: &Route| way.0.iter().map(|&link| topology.edge(link)).collect::<Vec<_>>();
+        let delay = |way: &Route| edges(way).iter().map(|edge| edge.config.delay).sum::<Duration>();
+        let data = edges(if direction == Direction::Up { route } else { &back });
+        let rate_of = |edge: &Edge| edge.config.rate.reference();
+        let slowest = data.iter().copied().min_by_key(|edge| rate_of(edge));
+        let arrives: f64 = data.iter().map(|edge| 1.0 - edge.config.loss.mean()).product();
         Self {
-            name: edges.first().map_or_else(String::new, |edge| edge.name.clone()),
-            rate: slowest.map_or(Bandwidth::ZERO, |edge| rate_of(&edge)),
-            delay: edges.iter().map(|edge| edge.config.delay).sum(),
+            name: topology.name_of(route),
+            rate: slowest.map_or(Bandwidth::ZERO, rate_of),
+            delay: (delay(route) + delay(&back)) / 2,
             loss: 1.0 - arrives,
             queue_bytes: slowest.and_then(|edge| queue_bytes(&edge.config)),
         }
@@ -139,8 +146,8 @@ fn queue_bytes(config: &LinkConfig) -> Option<f64> {
     match *limit {
         QueueLimit::Bytes(bytes) => Some(bytes as f64),
         QueueLimit::Packets(packets) => Some(packets as f64 * PACKET),
-        QueueLimit::Bdp { multiple, .. } => {
-            let rtt = 2.0 * config.delay.as_secs_f64();
+        QueueLimit::Bdp { multiple, rtt } => {
+            let rtt = rtt.unwrap_or(config.delay * 2).as_secs_f64();
             Some(multiple * config.rate.reference().bytes_per_sec() * rtt)
         }
     }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
+use polypath_core::model::AdviceQuestion;
 use polypath_sim::run::Plan;
 use polypath_sim::scenario::Scenario;
 use polypath_units::ByteCount;
 
-use crate::config::UsageError;
 use crate::output;
 pub use link::{ModelLink, ParseModelLinkError};
 use prediction::{Outlook, Question};
@@ -28,10 +28,10 @@ pub struct ModelOptions {
     #[arg(long, value_name = "RATE,DELAY[,LOSS]")]
     link: Vec<ModelLink>,
     /// Override a value of the scenario, such as path.lte.delay=50ms
-    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "link")]
     set: Vec<String>,
     /// The receive buffer
-    #[arg(long, value_name = "SIZE", default_value = "16 MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "16 MiB", value_parser = receive_buffer)]
     receive_buffer: ByteCount,
     /// The transfer that TCP through a tunnel is predicted for
     #[arg(long, value_name = "SIZE", default_value = "10 MB")]
@@ -51,12 +51,22 @@ pub fn run(options: &ModelOptions) -> anyhow::Result<ExitCode> {
         receive_buffer: options.receive_buffer,
         bytes: options.bytes,
     };
-    let outlook = Outlook::of(question).map_err(|error| UsageError::new(error.to_string()))?;
+    let outlook = Outlook::of(question)?;
     output::print(&match options.json {
         true => serde_json::to_string_pretty(&outlook)? + "\n",
         false => outlook.table(),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A size that a bond's receive buffer can have.
+pub(in crate::command) fn receive_buffer(text: &str) -> Result<ByteCount, String> {
+    let least = AdviceQuestion::LEAST_RECEIVE_BUFFER;
+    let size: ByteCount = text.parse().map_err(|error| format!("{error}"))?;
+    match size.get() >= least {
+        true => Ok(size),
+        false => Err(format!("{size} is below what bonds have at least; allowed: from {least} B")),
+    }
 }
 
 impl ModelOptions {

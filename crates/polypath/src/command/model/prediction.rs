@@ -8,6 +8,7 @@ use polypath_units::ByteCount;
 use serde::{Serialize, Serializer};
 
 use super::link::ModelLink;
+use crate::config::UsageError;
 use crate::output;
 
 /// Of up to so many links all sets are looked at, of more the best ones.
@@ -55,9 +56,10 @@ struct LinkSet {
 struct Prediction {
     kind: &'static str,
     mbit_s: f64,
-    /// Between these lay nine of ten, and one of ten, simulations of other links.
-    from_mbit_s: f64,
-    to_mbit_s: f64,
+    /// Between these lay eight of ten simulations of other links, at most what the links can carry;
+    /// none if nothing was simulated.
+    from_mbit_s: Option<f64>,
+    to_mbit_s: Option<f64>,
     /// What keeps it from being faster.
     limit: &'static str,
     /// The links that carry it.
@@ -65,15 +67,21 @@ struct Prediction {
 }
 
 impl Outlook {
-    pub(super) fn of(question: Question) -> Result<Self, ModelError> {
-        let paths: Vec<_> = question.links.iter().map(ModelLink::path).collect();
+    /// # Errors
+    /// Numbers that cannot be, with the link that has them.
+    pub(super) fn of(question: Question) -> Result<Self, UsageError> {
         let options = MultipathOptions {
             receive_buffer: question.receive_buffer.get(),
             ..MultipathOptions::BOND
         };
-        let sets = sets_of_interest(&paths, &options)?;
-        let look = |links: Vec<usize>| LinkSet::of(&links, &paths, &options, question.bytes.get());
-        let sets = sets.into_iter().map(look).collect::<Result<_, _>>()?;
+        let mut paths = Vec::new();
+        for link in &question.links {
+            let alone = path_rate(&link.path(), &options);
+            alone.map_err(|error| UsageError::new(format!("{}: {error}", link.name)))?;
+            paths.push(link.path());
+        }
+        let sets = link_sets(&paths, &options, question.bytes.get());
+        let sets = sets.map_err(|error| UsageError::new(error.to_string()))?;
         Ok(Self { question, sets })
     }
 
@@ -88,6 +96,15 @@ impl Outlook {
             [head].into_iter().chain(self.sets.iter().flat_map(LinkSet::rows)).collect();
         text + &output::columns(&rows, 2)
     }
+}
+
+fn link_sets(
+    paths: &[ModelPath],
+    options: &MultipathOptions,
+    bytes: u64,
+) -> Result<Vec<LinkSet>, ModelError> {
+    let sets = sets_of_interest(paths, options)?.into_iter();
+    sets.map(|links| LinkSet::of(&links, paths, options, bytes)).collect()
 }
 
 /// Each link; of a few links all sets, of many the best one, the best two and so on.
@@ -132,12 +149,13 @@ impl LinkSet {
         let row = |prediction: &Prediction| {
             let Prediction { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses } = prediction;
             let rate = |value: &f64| format!("{value:.2}");
+            let bound = |value: &Option<f64>| value.as_ref().map_or("-".to_owned(), rate);
             [
                 list(&self.links),
                 (*kind).to_owned(),
                 rate(mbit_s),
-                rate(from_mbit_s),
-                rate(to_mbit_s),
+                bound(from_mbit_s),
+                bound(to_mbit_s),
                 (*limit).to_owned(),
                 list(uses),
             ]
@@ -151,18 +169,14 @@ fn numbers(links: &[usize]) -> Vec<usize> {
     links.iter().map(|link| link + 1).collect()
 }
 
-impl Prediction {
-    fn new(
-        kind: &'static str,
-        bytes_per_sec: f64,
-        measured: [f64; 2],
-        limit: &'static str,
-        uses: Vec<usize>,
-    ) -> Self {
-        let mbit_s = bytes_per_sec * 8e-6;
-        let [from_mbit_s, to_mbit_s] = measured.map(|ratio| mbit_s * ratio);
-        Self { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses }
-    }
+/// What was predicted times what was measured over it, at most what the links can carry.
+fn interval(mbit_s: f64, measured: Option<[f64; 2]>, most: f64) -> [Option<f64>; 2] {
+    [0, 1].map(|end| Some((mbit_s * measured?[end]).min(most)))
+}
+
+/// What these links could carry of payload in Mbit/s.
+fn most(paths: &[ModelPath], options: &MultipathOptions) -> f64 {
+    paths.iter().map(|path| options.payload_of(path.rate) * 8e-6).sum()
 }
 
 fn bond(
@@ -177,8 +191,10 @@ fn bond(
     };
     let mut uses: Vec<_> = found.paths.iter().map(|&path| links[path]).collect();
     uses.sort_unstable();
-    let (rate, limit) = (found.bytes_per_sec, found.limit.name());
-    Ok(Prediction::new(kind, rate, family.measured(), limit, numbers(&uses)))
+    let mbit_s = found.bytes_per_sec * 8e-6;
+    let [from_mbit_s, to_mbit_s] = interval(mbit_s, family.measured(), most(paths, options));
+    let (limit, uses) = (found.limit.name(), numbers(&uses));
+    Ok(Prediction { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses })
 }
 
 fn tunnel(
@@ -202,14 +218,23 @@ fn tunnel(
         ..TunnelTransfer::default()
     };
     let found = tunnel_throughput(&chosen, &transfer)?;
-    let measured = TunnelTransfer::MEASURED;
-    let (rate, limit) = (found.bytes_per_sec, found.limit.name());
-    Ok(Prediction::new("tunnel", rate, measured, limit, numbers(links)))
+    let mbit_s = found.bytes_per_sec * 8e-6;
+    let packets = MultipathOptions {
+        segment_bytes: transfer.segment_bytes,
+        header_bytes: transfer.header_bytes,
+        ..MultipathOptions::MPTCP
+    };
+    let measured = Some(TunnelTransfer::MEASURED);
+    let [from_mbit_s, to_mbit_s] = interval(mbit_s, measured, most(paths, &packets));
+    let (kind, limit, uses) = ("tunnel", found.limit.name(), numbers(links));
+    Ok(Prediction { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polypath_units::Bandwidth;
+    use std::time::Duration;
 
     fn outlook(links: &[&str]) -> Outlook {
         let links = links.iter().map(|link| link.parse().unwrap()).collect();
@@ -228,6 +253,12 @@ mod tests {
         assert_eq!((both[2].limit, &both[2].uses), ("receive_buffer", &vec![1, 2]));
         assert!(both[1].mbit_s > 3.0 * both[2].mbit_s);
         assert!(both[0].from_mbit_s < both[0].to_mbit_s);
+        assert_eq!(
+            (both[3].kind, both[3].from_mbit_s, both[3].to_mbit_s),
+            ("redundant", None, None)
+        );
+        let alone = &outlook.sets[0].bond[0];
+        assert_eq!(alone.to_mbit_s, Some(90.0 * 1_400.0 / 1_472.0), "not 1.1 times that");
         let table = outlook.table();
         assert!(table.contains("1+2") && table.contains("receive_buffer"), "{table}");
     }
@@ -244,9 +275,12 @@ mod tests {
 
     #[test]
     fn impossible_numbers_are_named() {
-        let link = "1Mbit/s,10ms".parse().unwrap();
-        let [receive_buffer, bytes] = [0, 1].map(ByteCount::new);
+        let link = ModelLink::measured("lte".to_owned(), Bandwidth::ZERO, Duration::ZERO, 0.0);
+        let [receive_buffer, bytes] = [1 << 20, 1].map(ByteCount::new);
         let error = Outlook::of(Question { links: vec![link], receive_buffer, bytes }).unwrap_err();
-        assert!(error.to_string().contains("the receive buffer in bytes is 0"), "{error}");
+        assert!(
+            error.to_string().starts_with("lte: the rate of a link in bytes/s is 0"),
+            "{error}"
+        );
     }
 }
