@@ -53,8 +53,8 @@ impl Scenario {
     /// Reads a scenario file.
     #[staticmethod]
     fn load(file: PathBuf) -> PyResult<Self> {
-        let text = std::fs::read_to_string(&file).map_err(|source| {
-            of_scenario(&core::ScenarioError::Read { file: file.clone(), source })
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            of_scenario(&core::ScenarioError::Read { file: file.clone(), error })
         })?;
         Self::read(text, file, Vec::new(), Traces::new())
     }

@@ -92,7 +92,8 @@ impl BondConfig {
     }
 
     /// These settings with what the protocol demands at least.
-    pub(crate) fn raised_to_least(mut self) -> Self {
+    #[must_use]
+    pub fn raised_to_least(mut self) -> Self {
         self.receive_buffer = self.receive_buffer.max(LEAST_WINDOW);
         self.max_streams = self.max_streams.max(LEAST_STREAMS);
         self

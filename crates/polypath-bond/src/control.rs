@@ -1,6 +1,6 @@
 //! Reliable control messages: numbered, sent until acknowledged, in no particular order.
 
-use crate::codec::{Control, MAX_CONTROL_SPAN};
+use crate::codec::{Control, MAX_CONTROL_SPAN, StreamId};
 use crate::error::ProtocolError;
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
@@ -11,8 +11,14 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(crate) struct ControlSender {
     next: u64,
+    /// The end of the numbers that have been sent: messages are first sent in order.
+    sent_end: u64,
     unacked: BTreeMap<u64, Entry>,
     waiting: usize,
+    /// The limits of streams that have never been sent, and their numbers.
+    unsent_limits: BTreeMap<StreamId, u64>,
+    /// The highest limit on streams that has been sent, 0 before the first.
+    max_streams_sent: u64,
 }
 
 #[derive(Debug)]
@@ -23,8 +29,16 @@ struct Entry {
 }
 
 impl ControlSender {
-    /// Queues a message.
+    /// Queues a message. A stream's limit takes the place of one that has never been sent: else a
+    /// peer that acknowledges none could pile them up with what it sends.
     pub(crate) fn push(&mut self, message: Control) {
+        if let Control::MaxStreamData { id, .. } = message {
+            let seq = *self.unsent_limits.entry(id).or_insert(self.next);
+            if let Some(unsent) = self.unacked.get_mut(&seq) {
+                unsent.message = message;
+                return;
+            }
+        }
         self.unacked.insert(self.next, Entry { message, sent_at: None });
         self.next += 1;
         self.waiting += 1;
@@ -57,11 +71,24 @@ impl ControlSender {
     }
 
     pub(crate) fn on_sent(&mut self, seq: u64, now: Timestamp) {
-        if let Some(entry) = self.unacked.get_mut(&seq)
-            && entry.sent_at.replace(now).is_none()
-        {
+        let Some(entry) = self.unacked.get_mut(&seq) else { return };
+        if entry.sent_at.replace(now).is_none() {
             self.waiting -= 1;
         }
+        if seq < self.sent_end {
+            return;
+        }
+        self.sent_end = seq + 1;
+        match entry.message {
+            Control::MaxStreams { max } => self.max_streams_sent = self.max_streams_sent.max(max),
+            Control::MaxStreamData { id, .. } => drop(self.unsent_limits.remove(&id)),
+            _ => {}
+        }
+    }
+
+    /// The highest limit on streams that the peer may know, 0 if there was none.
+    pub(crate) fn max_streams_sent(&self) -> u64 {
+        self.max_streams_sent
     }
 
     /// The copy is lost: send the message again.
@@ -76,7 +103,7 @@ impl ControlSender {
     /// Acknowledges everything below `next` and in `ranges`. `on_acked` gets each message.
     ///
     /// # Errors
-    /// When a number is acknowledged that was never given.
+    /// When a number is acknowledged that was never sent.
     pub(crate) fn on_ack(
         &mut self,
         next: u64,
@@ -84,8 +111,8 @@ impl ControlSender {
         mut on_acked: impl FnMut(Control),
     ) -> Result<(), ProtocolError> {
         let highest = ranges.last().map_or(next, |range| range.end.max(next));
-        if highest > self.next {
-            return Err(ProtocolError::AckOfUnsent { acked: highest, sent: self.next });
+        if highest > self.sent_end {
+            return Err(ProtocolError::AckOfUnsent { acked: highest, sent: self.sent_end });
         }
         for range in core::iter::once(&(0..next)).chain(ranges) {
             while let Some((&seq, _)) = self.unacked.range(range.clone()).next() {
@@ -99,7 +126,7 @@ impl ControlSender {
 
     /// Sends again what has been unacknowledged for `timeout`: no hint of its loss ever came.
     pub(crate) fn on_timer(&mut self, now: Timestamp, timeout: Duration) {
-        for entry in self.unacked.values_mut() {
+        for (_, entry) in self.unacked.range_mut(..self.sent_end) {
             if entry.sent_at.is_some_and(|at| at + timeout <= now) {
                 entry.sent_at = None;
                 self.waiting += 1;
@@ -109,12 +136,19 @@ impl ControlSender {
 
     /// When [`Self::on_timer`] would find something.
     pub(crate) fn next_timer(&self, timeout: Duration) -> Option<Timestamp> {
-        self.unacked.values().filter_map(|entry| entry.sent_at).min().map(|at| at + timeout)
+        let sent = self.unacked.range(..self.sent_end);
+        sent.filter_map(|(_, entry)| entry.sent_at).min().map(|at| at + timeout)
     }
 
     /// Whether message `seq` has been acknowledged.
     pub(crate) fn is_acked(&self, seq: u64) -> bool {
         seq < self.next && !self.unacked.contains_key(&seq)
+    }
+
+    /// The end of the numbers that have been sent.
+    #[cfg(test)]
+    pub(crate) fn sent_end(&self) -> u64 {
+        self.sent_end
     }
 
     /// The number that the next message will have.
@@ -148,6 +182,42 @@ mod tests {
         assert_eq!(control.peek().map(|(seq, _)| seq), Some(1));
         control.on_ack(3, &[], |_| ()).unwrap();
         assert!(control.unacked.is_empty() && control.peek().is_none());
+    }
+
+    /// What a peer sends on streams raises their limits, whether it acknowledges messages or not.
+    #[test]
+    fn of_a_streams_limits_that_wait_only_the_last_is_kept() {
+        let mut control = ControlSender::default();
+        let limit = |id, max| Control::MaxStreamData { id: StreamId(id), max };
+        for max in 0..5_000 {
+            control.push(limit(0, max));
+            control.push(limit(1, max));
+        }
+        assert_eq!((control.next_seq(), control.waiting), (2, 2));
+        assert_eq!(control.peek(), Some((0, &limit(0, 4_999))));
+        control.on_sent(0, Timestamp::ZERO);
+        control.on_lost(0);
+        control.push(limit(0, 5_000));
+        assert_eq!(
+            control.peek(),
+            Some((0, &limit(0, 4_999))),
+            "a number never changes its meaning"
+        );
+        control.on_sent(0, Timestamp::ZERO);
+        control.on_sent(1, Timestamp::ZERO);
+        assert_eq!(control.peek(), Some((2, &limit(0, 5_000))));
+    }
+
+    #[test]
+    fn the_limit_on_streams_counts_once_it_is_sent() {
+        let mut control = ControlSender::default();
+        [100, 200].into_iter().for_each(|max| control.push(Control::MaxStreams { max }));
+        assert_eq!(control.max_streams_sent(), 0);
+        control.on_sent(0, Timestamp::ZERO);
+        assert_eq!(control.max_streams_sent(), 100);
+        control.on_lost(0);
+        assert_eq!(control.max_streams_sent(), 100, "it may have arrived");
+        assert!(control.on_ack(2, &[], |_| ()).is_err(), "the second was not sent");
     }
 
     #[test]

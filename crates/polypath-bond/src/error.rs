@@ -66,7 +66,7 @@ pub enum SendDatagramError {
 pub enum ProtocolError {
     /// Bytes that are not frames.
     #[error("malformed frame: {0}")]
-    Malformed(#[from] crate::codec::DecodeError),
+    Malformed(crate::codec::DecodeError),
     /// More data than the connection window or a stream's window admits.
     #[error("flow control exceeded: {what} {given} is over the limit {limit}")]
     FlowControl {

@@ -50,7 +50,7 @@ proptest! {
         prop_assert_eq!(RateSeries::parse_csv(&series.to_csv().to_string()), Ok(series));
     }
 
-    /// Each second of the trace has the bytes of the rates to less than a packet; two rates that
+    /// Each whole second of the trace has the bytes of the rates to less than a packet; two rates that
     /// are rounded to bit/s add an eighth of a byte.
     #[test]
     fn every_second_is_within_a_packet_of_its_rate(series in series()) {
@@ -58,12 +58,22 @@ proptest! {
         let trace = series.to_trace().unwrap();
         prop_assert_eq!(trace.opportunities() as u128, series.packets());
         let back = RateSeries::from_trace(&trace, SECOND).unwrap();
-        prop_assume!(series.duration() >= SECOND);
+        prop_assume!(trace.period() >= SECOND);
         let pairs = bytes(&series, SECOND).into_iter().zip(bytes(&back, SECOND));
         for (second, (wanted, given)) in pairs.enumerate() {
             let bound = OPPORTUNITY_BYTES as f64 + 0.125;
             prop_assert!((wanted - given).abs() < bound, "{second} s: {given} B for {wanted} B");
         }
+    }
+
+    /// In bins of any width a trace is as long as it was and carries what it did; each rate is
+    /// rounded down to bit/s, so that their mean is too low by less than that, and rounded itself.
+    #[test]
+    fn bins_keep_the_length_and_the_mean(trace in trace(), width in 1..100_000_u64) {
+        let series = RateSeries::from_trace(&trace, Duration::from_millis(width)).unwrap();
+        prop_assert_eq!(series.duration(), trace.period());
+        let (is, was) = (series.mean_rate().bits_per_sec(), trace.mean_rate().bits_per_sec());
+        prop_assert!(is.abs_diff(was) <= 1, "{is} bit/s for {was}");
     }
 
     /// Bins of 1 ms are whole packets, from which the same opportunities come.

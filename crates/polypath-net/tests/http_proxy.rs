@@ -186,3 +186,45 @@ async fn a_client_that_says_nothing_is_told_so_and_dropped() {
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     }
 }
+
+/// An origin that never answers, and what the end of its reading was.
+async fn deaf_origin() -> (SocketAddr, tokio::sync::mpsc::Receiver<std::io::Result<usize>>) {
+    let (seen, ends) = tokio::sync::mpsc::channel(1);
+    let origin = server(move |mut client| {
+        let seen = seen.clone();
+        async move {
+            let _ = seen.send(client.read_to_end(&mut Vec::new()).await).await;
+        }
+    });
+    (origin.await, ends)
+}
+
+#[tokio::test]
+async fn a_request_does_not_outlive_a_client_that_has_left() {
+    let half_closed_timeout = Duration::from_millis(100);
+    let proxy = proxy(exit(), ProxyOptions { half_closed_timeout, ..options() }).await;
+    let (origin, mut ends) = deaf_origin().await;
+    let mut client = TcpStream::connect(proxy).await.unwrap();
+    let request = format!("GET http://{origin}/ HTTP/1.1\r\n\r\n");
+    client.write_all(request.as_bytes()).await.unwrap();
+    drop(client);
+    let end = within(ends.recv()).await.unwrap().unwrap_err();
+    assert_eq!(end.kind(), std::io::ErrorKind::ConnectionReset);
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_half_gets_its_answer_or_a_word() {
+    let half_closed_timeout = Duration::from_millis(100);
+    let short = proxy(exit(), ProxyOptions { half_closed_timeout, ..options() }).await;
+    let long = proxy(exit(), options()).await;
+    let (deaf, _ends) = deaf_origin().await;
+    for (proxy, origin, status) in [(short, deaf, 504), (long, origin().await, 200)] {
+        let mut client = TcpStream::connect(proxy).await.unwrap();
+        let request = format!("GET http://{origin}/ HTTP/1.1\r\n\r\n");
+        client.write_all(request.as_bytes()).await.unwrap();
+        client.shutdown().await.unwrap();
+        let mut answer = String::new();
+        within(client.read_to_string(&mut answer)).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+}

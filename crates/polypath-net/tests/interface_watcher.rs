@@ -1,52 +1,16 @@
 //! The watcher sees what happens to interfaces, live, in a network namespace of its own.
-//!
-//! The test runs itself again under `unshare --net`, so that the host's interfaces stay out of it.
 #![cfg(target_os = "linux")]
 
-use std::process::Command;
+mod common;
+
 use std::time::Duration;
 
+use common::namespace::{in_namespace, ip};
 use polypath_net::interfaces::{Change, Interface, Kind, Watcher, list};
 
-const INSIDE: &str = "POLYPATH_TEST_INSIDE_NAMESPACE";
-
-/// `unshare` with a namespace, as root or through a user namespace; `None` if neither is allowed.
-fn unshare() -> Option<Command> {
-    for arguments in [&["--net"][..], &["--net", "--map-root-user"]] {
-        let tried = Command::new("unshare").args(arguments).arg("true").output();
-        if tried.is_ok_and(|output| output.status.success()) {
-            let mut command = Command::new("unshare");
-            command.args(arguments);
-            return Some(command);
-        }
-    }
-    None
-}
-
 #[test]
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
 fn watcher_reports_what_happens_in_a_namespace() {
-    if std::env::var_os(INSIDE).is_some() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        return runtime.block_on(inside());
-    }
-    let Some(mut command) = unshare() else {
-        eprintln!("skipped: watcher_reports_what_happens_in_a_namespace: no permission to unshare");
-        return;
-    };
-    let this = std::env::current_exe().unwrap();
-    let test = "watcher_reports_what_happens_in_a_namespace";
-    let output = command.arg(this).args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output();
-    let output = output.unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let ran = String::from_utf8_lossy(&output.stdout);
-    assert!(ran.contains("1 passed"), "{ran}");
-}
-
-fn ip(arguments: &str) {
-    let output = Command::new("ip").args(arguments.split(' ')).output().unwrap();
-    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    in_namespace("watcher_reports_what_happens_in_a_namespace", inside());
 }
 
 /// Waits until the interface is as wanted, through however many reports it takes.

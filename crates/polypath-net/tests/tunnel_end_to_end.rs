@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +68,8 @@ impl Edge {
         let (mut near, far) = duplex(4096);
         let edge = self.clone();
         tokio::spawn(async move {
-            let served = edge.exit.serve(far, |_| flow, edge.store.as_ref().as_ref()).await;
+            let served =
+                edge.exit.serve(far, |_| flow, edge.store.as_ref().as_ref(), pending()).await;
             let _ = edge.ended.send(served);
         });
         request(&mut near, &asked).await?;
@@ -186,7 +188,7 @@ async fn a_name_that_turns_into_the_hub_itself_is_refused() {
 async fn malformed_requests_are_answered() {
     let (mut near, far) = duplex(4096);
     let exit = exit();
-    let serve = exit.serve(far, |_| None::<Flow>, None);
+    let serve = exit.serve(far, |_| None::<Flow>, None, pending());
     let client = async {
         near.write_all(&[7, 7, 7, 7]).await.unwrap();
         handshake::receive(&mut near, Status::decode).await.unwrap()

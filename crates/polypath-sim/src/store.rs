@@ -48,12 +48,12 @@ pub struct Opened<M> {
 #[non_exhaustive]
 pub enum StoreError {
     /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        error: io::Error,
     },
     /// Two programs at a time.
     #[error("{}: another program writes to it", path.display())]
@@ -62,14 +62,14 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A line that is not one of results.
-    #[error("{}:{line}: not a line of results ({source}); allowed: what `polypath compare` or `polypath reproduce` has written", path.display())]
+    #[error("{}:{line}: not a line of results ({error}); allowed: what `polypath compare` or `polypath reproduce` has written", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
         /// What is wrong.
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
 }
 
@@ -90,7 +90,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Store<M> {
     pub fn open(folder: &Path) -> Result<Opened<M>, StoreError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| StoreError::Io { path, source }
+            move |error| StoreError::Io { path, error }
         };
         fs::create_dir_all(folder).map_err(failed(folder))?;
         let path = folder.join(FILE);
@@ -100,15 +100,15 @@ impl<M: Clone + Serialize + DeserializeOwned> Store<M> {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path }),
-            Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, source }),
+            Err(TryLockError::Error(error)) => return Err(StoreError::Io { path, error }),
         }
         let torn = drop_torn(&mut file).map_err(failed(&path))?;
         let mut text = String::new();
         file.rewind().and_then(|()| file.read_to_string(&mut text)).map_err(failed(&path))?;
-        let known = read(&text).map_err(|(line, source)| StoreError::Line {
+        let known = read(&text).map_err(|(line, error)| StoreError::Line {
             path: path.clone(),
             line,
-            source,
+            error,
         })?;
         Ok(Opened { store: Self { path, file, known }, torn })
     }
@@ -127,7 +127,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Store<M> {
         let text = serde_json::json!(line).to_string() + "\n";
         // In one piece: a program that is killed leaves a torn line at the end at most.
         let written = self.file.write_all(text.as_bytes());
-        written.map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        written.map_err(|error| StoreError::Io { path: self.path.clone(), error })?;
         self.known.insert(line.label.key, measured);
         Ok(())
     }
@@ -162,7 +162,7 @@ fn read<M: DeserializeOwned>(
 ) -> Result<BTreeMap<String, M>, (usize, serde_json::Error)> {
     let mut known = BTreeMap::new();
     for (text, number) in text.lines().zip(1..) {
-        let line: Line = serde_json::from_str(text).map_err(|source| (number, source))?;
+        let line: Line = serde_json::from_str(text).map_err(|error| (number, error))?;
         if let Ok(measured) = serde_json::from_value(line.measured) {
             known.insert(line.label.key, measured);
         }

@@ -138,6 +138,39 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
+/// The reason is in the message and does not come once more behind it.
+#[test]
+fn an_error_says_its_reason_once() {
+    let home = home();
+    let file = |name: &str, text: &str| {
+        let file = home.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let playing = |trace: &str| {
+        let scenario = PATHS.replace("rate = \"10 Mbit/s\"", &format!("trace = {trace:?}"));
+        file(&format!("{trace}.toml"), &scenario)
+    };
+    let (no_trace, bad_trace) = (playing("absent.csv"), playing("bad.csv"));
+    file("bad.csv", "x,y\n");
+    let notes = file("results.jsonl", "notes\n").replace("/results.jsonl", "");
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["sim", "absent.toml"], 2, "No such file or directory (os error 2)"),
+        (&["sim", &no_trace], 2, "No such file or directory (os error 2)"),
+        (&["sim", &bad_trace], 2, "a header has one of rate_bit_s"),
+        (&["compare", "--scenario=lossy", "--set=nope=1"], 2, "unknown key `nope` in a scenario"),
+        (&["compare", "--scenario=lossy", "--duration=0s"], 2, "0 ns is out of range"),
+        (&["compare", "--scenario=lossy", "--out=/dev/null"], 1, "File exists (os error 17)"),
+        (&["compare", "--scenario=lossy", "--out", &notes], 1, "expected ident at line 1 column 2"),
+    ];
+    for (args, code, reason) in cases {
+        let output = polypath(home.path(), args);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert_eq!(message.matches(reason).count(), 1, "{args:?}: {message}");
+    }
+}
+
 const PATHS: &str = "[[path]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n";
 
 /// Runs `polypath scenario check` on a file of this text.

@@ -169,6 +169,9 @@ fn wrong_names_are_told_with_the_right_ones() {
         (vec!["--congestion", "brf"], "allowed: balia, "),
         (vec!["--congestion", "bbr", "--slow-start", "css"], "have no slow start"),
         (vec!["--seeds", "0"], "--seeds"),
+        (vec!["--scenario", "lossy", "--set", "nope=1"], "unknown key `nope`"),
+        // Found wrong only once the runs begin.
+        (vec!["--scenario", "lossy", "--duration", "0s"], "0 ns is out of range"),
     ] {
         let told = refused(&arguments);
         assert!(told.contains(expected), "{expected} in\n{told}");

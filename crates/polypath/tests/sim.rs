@@ -203,4 +203,6 @@ fn a_wrong_scenario_is_the_user_s() {
     assert!(error.contains("--set path.lte.delay=fast"), "{error}");
     let error = refused(SCENARIO, &["--runs", "0"]);
     assert!(error.contains("--runs"), "{error}");
+    let error = refused(SCENARIO, &["--seed", "18446744073709551615", "--runs", "2"]);
+    assert!(error.contains("the last seed is above 2^64 - 1"), "{error}");
 }

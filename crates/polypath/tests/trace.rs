@@ -64,6 +64,24 @@ fn a_trace_is_generated_converted_described_and_drawn() {
     assert_eq!((page.matches("<svg").count(), page.matches("<polyline").count()), (2, 4));
 }
 
+/// 2.25 s of 12 Mbit/s: the last quarter of a second is no second of a lower rate.
+#[test]
+fn what_fills_no_second_dilutes_none() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
+    let part = ["0.000000,12.000000", "1.000000,12.000000", "2.000000,12.000000", "2.250000,"];
+    let part = format!("time_s,rate_mbit_s\n{}\n", part.join("\n"));
+    fs::write(folder.join("part.csv"), &part).unwrap();
+    printed(folder, &["convert", "part.csv", "--out", "part.mahimahi"]);
+    assert_eq!(printed(folder, &["convert", "part.mahimahi"]), part);
+    let stats = printed(folder, &["stats", "--json", "part.csv", "part.mahimahi"]);
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    for described in stats.as_array().unwrap() {
+        let values = ["seconds", "mean_mbit_s", "cov"].map(|name| described[name].as_f64());
+        assert_eq!(values, [Some(2.0), Some(12.0), Some(0.0)], "{described}");
+    }
+}
+
 #[test]
 fn pings_are_described() {
     let place = tempfile::tempdir().unwrap();

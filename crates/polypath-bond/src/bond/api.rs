@@ -32,13 +32,15 @@ impl Bond {
         self.config.send_buffer.saturating_sub(self.send.held())
     }
 
-    /// Queues as much of `data` as the send buffer takes and returns how many bytes that is.
+    /// Queues as much of `data` as the send buffer takes of this stream and returns how many bytes
+    /// that is. What the stream's window does not admit yet takes little of it, so that a stream
+    /// that nobody reads leaves room for the others.
     ///
     /// # Errors
-    /// When the buffer is full, or the stream cannot be written.
+    /// When there is no room, or the stream cannot be written.
     pub fn write(&mut self, id: StreamId, data: &Bytes) -> Result<usize, WriteError> {
         self.check_writable(id)?;
-        let room = self.send_room() as usize;
+        let room = self.send.room_of(id, self.config.send_buffer) as usize;
         let len = data.len().min(room);
         if len == 0 && !data.is_empty() {
             self.send.mark_waiting(id);
@@ -124,9 +126,11 @@ impl Bond {
         }
     }
 
-    /// Whether a [`Bond::read`] at this time has left something that the peer must hear at once.
+    /// Whether a [`Bond::read`] at this time has left something that the peer must hear, at once or at
+    /// a time that [`Bond::poll_timeout`] did not say before.
     pub fn has_news(&self, now: Timestamp) -> bool {
-        self.acks.due().is_some_and(|due| due <= now) || self.control.peek().is_some()
+        let is_due = |due| due <= now || self.acks.peer_is_short(self.recv.window());
+        self.acks.due().is_some_and(is_due) || self.control.peek().is_some()
     }
 
     /// Says a larger window when it is worth it.
@@ -149,12 +153,10 @@ impl Bond {
         }
     }
 
-    /// Writers that wait hear of room once a quarter of the send buffer is free.
+    /// Writers that wait hear of room once it is worth while.
     pub(super) fn wake_writers(&mut self) {
-        if self.send.held() <= self.config.send_buffer / 4 * 3 {
-            let waiting = self.send.take_waiting();
-            self.events.extend(waiting.into_iter().map(Event::StreamWritable));
-        }
+        let roomy = self.send.take_roomy(self.config.send_buffer);
+        self.events.extend(roomy.into_iter().map(Event::StreamWritable));
     }
 
     /// Whether `id` names a stream that the peer may have opened, and opens it and those before it.
@@ -166,7 +168,9 @@ impl Bond {
                 Err(crate::ProtocolError::StreamState(id))
             };
         }
-        if id.index() >= self.granted_streams {
+        // A limit that waits to be sent does not count yet: what a peer gains by never acknowledging
+        // messages would else grow with those that wait.
+        if id.index() >= self.control.max_streams_sent().max(self.config.max_streams) {
             return Err(crate::ProtocolError::StreamLimit(id));
         }
         while self.peer_opened <= id.index() {
@@ -196,5 +200,119 @@ impl Bond {
 
     fn peer_side(&self) -> Side {
         self.side.peer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::codec::{AckFrame, Frame, Frames, MAX_CONTROL_SPAN};
+    use crate::config::BondConfig;
+    use bytes::BytesMut;
+    use polypath_units::PathId;
+
+    const STREAMS: u64 = 64;
+
+    /// An edge that opens streams and gives up both halves of each.
+    struct Peer {
+        bond: Bond,
+        now: Timestamp,
+        packets: u64,
+        /// The next number of its messages.
+        seq: u64,
+        /// What it was told.
+        max_streams: u64,
+    }
+
+    impl Peer {
+        fn new() -> Self {
+            let bond = hub(BondConfig { max_streams: STREAMS, ..BondConfig::default() }, None);
+            Self { bond, now: Timestamp::ZERO, packets: 0, seq: 0, max_streams: STREAMS }
+        }
+
+        fn say(&mut self, frame: &Frame) {
+            let mut datagram = BytesMut::new();
+            frame.encode(&mut datagram, true);
+            self.bond.on_datagram(PathId::default(), datagram.freeze(), self.now);
+        }
+
+        fn tell(&mut self, message: Control) {
+            let seq = self.seq;
+            self.seq += 1;
+            self.say(&Frame::Control { seq, message });
+        }
+
+        /// Opens the stream, gives it up, and lets the application find out.
+        fn waste(&mut self, index: u64) {
+            let id = StreamId::new(Side::Edge, index);
+            self.tell(Control::ResetStream { id, code: 0, final_size: 0 });
+            self.tell(Control::StopSending { id, code: 0 });
+            let _ = self.bond.read(id, 1, self.now);
+        }
+
+        /// Takes what the bond sends; the path works.
+        fn listen(&mut self) {
+            self.now += std::time::Duration::from_millis(1);
+            self.bond.handle_timeout(self.now);
+            while let Some(sent) = self.bond.poll_transmit(self.now) {
+                for frame in Frames::new(sent.datagram) {
+                    if let Frame::Control { message: Control::MaxStreams { max }, .. } =
+                        frame.unwrap()
+                    {
+                        self.max_streams = self.max_streams.max(max);
+                    }
+                }
+                let (path, bytes) = (sent.path, sent.payload.len + OVERHEAD);
+                self.bond.on_packet_sent(path, self.packets, bytes, sent.payload, self.now);
+                self.bond.on_packet_acked(path, self.packets, self.now);
+                self.bond.on_acks_end(path, self.now);
+                self.packets += 1;
+            }
+        }
+
+        /// Acknowledges the bond's messages below `next`.
+        fn acknowledge(&mut self, next: u64) {
+            self.say(&Frame::Ack(AckFrame {
+                rcv_nxt: 0,
+                window: 0,
+                ranges: Vec::new(),
+                control_nxt: next,
+                control_ranges: Vec::new(),
+                arrivals: Vec::new(),
+            }));
+        }
+    }
+
+    /// It knows the limits that it would be told, and goes on until the bond breaks. Each stream
+    /// leaves a message. Those that are sent are 1,024 at most; the last MAX_STREAMS among them admits
+    /// no more than 64 streams that were not over when it was queued, and four more of its kind.
+    #[test]
+    fn messages_do_not_pile_up_for_a_peer_that_acknowledges_none() {
+        let mut peer = Peer::new();
+        let index = (0..20_000).find(|&index| {
+            peer.listen();
+            peer.waste(index);
+            peer.bond.is_closed()
+        });
+        assert_eq!(index, Some(peer.max_streams));
+        let messages = peer.bond.control.next_seq();
+        assert!((MAX_CONTROL_SPAN..=MAX_CONTROL_SPAN + 68).contains(&messages), "{messages}");
+        let error = crate::ProtocolError::StreamLimit(StreamId::new(Side::Edge, peer.max_streams));
+        let reason = crate::BreakReason::Protocol(error);
+        let mut events = std::iter::from_fn(|| peer.bond.poll_event());
+        assert!(events.any(|event| event == Event::Broken { reason: reason.clone() }));
+    }
+
+    #[test]
+    fn streams_go_on_for_a_peer_that_acknowledges() {
+        let mut peer = Peer::new();
+        for index in 0..20 * STREAMS {
+            peer.listen();
+            peer.waste(index);
+            let next = peer.bond.control.sent_end();
+            peer.acknowledge(next);
+        }
+        assert!(!peer.bond.is_closed());
     }
 }

@@ -73,6 +73,10 @@ impl Bond {
         for packet in path.flight.drain() {
             self.give_up(id, &packet.payload, path.last_arrival);
         }
+        // An acknowledgement that has not left may be among what the carrier had.
+        if path.committed > 0 {
+            self.acks.demand(path.last_arrival);
+        }
         self.chunks.on_path_gone(id);
         self.copies.retain(|(path, _)| *path != id);
         for flow in self.send_flows.values_mut() {
@@ -93,14 +97,14 @@ impl Bond {
         self.congestion.rtt(id)?.srtt()
     }
 
-    /// The largest datagram of a path changed.
-    pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) {
-        if let Some(path) = self.paths.get_mut(&id)
-            && path.max_datagram != max_datagram as u64
-        {
-            path.max_datagram = max_datagram as u64;
+    /// The largest datagram of a path changed. Returns whether it is smaller than before.
+    pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) -> bool {
+        let Some(path) = self.paths.get_mut(&id) else { return false };
+        let before = std::mem::replace(&mut path.max_datagram, max_datagram as u64);
+        if path.max_datagram != before {
             self.congestion.set_mss(id, path.packet_size());
         }
+        path.max_datagram < before
     }
 
     /// The local interface of a path went down.
@@ -248,5 +252,59 @@ impl Bond {
         if payload.ack {
             self.acks.demand(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{hub, settings};
+    use crate::codec::{Frame, Frames};
+    use crate::config::BondConfig;
+    use bytes::BytesMut;
+
+    const NOW: Timestamp = Timestamp::from_millis(10);
+
+    /// A hub with two paths, whose acknowledgement is in the queue of the first one's carrier.
+    fn owing() -> Bond {
+        let mut bond = hub(BondConfig::default(), None);
+        bond.add_path(PathId::new(1).unwrap(), settings("b", None), Timestamp::ZERO);
+        let mut datagram = BytesMut::new();
+        let message = Control::MaxData { max: 0 };
+        Frame::Control { seq: 0, message }.encode(&mut datagram, true);
+        bond.on_datagram(PathId::default(), datagram.freeze(), NOW);
+        assert_eq!(acknowledged(&mut bond), [0]);
+        bond
+    }
+
+    /// The paths of the acknowledgements that are sent now.
+    fn acknowledged(bond: &mut Bond) -> Vec<u8> {
+        let sent = std::iter::from_fn(|| bond.poll_transmit(NOW));
+        let is_ack = |sent: &Transmit| {
+            Frames::new(sent.datagram.clone()).any(|frame| matches!(frame, Ok(Frame::Ack(_))))
+        };
+        sent.filter(is_ack).map(|sent| sent.path.get()).collect()
+    }
+
+    /// The peer may have no credit for anything that would be acknowledged again.
+    #[test]
+    fn an_acknowledgement_that_has_not_left_is_made_again_when_its_path_ends() {
+        let mut bond = owing();
+        bond.remove_path(PathId::default());
+        assert_eq!(acknowledged(&mut bond), [1]);
+    }
+
+    #[test]
+    fn an_acknowledgement_that_has_not_left_is_made_again_when_its_path_fails() {
+        let mut bond = owing();
+        bond.on_path_down(PathId::default(), NOW);
+        assert_eq!(acknowledged(&mut bond), [1]);
+    }
+
+    #[test]
+    fn a_path_that_ends_with_nothing_to_send_asks_for_no_acknowledgement() {
+        let mut bond = owing();
+        bond.remove_path(PathId::new(1).unwrap());
+        assert_eq!(acknowledged(&mut bond), []);
     }
 }

@@ -39,6 +39,10 @@ impl Bond {
             packet.written_off = true;
             carried.push(packet.payload.clone());
         }
+        // An acknowledgement that has not left may be among what the carrier has.
+        if path.committed > 0 {
+            self.acks.demand(now);
+        }
         for payload in carried {
             self.give_up(id, &payload, now);
         }

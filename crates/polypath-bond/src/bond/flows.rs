@@ -16,6 +16,12 @@ use std::time::Duration;
 /// The longest automatic wait for order.
 const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 
+/// The longest wait for order of a flow, `None` for that of the paths. Only where the scheduler spreads a
+/// flow is order lost all the time: in other modes there is no wait that was not asked for.
+fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
+    asked.or((mode != FlowMode::Aggregate).then_some(Duration::ZERO))
+}
+
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
     ///
@@ -39,9 +45,7 @@ impl Bond {
     fn add_flow(&mut self, flow: FlowId, mode: FlowMode, resequence: Option<Duration>) {
         let limit = self.config.flow_buffer;
         self.send_flows.insert(flow, SendFlow::new(mode, limit));
-        // Only where the scheduler spreads a flow is order lost all the time.
-        let automatic = (mode != FlowMode::Aggregate).then_some(Duration::ZERO);
-        self.recv_flows.insert(flow, RecvFlow::new(resequence.or(automatic), limit));
+        self.recv_flows.insert(flow, RecvFlow::new(wait_for_order(mode, resequence), limit));
     }
 
     fn remove_recv_flow(&mut self, flow: FlowId) {
@@ -78,7 +82,7 @@ impl Bond {
             send.mode = mode;
         }
         if let Some(recv) = self.recv_flows.get_mut(&flow) {
-            recv.resequence = bound;
+            recv.resequence = wait_for_order(mode, bound);
         }
         self.events.push_back(Event::FlowOpened(flow));
         for early in self.early_flows.take(flow) {
@@ -204,11 +208,12 @@ impl Bond {
         self.recv_flows.values().filter_map(timer).min()
     }
 
+    pub(super) fn flows_wait(&self) -> bool {
+        self.send_flows.values().any(SendFlow::has_waiting)
+    }
+
     /// The next datagram of any flow, in turn.
     pub(super) fn poll_flows(&mut self, now: Timestamp) -> Option<Transmit> {
-        if !self.send_flows.values().any(SendFlow::has_waiting) {
-            return None;
-        }
         let start = self.flow_turn.unwrap_or(FlowId(0));
         let after = self.send_flows.range(start..);
         let ids: Vec<FlowId> =
@@ -270,5 +275,56 @@ impl Bond {
         buf.extend_from_slice(data);
         let payload = Payload { datagram: true, ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::codec::{Frame, Side};
+    use crate::config::BondConfig;
+
+    const FLOW: FlowId = FlowId::new(Side::Edge, 0);
+
+    fn arrive(bond: &mut Bond, frame: &Frame, now: Timestamp) {
+        let mut datagram = BytesMut::new();
+        frame.encode(&mut datagram, true);
+        bond.on_datagram(PathId::default(), datagram.freeze(), now);
+    }
+
+    /// Datagrams 0 and 2 arrive over a hub's measured paths of 10 and 200 ms, the second before the
+    /// opening too if it is late: which are there at once.
+    fn delivered(mode: FlowMode, opening_is_late: bool) -> Vec<Bytes> {
+        let mut bond = hub(BondConfig::default(), None);
+        let far = PathId::new(1).unwrap();
+        bond.add_path(far, settings("b", None), Timestamp::ZERO);
+        for (path, rtt) in [(PathId::default(), 10), (far, 200)] {
+            bond.on_packet_sent(path, 0, OVERHEAD, Payload::default(), Timestamp::ZERO);
+            bond.on_packet_acked(path, 0, Timestamp::from_millis(rtt));
+            bond.on_acks_end(path, Timestamp::from_millis(rtt));
+        }
+        let datagram = |seq| {
+            let data = Bytes::from_static(&[b"0", b"1", b"2"][seq as usize][..]);
+            Frame::Datagram(DatagramFrame { flow: FLOW, seq, data })
+        };
+        let message = Control::FlowOpen { flow: FLOW, mode, resequence: None };
+        let mut frames = [Frame::Control { seq: 0, message }, datagram(0), datagram(2)];
+        if opening_is_late {
+            frames.rotate_left(1);
+        }
+        let now = Timestamp::from_millis(300);
+        frames.iter().for_each(|frame| arrive(&mut bond, frame, now));
+        core::iter::from_fn(|| bond.recv_datagram(FLOW)).collect()
+    }
+
+    #[test]
+    fn only_an_aggregate_flow_waits_for_order_unasked() {
+        for late in [false, true] {
+            for mode in [FlowMode::Redundant, FlowMode::Best] {
+                assert_eq!(delivered(mode, late), [&b"0"[..], b"2"], "{mode:?} {late}");
+            }
+            assert_eq!(delivered(FlowMode::Aggregate, late), [&b"0"[..]]);
+        }
     }
 }

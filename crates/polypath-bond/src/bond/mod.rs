@@ -24,6 +24,7 @@ mod receive;
 mod status;
 mod timers;
 mod transmit;
+mod turns;
 mod views;
 mod wishes;
 
@@ -47,6 +48,7 @@ use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::time::Duration;
+use turns::Turns;
 use wishes::Wishes;
 
 /// What the peer allows us, from its join message and later frames.
@@ -119,6 +121,8 @@ pub struct Bond {
     early_flows: EarlyFlows,
     /// The flow that is served first next time.
     flow_turn: Option<FlowId>,
+    /// Whether flows or streams are served first.
+    turns: Turns,
     /// Paths that the peer has removed, for the node to close their connections.
     removed: Vec<PathId>,
     /// How each side wants each path to be used.
@@ -131,7 +135,7 @@ pub struct Bond {
     /// Streams that the peer has opened, and those of them that are over.
     peer_opened: u64,
     peer_finished: u64,
-    /// Streams that the peer was allowed.
+    /// Streams that the peer is allowed, or will be once it is told.
     granted_streams: u64,
     /// An `open_stream` was refused.
     opener_waits: bool,
@@ -202,6 +206,7 @@ impl Bond {
             closed_flows: ClosedFlows::default(),
             early_flows: EarlyFlows::default(),
             flow_turn: None,
+            turns: Turns::default(),
             removed: Vec::new(),
             wishes: Wishes::default(),
             peer: Peer {

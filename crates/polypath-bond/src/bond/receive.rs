@@ -4,7 +4,7 @@ use super::{Bond, Phase};
 use crate::codec::{AckFrame, Control, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId};
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
-use crate::recv::Arriving;
+use crate::recv::{Arriving, SHORT};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
 use std::ops::Range;
@@ -22,9 +22,9 @@ const OVERTAKEN_DEPTH: usize = 64;
 const REORDERING: u32 = 4;
 const MIN_REORDERING: Duration = Duration::from_millis(20);
 
-/// A small piece would keep the whole datagram that it came in in memory.
-fn compact(data: Bytes, datagram: usize) -> Bytes {
-    if data.len() * 2 < datagram { Bytes::copy_from_slice(&data) } else { data }
+/// A short piece would keep the whole packet that it came in in memory.
+fn compact(data: Bytes) -> Bytes {
+    if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data }
 }
 
 impl Bond {
@@ -40,10 +40,9 @@ impl Bond {
         path.keep_alive_at = path.keep_alive_at.map(|_| now + keep_alive);
         self.last_arrival = now;
         self.detector.on_arrival(id, now);
-        let size = datagram.len();
         for frame in Frames::new(datagram) {
-            let handled = frame.map_err(ProtocolError::from);
-            if let Err(error) = handled.and_then(|frame| self.on_frame(id, frame, size, now)) {
+            let handled = frame.map_err(ProtocolError::Malformed);
+            if let Err(error) = handled.and_then(|frame| self.on_frame(id, frame, now)) {
                 self.break_off(BreakReason::Protocol(error));
                 return;
             }
@@ -55,12 +54,11 @@ impl Bond {
         &mut self,
         path: PathId,
         frame: Frame,
-        size: usize,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
         match frame {
             Frame::Padding => Ok(()),
-            Frame::Stream(stream) => self.on_stream(path, stream, size, now),
+            Frame::Stream(stream) => self.on_stream(path, stream, now),
             Frame::Skip { dsn, len } => self.on_skip(path, dsn..dsn + len, now),
             Frame::Ack(ack) => self.on_ack_frame(&ack, now),
             Frame::Control { seq, message } => {
@@ -85,7 +83,7 @@ impl Bond {
                 Ok(())
             }
             Frame::Datagram(mut datagram) => {
-                datagram.data = compact(datagram.data, size);
+                datagram.data = compact(datagram.data);
                 self.on_flow_datagram(datagram, now);
                 Ok(())
             }
@@ -161,18 +159,15 @@ impl Bond {
         &mut self,
         path: PathId,
         frame: StreamFrame,
-        datagram: usize,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
         let range = frame.dsn_range();
         self.check_window(&range)?;
         self.accept_stream(frame.id)?;
         let StreamFrame { id, offset, fin, data, .. } = frame;
-        let segment = Arriving { id, offset, data: compact(data, datagram), fin };
+        let segment = Arriving { id, offset, data, fin };
         self.recv.check(&segment)?;
-        if !self.can_remember(&range)
-            || !self.recv.admits(segment.data.len() as u64) && !self.is_next(&range)
-        {
+        if !self.can_remember(&range) || !self.recv.admits(&segment) {
             self.counters.fragments_refused += 1;
             return Ok(());
         }
@@ -259,6 +254,7 @@ impl Bond {
             Control::MaxStreamData { id, max } => {
                 self.accept_stream(id)?;
                 self.send.raise_limit(id, max);
+                self.wake_writers();
             }
             Control::MaxStreams { max } => self.on_max_streams(max),
             Control::ResetStream { id, code, final_size } => {
@@ -305,5 +301,61 @@ impl Bond {
             self.reset(id, code);
             self.events.push_back(Event::StreamStopped { id, code });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bond::fixtures::hub;
+    use crate::codec::{Frame, StreamFrame, StreamId};
+    use crate::config::BondConfig;
+    use bytes::{Bytes, BytesMut};
+    use polypath_units::{PathId, Timestamp};
+
+    const BUFFER: u64 = 64 << 10;
+    const STREAM: StreamId = StreamId(0);
+
+    /// Single bytes of streams, which nobody reads, in order of DSN; the streams in turn.
+    fn crumbs(bond: &mut crate::Bond, count: u64, streams: u64) {
+        for dsn in 0..count {
+            let (id, offset) = (StreamId(2 * (dsn % streams)), dsn / streams);
+            let data = Bytes::from(vec![offset as u8]);
+            let mut datagram = BytesMut::new();
+            Frame::Stream(StreamFrame { dsn, id, offset, fin: false, data })
+                .encode(&mut datagram, true);
+            bond.on_datagram(PathId::default(), datagram.freeze(), Timestamp::ZERO);
+        }
+        assert_eq!(bond.acks.data.next(), count, "all are taken");
+    }
+
+    /// What one stream may send is its window; so the buffer is filled by four, of 16 KiB each.
+    #[test]
+    fn crumbs_in_order_cost_hardly_more_than_their_bytes() {
+        let mut bond = hub(BondConfig { receive_buffer: BUFFER, ..BondConfig::default() }, None);
+        crumbs(&mut bond, BUFFER, 4);
+        assert_eq!(bond.buffered(), BUFFER);
+        assert!(bond.buffer_cost() <= BUFFER + BUFFER / 5, "{}", bond.buffer_cost());
+        let mut read = Vec::new();
+        while let Ok(Some(data)) = bond.read(STREAM, usize::MAX, Timestamp::ZERO) {
+            read.extend_from_slice(&data);
+        }
+        assert!(read.into_iter().eq((0..BUFFER / 4).map(|offset| offset as u8)));
+    }
+
+    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order of
+    /// offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
+    #[test]
+    fn pieces_without_order_are_bounded_though_their_dsn_are_next() {
+        let mut bond = hub(BondConfig { receive_buffer: BUFFER, ..BondConfig::default() }, None);
+        for dsn in 0..BUFFER / 4 {
+            let (id, data) = (StreamId(2 * (dsn / 8_000)), Bytes::from_static(b"x"));
+            let offset = 2 * (dsn % 8_000) + 1;
+            let mut datagram = BytesMut::new();
+            Frame::Stream(StreamFrame { dsn, id, offset, fin: false, data })
+                .encode(&mut datagram, true);
+            bond.on_datagram(PathId::default(), datagram.freeze(), Timestamp::ZERO);
+        }
+        let most = BUFFER / 4 * 3 / 64;
+        assert_eq!((bond.acks.data.next(), bond.buffer_cost()), (most, most * 65));
     }
 }

@@ -92,7 +92,8 @@ impl Bond {
         self.send.get(id).is_some()
     }
 
-    /// What received data costs, book-keeping included: at most twice the receive buffer.
+    /// What received data costs, book-keeping included: at most twice the receive buffer, and
+    /// 64 bytes for each stream.
     pub fn buffer_cost(&self) -> u64 {
         self.recv.cost()
     }

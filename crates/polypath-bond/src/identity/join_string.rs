@@ -60,10 +60,10 @@ pub enum JoinStringError {
     AddressCount(usize),
     /// An address is malformed.
     #[error("the join string has a bad address: {0}")]
-    Address(#[from] ParseHubAddressError),
+    Address(ParseHubAddressError),
     /// The key is malformed, for example because the end of the line is missing.
     #[error("the join string has a bad hub key: {0}")]
-    Key(#[from] ParseKeyError),
+    Key(ParseKeyError),
 }
 
 impl fmt::Display for JoinString {
@@ -90,7 +90,8 @@ impl FromStr for JoinString {
             return Err(JoinStringError::Version(version.to_owned()));
         }
         let addresses = parts.next().ok_or(JoinStringError::Form("its addresses are missing"))?;
-        let hub = parts.next().ok_or(JoinStringError::Form("the hub's key is missing"))?.parse()?;
+        let hub = parts.next().ok_or(JoinStringError::Form("the hub's key is missing"))?;
+        let hub = hub.parse().map_err(JoinStringError::Key)?;
         Self::new(hub, parse_addresses(addresses)?)
     }
 }
@@ -99,7 +100,7 @@ fn parse_addresses(text: &str) -> Result<Vec<HubAddress>, JoinStringError> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(text.split(',').map(str::parse).collect::<Result<_, _>>()?)
+    text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(JoinStringError::Address)
 }
 
 #[cfg(test)]

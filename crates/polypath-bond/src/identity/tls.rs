@@ -31,10 +31,16 @@ pub const SERVER_NAME: &str = "polypath";
 pub enum TlsConfigError {
     /// The TLS library refuses the key or the protocol version.
     #[error("TLS cannot be configured: {0}")]
-    Tls(#[from] Error),
+    Tls(Error),
     /// The TLS library lacks the cipher suite of QUIC's Initial packets (RFC 9001, section 5.2).
     #[error("TLS cannot be configured: {0}")]
-    Suite(#[from] NoInitialCipherSuite),
+    Suite(NoInitialCipherSuite),
+}
+
+impl From<Error> for TlsConfigError {
+    fn from(error: Error) -> Self {
+        Self::Tls(error)
+    }
 }
 
 /// The server at the other end is not the hub that was asked for.
@@ -81,7 +87,7 @@ pub fn client_config(
     config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
-    Ok(QuicClientConfig::try_from(config)?)
+    QuicClientConfig::try_from(config).map_err(TlsConfigError::Suite)
 }
 
 /// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
@@ -105,7 +111,7 @@ pub fn server_config(
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     config.max_early_data_size = 0;
-    Ok(QuicServerConfig::try_from(config)?)
+    QuicServerConfig::try_from(config).map_err(TlsConfigError::Suite)
 }
 
 /// The key that the peer of `connection` proved to possess; `None` until it has done so.

@@ -147,7 +147,7 @@ impl Node {
         let instant = self.epoch + now.since(Timestamp::ZERO);
         let connected = self.endpoint.connect(instant, config, spec.remote, SERVER_NAME);
         let (handle, connection) =
-            connected.map_err(|source| NodeError::Connect { remote: spec.remote, source })?;
+            connected.map_err(|error| NodeError::Connect { remote: spec.remote, error })?;
         let path = QuicPath::new(connection, recorder, self.epoch);
         let index = self.insert_connection(handle, path, spec.socket, Some((key, spec.id)), now);
         self.timers.set(Timer::Join(index), now + patience(srtt));

@@ -3,20 +3,30 @@
 use super::{BondKey, Connection, HubPolicy, Node, NodeEvent, Role, Stage, Timer};
 use crate::bond::Bond;
 use crate::codec::{CloseCode, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Side};
+use crate::event::BreakReason;
 use crate::identity::{PublicKey, peer_public_key, verify_join_proof};
 use bytes::BytesMut;
 use polypath_units::Timestamp;
 use std::time::Duration;
+use tracing::warn;
 
 /// How long a refused edge has to read why.
 const REFUSED_LINGER: Duration = Duration::from_secs(1);
 
 impl Node {
-    /// Whom this hub serves, to change.
-    pub fn policy_mut(&mut self) -> Option<&mut HubPolicy> {
-        match &mut self.role {
-            Role::Hub(policy) => Some(policy),
-            Role::Edge { .. } => None,
+    /// Changes whom this hub serves. The bonds of edges that may no longer join end at once: what
+    /// waits for an answer could be drawn out by them.
+    pub fn set_policy(&mut self, policy: HubPolicy) {
+        let Role::Hub(current) = &mut self.role else { return };
+        let entries = self.bonds.iter();
+        let revoked = entries.filter(|(_, e)| !policy.allows(&e.peer) && !e.bond.is_closed());
+        let revoked: Vec<_> = revoked.map(|(&key, entry)| (key, entry.peer)).collect();
+        *current = policy;
+        for (key, edge) in revoked {
+            warn!(bond = %key, %edge, "ended: this key is no longer allowed");
+            if let Some(bond) = self.bond_mut(key) {
+                bond.break_off(BreakReason::Aborted);
+            }
         }
     }
 
@@ -51,7 +61,7 @@ impl Node {
         let quic = &connection.path.connection;
         let edge = peer_public_key(quic).ok_or(JoinRefusal::NotAllowed)?;
         let Role::Hub(policy) = &self.role else { return Err(JoinRefusal::NotAllowed) };
-        if policy.allowed.as_ref().is_some_and(|allowed| !allowed.contains(&edge)) {
+        if !policy.allows(&edge) {
             return Err(JoinRefusal::NotAllowed);
         }
         let known = self.bonds.iter().find(|(_, entry)| entry.id == join.bond);
@@ -82,8 +92,10 @@ impl Node {
 
     fn check_limits(&self, edge: &PublicKey) -> Result<(), JoinRefusal> {
         let Role::Hub(policy) = &self.role else { return Err(JoinRefusal::NotAllowed) };
-        let of_edge = self.bonds.values().filter(|entry| entry.peer == *edge).count();
-        if self.bonds.len() >= policy.max_bonds || of_edge >= policy.max_bonds_per_edge {
+        // One that is over may stay for as long as what has arrived on it is carried out.
+        let open = || self.bonds.values().filter(|entry| !entry.bond.is_closed());
+        let of_edge = open().filter(|entry| entry.peer == *edge).count();
+        if open().count() >= policy.max_bonds || of_edge >= policy.max_bonds_per_edge {
             return Err(JoinRefusal::LimitReached);
         }
         Ok(())
@@ -129,7 +141,7 @@ impl Node {
     fn refuse(&mut self, index: usize, code: JoinRefusal, reason: &str, now: Timestamp) {
         self.reply(index, &JoinReply::Refused { code, reason: reason.to_owned() });
         if let Some(connection) = self.connections.get_mut(&index) {
-            connection.stage = Stage::Closed;
+            connection.end();
             self.timers.set(Timer::Join(index), now + REFUSED_LINGER);
         }
     }

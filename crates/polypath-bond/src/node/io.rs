@@ -1,9 +1,10 @@
 //! Datagrams in and out, and time.
 
 use super::{BondKey, Incoming, NodeEvent, SocketId};
-use super::{Connection, LossReason, MAX_EARLY, Node, Outgoing, Stage, Timer};
+use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
 use crate::codec::CloseCode;
+use crate::path::Payload;
 use crate::quic::{QuicPath, Recorder};
 use noq_proto::{ConnectionHandle, DatagramEvent, EndpointEvent, Event, FourTuple, StreamEvent};
 use polypath_units::{PathId, Timestamp};
@@ -145,11 +146,8 @@ impl Node {
             if let Some((entry, path)) = entry {
                 entry.bond.on_datagram(path, datagram, now);
                 arrived = true;
-            } else if connection.stage != Stage::Closed
-                && connection.early_bytes + datagram.len() <= MAX_EARLY
-            {
-                connection.early_bytes += datagram.len();
-                connection.early.push(datagram);
+            } else if connection.stage != Stage::Closed {
+                connection.early.push(&datagram);
             }
         }
         if let Some((key, _)) = connection.owner
@@ -277,15 +275,43 @@ impl Node {
         let index = entry.carriers.get(&path).copied();
         let connection = index.and_then(|index| Some((index, self.connections.get_mut(&index)?)));
         let Some((index, connection)) = connection else {
+            entry.bond.on_unsent(path, &payload, now);
             entry.bond.remove_path(path);
             return;
         };
         match connection.path.queue(datagram, payload) {
             Ok(()) => self.mark_connection(index),
-            Err(payload) => {
-                entry.bond.set_max_datagram(path, connection.path.max_datagram());
-                entry.bond.on_unsent(path, &payload, now);
-            }
+            Err(payload) => self.take_back(index, key, path, &payload, now),
+        }
+    }
+
+    /// A connection refuses a datagram, mostly because its MTU has just shrunk: the next are smaller.
+    /// Otherwise it would refuse the same again, without end, unless that is a datagram of a flow,
+    /// which was queued when it fitted and is lost now.
+    fn take_back(
+        &mut self,
+        index: usize,
+        key: BondKey,
+        path: PathId,
+        payload: &Payload,
+        now: Timestamp,
+    ) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        let Some(entry) = self.bonds.get_mut(&key) else { return };
+        let shrunk = entry.bond.set_max_datagram(path, connection.path.max_datagram());
+        entry.bond.on_unsent(path, payload, now);
+        if !shrunk && !payload.datagram {
+            self.give_up(index, CloseCode::PathRemoved, "it takes nothing to send", now);
+        }
+    }
+
+    /// Closes a connection that is of no use; its path joins again.
+    fn give_up(&mut self, index: usize, code: CloseCode, why: &str, now: Timestamp) {
+        let owner = self.connections.get(&index).and_then(|connection| connection.owner);
+        self.close_connection(index, code, now);
+        let Some((key, path)) = owner else { return };
+        if self.detach(index, key, path, LossReason::Connection(why.to_owned())) {
+            self.retry_later(key, path, now);
         }
     }
 
@@ -380,7 +406,7 @@ impl Node {
     /// A connection ended.
     fn on_lost(&mut self, index: usize, reason: &noq_proto::ConnectionError, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
-        connection.stage = Stage::Closed;
+        connection.end();
         let Some((key, path)) = connection.owner.take() else { return };
         if let Some(code) = ended_bond(reason)
             && let Some(bond) = self.bond_mut(key)
@@ -401,7 +427,8 @@ impl Node {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         connection.path.on_connected();
         if !connection.path.takes_datagrams() {
-            self.close_connection(index, CloseCode::ProtocolViolation, now);
+            let why = "the peer takes no datagrams, or too small ones";
+            self.give_up(index, CloseCode::ProtocolViolation, why, now);
             return;
         }
         connection.stage = Stage::Joining;

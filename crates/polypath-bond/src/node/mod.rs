@@ -3,11 +3,14 @@
 //! Sans-I/O. A driver hands in datagrams and the time, and gets back datagrams to send, the time of
 //! the next timer, and events. The same node runs on sockets and in virtual time.
 
+mod early;
 mod edge;
 mod feedback;
 mod hub;
 mod io;
 mod spare;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod types;
 
@@ -23,6 +26,7 @@ use crate::event::Event;
 use crate::identity::{PublicKey, SecretKey};
 use crate::quic::{QuicPath, QuicSettings};
 use bytes::Bytes;
+use early::EarlyDatagrams;
 use noq_proto::{ConnectionHandle, Endpoint, VarInt};
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -49,8 +53,7 @@ struct Connection {
     /// The bond and path that it carries or wants to carry.
     owner: Option<(BondKey, PathId)>,
     /// Datagrams that came before the join.
-    early: Vec<Bytes>,
-    early_bytes: usize,
+    early: EarlyDatagrams,
     /// The latest time for the join.
     join_by: Timestamp,
     /// The peer has sent something.
@@ -58,8 +61,13 @@ struct Connection {
     is_dirty: bool,
 }
 
-/// Bytes of datagrams that are kept until a path has joined; later ones are lost and sent again.
-const MAX_EARLY: usize = 64 << 10;
+impl Connection {
+    /// Nothing that comes on it is for a bond any more.
+    fn end(&mut self) {
+        self.stage = Stage::Closed;
+        self.early = EarlyDatagrams::default();
+    }
+}
 
 /// A connection that has not joined by then is closed (docs/protocol.md, join). An edge that is not
 /// answered tries anew earlier, because QUIC repeats an unanswered first packet more and more rarely.
@@ -227,7 +235,7 @@ impl Node {
     /// Closes a connection; it stays for a while to answer stragglers.
     fn close_connection(&mut self, index: usize, code: CloseCode, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
-        connection.stage = Stage::Closed;
+        connection.end();
         connection.owner = None;
         let instant = connection.path.instant(now);
         let code = VarInt::from_u32(code as u32);
@@ -303,8 +311,7 @@ impl Node {
             socket,
             stage: Stage::Handshaking,
             owner,
-            early: Vec::new(),
-            early_bytes: 0,
+            early: EarlyDatagrams::default(),
             join_by: now + JOIN_TIMEOUT,
             is_answered: false,
             is_dirty: false,
@@ -327,8 +334,7 @@ impl Node {
         // What was recorded before belongs to the handshake.
         connection.path.report(None, now);
         entry.bond.add_path(path, connection.path.settings(name, backup, weight), now);
-        connection.early_bytes = 0;
-        for datagram in connection.early.drain(..) {
+        for datagram in connection.early.take() {
             entry.bond.on_datagram(path, datagram, now);
         }
         self.mark_bond(key);

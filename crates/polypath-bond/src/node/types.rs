@@ -63,6 +63,13 @@ pub struct HubPolicy {
     pub max_pending: usize,
 }
 
+impl HubPolicy {
+    /// Whether this edge may join.
+    pub fn allows(&self, edge: &PublicKey) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(edge))
+    }
+}
+
 impl Default for HubPolicy {
     fn default() -> Self {
         Self { allowed: None, max_bonds: 4_096, max_bonds_per_edge: 16, max_pending: 4_096 }
@@ -177,12 +184,12 @@ pub enum NodeError {
     #[error(transparent)]
     Tls(#[from] TlsConfigError),
     /// The hub's address cannot be used.
-    #[error("cannot connect to {remote}: {source}")]
+    #[error("cannot connect to {remote}: {error}")]
     Connect {
         /// The address.
         remote: SocketAddr,
         /// Why.
-        source: noq_proto::ConnectError,
+        error: noq_proto::ConnectError,
     },
     /// Only an edge opens bonds.
     #[error("a hub cannot open a bond")]

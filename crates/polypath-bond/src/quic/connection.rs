@@ -16,6 +16,12 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+/// What every path carries of a datagram at least (docs/protocol.md, 2.1). The library says the
+/// smaller one of two: what the peer takes of a frame, 1,200 bytes at least, less 9 of the frame's
+/// header; and what fits a packet, which is of 1,200 bytes before larger ones are known to pass, less
+/// those 9 and 41 of the packet (1 of flags, a connection id of up to 20, 4 of number, 16 of tag).
+const LEAST_DATAGRAM: usize = 1_200 - 9 - 41;
+
 /// A datagram in the connection's queue.
 #[derive(Debug)]
 struct Queued {
@@ -84,9 +90,9 @@ impl QuicPath {
         self.connection.datagrams().max_size().unwrap_or(0)
     }
 
-    /// Whether the peer offers datagrams at all.
+    /// Whether the peer takes datagrams as large as the protocol demands.
     pub(crate) fn takes_datagrams(&mut self) -> bool {
-        self.connection.datagrams().max_size().is_some()
+        self.max_datagram() >= LEAST_DATAGRAM
     }
 
     /// Takes back datagrams that the connection dropped in silence because its MTU has shrunk.

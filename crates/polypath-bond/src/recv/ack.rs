@@ -6,6 +6,10 @@ use polypath_units::Timestamp;
 use std::ops::Range;
 use std::time::Duration;
 
+/// Credit that a peer which is short of it hears of at once: as much as eight payloads, which want an
+/// acknowledgement too, so that small reads send no more of them than arriving data does.
+const WORTH_TELLING: u64 = 8 * 1_200;
+
 /// Numbers received in order up to a point, and ranges above it.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
@@ -76,8 +80,11 @@ impl AckState {
     /// Something that wants an acknowledgement arrived.
     pub(crate) fn on_arrival(&mut self, now: Timestamp) {
         self.pending += 1;
-        let due = if self.pending >= self.every { now } else { now + self.max_delay };
-        self.due = Some(self.due.map_or(due, |already| already.min(due)));
+        self.demand_by(if self.pending >= self.every { now } else { now + self.max_delay });
+    }
+
+    fn demand_by(&mut self, at: Timestamp) {
+        self.due = Some(self.due.map_or(at, |already| already.min(at)));
     }
 
     /// An acknowledgement is wanted at once.
@@ -85,11 +92,23 @@ impl AckState {
         self.due = Some(now);
     }
 
-    /// The window is `window` now: a quarter more than the peer knows is said at once.
+    /// The window is `window` now: a quarter more than the peer knows is said at once. So is less
+    /// when the peer is short of credit: where slow readers hold the rest of the buffer, no more may
+    /// ever come free. What small reads give it is gathered for the time that one may be delayed.
     pub(crate) fn on_window(&mut self, window: u64, buffer: u64, now: Timestamp) {
-        if window >= self.advertised + buffer / 4 {
+        let grown = window.saturating_sub(self.advertised);
+        let is_short = self.peer_is_short(window);
+        if grown >= buffer / 4 || (is_short && grown >= WORTH_TELLING) {
             self.demand(now);
+        } else if is_short {
+            self.demand_by(now + self.max_delay);
         }
+    }
+
+    /// Whether the peer, for all that has arrived, has no more credit left than it was not told of.
+    pub(crate) fn peer_is_short(&self, window: u64) -> bool {
+        let left = self.advertised.saturating_sub(self.data.max_end());
+        window > self.advertised && window - self.advertised >= left
     }
 
     /// When an acknowledgement is due.
@@ -153,6 +172,25 @@ mod tests {
         assert_eq!(acks.due(), None);
         acks.on_window(1_250, 1_000, start);
         assert_eq!(acks.due(), Some(start));
+    }
+
+    /// The buffer is 1,000,000: a quarter of it is more than what comes free here.
+    #[test]
+    fn a_peer_short_of_credit_hears_of_less_than_a_quarter() {
+        let start = Timestamp::from_millis(10);
+        let due = |arrived, window| {
+            let mut acks = AckState::new(8, Duration::from_millis(5), 1_000_000);
+            acks.data.insert(0..arrived, |_| ());
+            acks.on_window(window, 1_000_000, start);
+            acks.due()
+        };
+        assert_eq!(due(980_000, 1_019_999), None, "it has more than what is new");
+        assert_eq!(due(980_000, 1_020_000), Some(start));
+        assert_eq!(due(1_000_000, 1_000_000), None);
+        assert_eq!(due(1_000_000, 1_009_600), Some(start));
+        let later = Some(Timestamp::from_millis(15));
+        assert_eq!(due(1_000_000, 1_009_599), later, "little waits for more");
+        assert_eq!(due(1_000_000, 1_000_001), later);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The receiving half at the data level: reassembly, the shared buffer, acknowledgements.
 
 mod ack;
+mod fragment;
 mod stream;
 mod streams;
 
 pub(crate) use ack::AckState;
+pub(crate) use fragment::SHORT;
 pub(crate) use streams::{Arriving, RecvStreams};

@@ -1,5 +1,6 @@
 //! Reassembly of one stream.
 
+use super::fragment::Fragment;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ pub(crate) const FRAGMENT_COST: u64 = 64;
 /// Data of one stream that has arrived and was not read.
 #[derive(Debug, Default)]
 pub(crate) struct RecvStream {
-    fragments: BTreeMap<u64, Bytes>,
+    fragments: BTreeMap<u64, Fragment>,
     buffered: u64,
     read_offset: u64,
     /// End of the highest byte that arrived.
@@ -81,7 +82,7 @@ impl RecvStream {
         }
         let before = self.buffered;
         if let Some((&start, previous)) = self.fragments.range(..=offset).next_back() {
-            let overlap = (start + previous.len() as u64).saturating_sub(offset);
+            let overlap = (start + previous.len()).saturating_sub(offset);
             let overlap = overlap.min(data.len() as u64);
             data = data.slice(overlap as usize..);
             offset += overlap;
@@ -89,7 +90,7 @@ impl RecvStream {
         while !data.is_empty() {
             let end = offset + data.len() as u64;
             let next = self.fragments.range(offset..end).next();
-            let Some((next_start, next_len)) = next.map(|(&s, d)| (s, d.len() as u64)) else {
+            let Some((next_start, next_len)) = next.map(|(&s, d)| (s, d.len())) else {
                 self.store(offset, data);
                 break;
             };
@@ -101,10 +102,39 @@ impl RecvStream {
         self.buffered - before
     }
 
+    /// Whether the byte at `offset` is there, was there, or follows one that is or was.
+    pub(crate) fn reaches(&self, offset: u64) -> bool {
+        let before = self.fragments.range(..=offset).next_back();
+        offset <= self.read_offset || before.is_some_and(|(&at, data)| at + data.len() >= offset)
+    }
+
+    /// Keeps a piece that nothing overlaps. A short one joins what is before it, and what is behind joins
+    /// it: of two fragments that touch, one is not short.
     fn store(&mut self, offset: u64, data: Bytes) {
-        if !data.is_empty() {
-            self.buffered += data.len() as u64;
-            self.fragments.insert(offset, data);
+        if data.is_empty() {
+            return;
+        }
+        let end = offset + data.len() as u64;
+        self.buffered += data.len() as u64;
+        let before = self.fragments.range_mut(..offset).next_back();
+        let joined = before
+            .filter(|(at, before)| **at + before.len() == offset)
+            .is_some_and(|(_, before)| before.join(&data));
+        if !joined {
+            self.fragments.insert(offset, Fragment::new(data));
+        }
+        self.join_behind(end);
+    }
+
+    /// What starts at `end` joins what ends there, if it is short.
+    fn join_behind(&mut self, end: u64) {
+        if !self.fragments.get(&end).is_some_and(Fragment::is_short) {
+            return;
+        }
+        let Some(behind) = self.fragments.remove(&end) else { return };
+        let before = self.fragments.range_mut(..end).next_back();
+        if !before.is_some_and(|(_, before)| before.join(behind.bytes())) {
+            self.fragments.insert(end, behind);
         }
     }
 
@@ -131,13 +161,12 @@ impl RecvStream {
         if *entry.key() != self.read_offset {
             return None;
         }
-        let mut data = entry.remove();
-        if data.len() > max {
-            let rest = data.split_off(max);
-            self.fragments.insert(self.read_offset + max as u64, rest);
-        }
+        let (data, left) = entry.remove().take(max);
         self.read_offset += data.len() as u64;
         self.buffered -= data.len() as u64;
+        if let Some(left) = left {
+            self.fragments.insert(self.read_offset, left);
+        }
         Some(data)
     }
 }

@@ -1,6 +1,6 @@
 //! All streams that receive, and the buffer that they share.
 
-use super::stream::RecvStream;
+use super::stream::{FRAGMENT_COST, RecvStream};
 use crate::codec::StreamId;
 use crate::config::BondConfig;
 use crate::error::{ProtocolError, ReadError};
@@ -84,10 +84,14 @@ impl RecvStreams {
         self.released + self.receive_buffer
     }
 
-    /// Whether a fragment of `len` bytes still fits, book-keeping included: a peer that sends
-    /// crumbs cannot make us hold more than twice the buffer.
-    pub(crate) fn admits(&self, len: u64) -> bool {
-        self.cost + len <= 2 * self.receive_buffer
+    /// Whether a piece may be stored: not one more that stands alone when those that do cost three
+    /// quarters of the buffer beside their bytes. What follows other bytes joins them, or one of every two
+    /// fragments is not short: book-keeping of less than a fifth of the buffer.
+    pub(crate) fn admits(&self, segment: &Arriving) -> bool {
+        let book_keeping = self.cost - self.buffered;
+        book_keeping + FRAGMENT_COST <= self.receive_buffer / 4 * 3
+            || segment.data.is_empty()
+            || self.streams.get(&segment.id).is_none_or(|stream| stream.reaches(segment.offset))
     }
 
     /// DSNs that carry nothing to hold.
@@ -114,15 +118,17 @@ impl RecvStreams {
         Ok(())
     }
 
-    /// Takes a segment that was checked. Data of a stream that is closed or reset is dropped.
+    /// Takes a segment that was checked. Data of a stream that is closed or reset is dropped; so is a
+    /// piece that is not admitted: bytes before it have been skipped, as only a reset allows.
     pub(crate) fn insert(&mut self, segment: Arriving) -> Accepted {
+        let admitted = self.admits(&segment);
         let Some(stream) = self.streams.get_mut(&segment.id) else {
             return Accepted { stored: 0, readable: false };
         };
         let end = segment.offset + segment.data.len() as u64;
         let cost = stream.cost();
         let mut stored = 0;
-        if stream.reset_code().is_none() {
+        if admitted && stream.reset_code().is_none() {
             stored = stream.insert(segment.offset, segment.data);
         }
         if segment.fin {
@@ -277,17 +283,44 @@ mod tests {
         assert_eq!(streams.raise_limit(first), None, "no more until the reader goes on");
     }
 
+    /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of the buffer.
     #[test]
     fn crumbs_are_refused_before_they_cost_twice_the_buffer() {
         let config = BondConfig { receive_buffer: 1_000, ..BondConfig::default() };
         let mut streams = RecvStreams::new(&config);
         let id = StreamId::new(Side::Edge, 0);
         streams.open(id);
-        let mut stored = 0;
-        while streams.admits(1) {
-            streams.insert(segment(id, 2 * stored, 1));
-            stored += 1;
+        let crumb = |n: u64| segment(id, 2 * n + 1, 1);
+        let admitted = (0..100).take_while(|&n| {
+            let admitted = streams.admits(&crumb(n));
+            streams.insert(crumb(n));
+            admitted
+        });
+        assert_eq!(admitted.count(), 11);
+        assert_eq!(streams.cost(), 11 * 65);
+        assert!(streams.admits(&segment(id, 22, 1)), "it joins the last");
+        for n in 0..11 {
+            assert!(streams.admits(&segment(id, 2 * n, 1)));
+            streams.insert(segment(id, 2 * n, 1));
         }
-        assert!(stored * 65 <= 2_000 + 65, "{stored}");
+        assert_eq!(streams.cost(), 22 + 64, "all are one");
+    }
+
+    /// Two short ones and a packet's data in turn: of each three, two fragments are left.
+    #[test]
+    fn what_is_in_order_costs_less_than_a_fifth_beside_its_bytes() {
+        let config = BondConfig { receive_buffer: 1 << 20, ..BondConfig::default() };
+        let id = StreamId::new(Side::Edge, 0);
+        for lens in [&[1][..], &[699], &[700], &[1, 1, 700], &[1, 699, 1, 1_200], &[4_095, 1]] {
+            let mut streams = RecvStreams::new(&config);
+            streams.open(id);
+            let mut end = 0;
+            for &len in lens.iter().cycle().take(300) {
+                streams.insert(segment(id, end, len));
+                end += len as u64;
+            }
+            let book_keeping = streams.cost() - end;
+            assert!(book_keeping <= end / 700 * 128 + 64, "{lens:?}: {book_keeping} of {end}");
+        }
     }
 }

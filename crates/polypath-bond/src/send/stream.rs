@@ -74,6 +74,16 @@ impl SendStream {
         self.queued.min(self.max_offset - self.next_offset)
     }
 
+    /// Bytes that could be queued within the stream's window.
+    pub(crate) fn window_left(&self) -> u64 {
+        self.max_offset.saturating_sub(self.next_offset + self.queued)
+    }
+
+    /// Bytes that are queued beyond the stream's window.
+    pub(crate) fn beyond(&self) -> u64 {
+        self.queued - self.sendable()
+    }
+
     /// Whether a segment could be cut now: data within the window, or a bare end mark.
     pub(crate) fn is_ready(&self) -> bool {
         self.sendable() > 0 || (self.fin == Fin::Queued && self.queued == 0)

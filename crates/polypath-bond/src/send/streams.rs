@@ -5,6 +5,12 @@ use crate::codec::StreamId;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// What a stream may queue beyond its window of a buffer of so many bytes: enough to go on with when
+/// the window opens until its writer has written more.
+const fn ahead_of_window(buffer: u64) -> u64 {
+    buffer / 16
+}
+
 /// The sending halves of all streams, served in turn: a segment each.
 #[derive(Debug, Default)]
 pub(crate) struct SendStreams {
@@ -108,9 +114,36 @@ impl SendStreams {
         !self.waiting.is_empty()
     }
 
-    /// Streams whose writers wait, each named once.
-    pub(crate) fn take_waiting(&mut self) -> BTreeSet<StreamId> {
-        std::mem::take(&mut self.waiting)
+    /// How much the stream may take of what is free of a buffer of so many bytes. Beyond its window
+    /// that is little, and leaves at least as much to others: nobody knows when those bytes leave.
+    pub(crate) fn room_of(&self, id: StreamId, buffer: u64) -> u64 {
+        let Some(stream) = self.streams.get(&id) else { return 0 };
+        let room = buffer.saturating_sub(self.held);
+        let within = stream.window_left().min(room);
+        let beyond = stream.beyond();
+        let half = (room - within).saturating_sub(beyond) / 2;
+        within + half.min(ahead_of_window(buffer).saturating_sub(beyond))
+    }
+
+    /// Streams whose writers wait and have room worth waking for in a buffer of so many bytes, each
+    /// named once: a quarter of what other streams do not hold beyond their windows, or half of what
+    /// the stream's window leaves it.
+    pub(crate) fn take_roomy(&mut self, buffer: u64) -> BTreeSet<StreamId> {
+        let (room, ahead) = (buffer.saturating_sub(self.held), ahead_of_window(buffer));
+        let usable = buffer.saturating_sub(self.unsent - self.sendable);
+        // No stream has more room than there is: mostly there is nobody to look for.
+        if room < (usable / 4).min(ahead / 2) {
+            return BTreeSet::new();
+        }
+        let is_roomy = |id: &StreamId| {
+            let Some(stream) = self.streams.get(id) else { return true };
+            let quarter = (usable + stream.beyond()) / 4;
+            let half = (stream.window_left() + ahead) / 2;
+            self.room_of(*id, buffer) >= quarter.min(half).max(1)
+        };
+        let (roomy, waiting) = self.waiting.iter().copied().partition(is_roomy);
+        self.waiting = waiting;
+        roomy
     }
 
     fn give_turn(&mut self, id: StreamId) {
@@ -214,6 +247,54 @@ mod tests {
         streams.push(wide, Bytes::from(vec![0; 20]));
         streams.withdraw(wide);
         assert_eq!(counts(&streams), (0, false));
+    }
+
+    /// A sixteenth of 1.6 MB is 100 kB. A stream whose window admits all takes all that is left.
+    #[test]
+    fn streams_take_little_beyond_their_windows() {
+        const BUFFER: u64 = 1_600_000;
+        let ids: Vec<_> = (0..5).map(|n| StreamId::new(Side::Edge, n)).collect();
+        let mut streams = SendStreams::default();
+        let mut fill = |id, window| {
+            streams.open(id, window);
+            let taken = streams.room_of(id, BUFFER);
+            streams.push(id, Bytes::from(vec![0; taken as usize]));
+            assert_eq!(streams.room_of(id, BUFFER), 0);
+            taken
+        };
+        let taken = [fill(ids[0], 1_250_000), fill(ids[1], 0), fill(ids[2], 0), fill(ids[3], 0)];
+        // Of the last 150 kB the third and the fourth leave as much as they take.
+        assert_eq!(taken, [1_350_000, 100_000, 75_000, 37_500]);
+        assert_eq!(fill(ids[4], u64::MAX), 37_500);
+    }
+
+    #[test]
+    fn writers_are_woken_where_they_have_room_worth_while() {
+        const BUFFER: u64 = 1 << 20;
+        let [wide, narrow] = [0, 1].map(|n| StreamId::new(Side::Edge, n));
+        let mut streams = SendStreams::default();
+        streams.open(narrow, 0);
+        let ahead = ahead_of_window(BUFFER);
+        streams.push(narrow, Bytes::from(vec![0; ahead as usize]));
+        streams.open(wide, u64::MAX);
+        let rest = BUFFER - ahead;
+        streams.push(wide, Bytes::from(vec![0; rest as usize]));
+        [wide, narrow].into_iter().for_each(|id| streams.mark_waiting(id));
+        assert!(streams.take_roomy(BUFFER).is_empty());
+        // A quarter of what the narrow one does not hold, though not a quarter of all.
+        while streams.cut(1_000).is_some() {}
+        streams.on_acked(wide, rest / 4 - 1, false);
+        assert!(streams.take_roomy(BUFFER).is_empty());
+        streams.on_acked(wide, 1, false);
+        assert_eq!(streams.take_roomy(BUFFER), BTreeSet::from([wide]));
+        assert!(streams.take_roomy(BUFFER).is_empty(), "once");
+        streams.on_acked(wide, rest - rest / 4, false);
+        // Half of what the narrow one may have beyond its window.
+        streams.raise_limit(narrow, ahead / 2 - 1);
+        assert!(streams.take_roomy(BUFFER).is_empty());
+        streams.raise_limit(narrow, ahead / 2);
+        assert_eq!(streams.take_roomy(BUFFER), BTreeSet::from([narrow]));
+        assert!(!streams.has_waiting());
     }
 
     #[test]

@@ -101,9 +101,9 @@ impl SchedulerFamily {
     /// schedulers.
     pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
-            Self::Ahead => Some([0.95, 1.1]),
-            Self::Selective => Some([0.82, 1.10]),
-            Self::Greedy => Some([0.79, 1.71]),
+            Self::Ahead => Some([0.96, 1.11]),
+            Self::Selective => Some([0.82, 1.13]),
+            Self::Greedy => Some([0.78, 1.77]),
             Self::Redundant => None,
         }
     }

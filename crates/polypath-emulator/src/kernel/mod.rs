@@ -26,12 +26,12 @@ use transfer::Transfer;
 
 /// Why the kernel did not run a scenario.
 #[derive(Debug, thiserror::Error)]
-#[error("connection {connection:?}: {source}")]
+#[error("connection {connection:?}: {error}")]
 pub struct KernelError {
     /// The connection.
     pub connection: String,
     /// What the operating system said.
-    pub source: io::Error,
+    pub error: io::Error,
 }
 
 /// How long a scenario goes on, and when it is looked at.
@@ -86,7 +86,7 @@ pub fn run(
         let join = |(running, connection): (thread::ScopedJoinHandle<'_, _>, &KernelConnection)| {
             let panicked = |_| Err(io::Error::other("its thread panicked"));
             let outcome: io::Result<Vec<FlowOutcome>> = running.join().unwrap_or_else(panicked);
-            outcome.map_err(|source| KernelError { connection: connection.name.clone(), source })
+            outcome.map_err(|error| KernelError { connection: connection.name.clone(), error })
         };
         let flows = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
         Ok(KernelOutcome { flows, warm, end })

@@ -43,7 +43,7 @@ pub enum NetworkError {
     Wire(#[from] WireError),
     /// The script could not be started.
     #[error("cannot start the thread of scripted events: {0}")]
-    Script(#[source] std::io::Error),
+    Script(std::io::Error),
 }
 
 /// A running network. Dropping it removes it.

@@ -63,7 +63,7 @@ fn clean_one(locked: &Locked<'_>, prefix: Prefix) -> Result<Cleaned, CleanError>
         return Ok(Cleaned::Removed { prefix, namespaces: Vec::new(), ended: Vec::new() });
     };
     let pid = state.owner.pid;
-    let runs = state.owner.runs().map_err(|source| CleanError::Signal { pid, source })?;
+    let runs = state.owner.runs().map_err(|error| CleanError::Signal { pid, error })?;
     if runs {
         return Ok(Cleaned::Running { prefix, pid });
     }
@@ -97,7 +97,7 @@ fn end_children(children: &[Process]) -> Result<Vec<u32>, CleanError> {
         let pid = child.pid;
         let Some(held) = Held::open(pid)? else { continue };
         // Looked at only now: what is held cannot be replaced by another of the same number.
-        if child.runs().map_err(|source| CleanError::Signal { pid, source })? {
+        if child.runs().map_err(|error| CleanError::Signal { pid, error })? {
             held.end()?;
             ended.push(pid);
         }
@@ -154,6 +154,6 @@ fn delete(namespace: &str, locked: &Locked<'_>) -> Result<(), CleanError> {
     }
 }
 
-fn failed(namespace: &str, source: IpError) -> CleanError {
-    CleanError::Ip { namespace: namespace.to_owned(), source }
+fn failed(namespace: &str, error: IpError) -> CleanError {
+    CleanError::Ip { namespace: namespace.to_owned(), error }
 }

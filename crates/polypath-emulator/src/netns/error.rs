@@ -13,12 +13,12 @@ pub enum IpError {
     #[error("the program `ip` is not there: install the package iproute2")]
     Missing,
     /// It could not be run.
-    #[error("cannot run `{command}`: {source}")]
+    #[error("cannot run `{command}`: {error}")]
     Run {
         /// The command.
         command: String,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// It reported an error.
     #[error("`{command}`: {message}")]
@@ -35,12 +35,12 @@ pub enum IpError {
 #[non_exhaustive]
 pub enum StateError {
     /// The operating system's word.
-    #[error("{path}: {source}")]
+    #[error("{path}: {error}")]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// It holds something else.
     #[error("{path}: not the state of an emulator: {reason}")]
@@ -97,7 +97,7 @@ pub enum NetnsError {
         nodes: Vec<String>,
     },
     /// A kernel parameter that could not be set.
-    #[error("{namespace}: cannot set the kernel parameter {key} to {value:?}: {source}")]
+    #[error("{namespace}: cannot set the kernel parameter {key} to {value:?}: {error}")]
     Sysctl {
         /// The namespace.
         namespace: String,
@@ -106,39 +106,39 @@ pub enum NetnsError {
         /// The value.
         value: String,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A namespace could not be entered.
-    #[error("cannot enter the network namespace {namespace}: {source}")]
+    #[error("cannot enter the network namespace {namespace}: {error}")]
     Enter {
         /// The namespace.
         namespace: String,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A program could not be started.
-    #[error("cannot start {program}: {source}")]
+    #[error("cannot start {program}: {error}")]
     Spawn {
         /// The program, as it was to be run.
         program: String,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A process could not be looked at.
-    #[error("process {pid}: {source}")]
+    #[error("process {pid}: {error}")]
     Process {
         /// The process.
         pid: u32,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A command of iproute2 failed.
-    #[error("{namespace}: {source}")]
+    #[error("{namespace}: {error}")]
     Ip {
         /// The namespace.
         namespace: String,
         /// What failed.
-        source: IpError,
+        error: IpError,
     },
     /// The state file.
     #[error(transparent)]
@@ -164,20 +164,20 @@ pub enum CleanError {
         pid: u32,
     },
     /// A process could not be looked at or ended.
-    #[error("process {pid}: {source}")]
+    #[error("process {pid}: {error}")]
     Signal {
         /// The process.
         pid: u32,
         /// What the operating system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A command of iproute2 failed.
-    #[error("{namespace}: {source}")]
+    #[error("{namespace}: {error}")]
     Ip {
         /// The namespace.
         namespace: String,
         /// What failed.
-        source: IpError,
+        error: IpError,
     },
     /// The state file.
     #[error(transparent)]

@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &[&str], lock: Option<&File>) -> Result<String, IpE
         None => Ok(Stdio::null()),
     };
     let output = stdin.and_then(|stdin| ip().args(arguments).stdin(stdin).output());
-    let output = output.map_err(|source| not_run(command(), source))?;
+    let output = output.map_err(|error| not_run(command(), error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -28,7 +28,7 @@ pub(super) fn batch(namespace: &str, options: &[&str], lines: &[String]) -> Resu
     }
     let arguments = [&["-n", namespace], options].concat();
     let command = |line: &str| format!("ip {} {line}", arguments.join(" "));
-    let output = feed(&arguments, lines).map_err(|source| not_run(command("-batch -"), source))?;
+    let output = feed(&arguments, lines).map_err(|error| not_run(command("-batch -"), error))?;
     if output.status.success() {
         return Ok(());
     }
@@ -63,10 +63,10 @@ fn ip() -> Command {
     command
 }
 
-fn not_run(command: String, source: io::Error) -> IpError {
-    match source.kind() {
+fn not_run(command: String, error: io::Error) -> IpError {
+    match error.kind() {
         io::ErrorKind::NotFound => IpError::Missing,
-        _ => IpError::Run { command, source },
+        _ => IpError::Run { command, error },
     }
 }
 

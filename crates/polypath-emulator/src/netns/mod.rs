@@ -114,9 +114,9 @@ impl Namespaces {
     /// # Errors
     /// If it cannot be started, or the file not be written; it is ended then.
     pub fn spawn(&mut self, command: &mut Command) -> Result<Child, NetnsError> {
-        let spawned = command.spawn().map_err(|source| {
+        let spawned = command.spawn().map_err(|error| {
             let program = format!("{command:?}");
-            NetnsError::Spawn { program, source }
+            NetnsError::Spawn { program, error }
         });
         let mut child = spawned?;
         if let Err(error) = self.record(child.id()) {
@@ -128,7 +128,7 @@ impl Namespaces {
     }
 
     fn record(&mut self, pid: u32) -> Result<(), NetnsError> {
-        let look = |source| NetnsError::Process { pid, source };
+        let look = |error| NetnsError::Process { pid, error };
         let Some(process) = Process::of(pid).map_err(look)? else { return Ok(()) };
         self.state.children.retain(|child| child.runs().unwrap_or(true));
         self.state.children.push(process);
@@ -180,7 +180,7 @@ pub fn enter(namespace: &str) -> io::Result<()> {
 }
 
 fn enter_as(namespace: &str) -> Result<(), NetnsError> {
-    enter(namespace).map_err(|source| NetnsError::Enter { namespace: namespace.to_owned(), source })
+    enter(namespace).map_err(|error| NetnsError::Enter { namespace: namespace.to_owned(), error })
 }
 
 /// Where `ip netns` keeps a namespace.
@@ -199,7 +199,7 @@ fn claim(locked: &Locked<'_>, plan: &NetworkPlan) -> Result<State, NetnsError> {
     let prefix = plan.prefix.clone();
     if let Some(State { owner, .. }) = locked.read(&prefix)? {
         let pid = owner.pid;
-        let runs = owner.runs().map_err(|source| NetnsError::Process { pid, source })?;
+        let runs = owner.runs().map_err(|error| NetnsError::Process { pid, error })?;
         return Err(if runs {
             NetnsError::InUse { prefix, pid }
         } else {
@@ -210,7 +210,7 @@ fn claim(locked: &Locked<'_>, plan: &NetworkPlan) -> Result<State, NetnsError> {
         return Err(NetnsError::Exists { namespace: namespace.to_owned() });
     }
     let pid = std::process::id();
-    let owner = Process::current().map_err(|source| NetnsError::Process { pid, source })?;
+    let owner = Process::current().map_err(|error| NetnsError::Process { pid, error })?;
     let namespaces = plan.namespaces().map(str::to_owned).collect();
     let state = State { prefix, owner, namespaces, children: Vec::new() };
     locked.write(&state)?;
@@ -224,6 +224,6 @@ fn take(step: &Step) -> Result<(), NetnsError> {
     done.map_err(|error| failed(&step.namespace, error))
 }
 
-fn failed(namespace: &str, source: IpError) -> NetnsError {
-    NetnsError::Ip { namespace: namespace.to_owned(), source }
+fn failed(namespace: &str, error: IpError) -> NetnsError {
+    NetnsError::Ip { namespace: namespace.to_owned(), error }
 }

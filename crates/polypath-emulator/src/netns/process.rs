@@ -75,7 +75,7 @@ impl Held {
         match pidfd_open(number, PidfdFlags::empty()) {
             Ok(fd) => Ok(Some(Self { pid, fd })),
             Err(rustix::io::Errno::SRCH) => Ok(None),
-            Err(error) => Err(CleanError::Signal { pid, source: error.into() }),
+            Err(error) => Err(CleanError::Signal { pid, error: error.into() }),
         }
     }
 
@@ -86,7 +86,7 @@ impl Held {
     /// Asks it to end, then makes it. Whether it has ended.
     pub(super) fn end(&self) -> Result<bool, CleanError> {
         let failed =
-            |error: rustix::io::Errno| CleanError::Signal { pid: self.pid, source: error.into() };
+            |error: rustix::io::Errno| CleanError::Signal { pid: self.pid, error: error.into() };
         for (signal, patience) in [(Signal::TERM, GRACE), (Signal::KILL, KILLED)] {
             match pidfd_send_signal(&self.fd, signal) {
                 Err(rustix::io::Errno::SRCH) => return Ok(true),

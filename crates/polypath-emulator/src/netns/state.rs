@@ -135,8 +135,8 @@ impl Locked<'_> {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> StateError {
-    StateError::Io { path: path.to_owned(), source }
+fn failed(path: &Path, error: io::Error) -> StateError {
+    StateError::Io { path: path.to_owned(), error }
 }
 
 #[cfg(test)]

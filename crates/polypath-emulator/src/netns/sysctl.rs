@@ -14,11 +14,11 @@ pub(super) fn set_all(namespace: &str, values: &[(String, String)]) -> Result<()
     let set = || {
         enter_as(namespace)?;
         values.iter().try_for_each(|(key, value)| {
-            set(key, value).map_err(|source| NetnsError::Sysctl {
+            set(key, value).map_err(|error| NetnsError::Sysctl {
                 namespace: namespace.to_owned(),
                 key: key.clone(),
                 value: value.clone(),
-                source,
+                error,
             })
         })
     };

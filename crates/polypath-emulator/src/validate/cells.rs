@@ -39,7 +39,7 @@ struct Table {
 pub enum CellError {
     /// The table cannot be read.
     #[error("the table of cells: {0}")]
-    Table(#[from] toml::de::Error),
+    Table(toml::de::Error),
     /// The scenario is not shipped.
     #[error("cell {cell}: there is no scenario {scenario:?}")]
     Missing {
@@ -49,20 +49,20 @@ pub enum CellError {
         scenario: String,
     },
     /// The scenario, as the cell changes it, is wrong.
-    #[error("cell {cell}: {source}")]
+    #[error("cell {cell}: {error}")]
     Scenario {
         /// The cell.
         cell: String,
         /// What is wrong.
-        source: Box<ScenarioError>,
+        error: Box<ScenarioError>,
     },
     /// It cannot be run.
-    #[error("cell {cell}: {source}")]
+    #[error("cell {cell}: {error}")]
     Plan {
         /// The cell.
         cell: String,
         /// Why not.
-        source: Box<RunError>,
+        error: Box<RunError>,
     },
 }
 
@@ -71,7 +71,7 @@ pub enum CellError {
 /// # Errors
 /// If the table that was built in is wrong.
 pub fn shipped_cells() -> Result<Vec<Cell>, CellError> {
-    Ok(toml::from_str::<Table>(CELLS)?.cell)
+    Ok(toml::from_str::<Table>(CELLS).map_err(CellError::Table)?.cell)
 }
 
 impl Cell {
@@ -86,9 +86,8 @@ impl Cell {
         let (name, text) = found.ok_or_else(missing)?;
         let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
         let scenario = Scenario::parse_with(text, &self.set, Path::new(name), no_trace)
-            .map_err(|source| CellError::Scenario { cell: cell(), source: source.into() })?;
-        Plan::new(scenario)
-            .map_err(|source| CellError::Plan { cell: cell(), source: source.into() })
+            .map_err(|error| CellError::Scenario { cell: cell(), error: error.into() })?;
+        Plan::new(scenario).map_err(|error| CellError::Plan { cell: cell(), error: error.into() })
     }
 }
 

@@ -18,20 +18,20 @@ use polypath_sim::run::{Plan, RunError};
 #[non_exhaustive]
 pub enum RowError {
     /// The kernel.
-    #[error("cell {cell}, with the kernel: {source}")]
+    #[error("cell {cell}, with the kernel: {error}")]
     Kernel {
         /// The cell.
         cell: String,
         /// What went wrong.
-        source: Box<MeasureError>,
+        error: Box<MeasureError>,
     },
     /// The simulator.
-    #[error("cell {cell}, in the simulator: {source}")]
+    #[error("cell {cell}, in the simulator: {error}")]
     Simulator {
         /// The cell.
         cell: String,
         /// What went wrong.
-        source: Box<RunError>,
+        error: Box<RunError>,
     },
 }
 
@@ -44,11 +44,11 @@ pub fn compare(cell: &str, plan: &Plan, runs: u64, prefix: &Prefix) -> Result<Ro
     for seed in 1..=runs {
         let name = cell.to_owned();
         let (measured, outcome) = with_kernel(plan, prefix, seed)
-            .map_err(|source| RowError::Kernel { cell: name.clone(), source: source.into() })?;
+            .map_err(|error| RowError::Kernel { cell: name.clone(), error: error.into() })?;
         kernel.push(measured);
         overruns += outcome.end.links.iter().map(|link| link.overruns()).sum::<u64>();
         let (simulated, _) = with_simulator(plan, seed)
-            .map_err(|source| RowError::Simulator { cell: name, source: source.into() })?;
+            .map_err(|error| RowError::Simulator { cell: name, error: error.into() })?;
         simulator.push(simulated);
     }
     Ok(Row::new(cell, kernel, simulator, overruns))

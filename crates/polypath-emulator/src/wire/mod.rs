@@ -68,40 +68,40 @@ pub struct WireSpec {
 #[non_exhaustive]
 pub enum WireError {
     /// The settings of a link cannot be used.
-    #[error("wire {wire}, {}: {source}", direction.name())]
+    #[error("wire {wire}, {}: {error}", direction.name())]
     Link {
         /// The wire.
         wire: String,
         /// The direction of the link.
         direction: Direction,
         /// What is wrong.
-        source: ConfigError,
+        error: ConfigError,
     },
     /// The thread could not enter the namespace.
-    #[error("wire {wire}: cannot enter its network namespace: {source}")]
+    #[error("wire {wire}: cannot enter its network namespace: {error}")]
     Namespace {
         /// The wire.
         wire: String,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// No packet socket for an interface.
-    #[error("wire {wire}: no packet socket on interface {interface}: {source}")]
+    #[error("wire {wire}: no packet socket on interface {interface}: {error}")]
     Socket {
         /// The wire.
         wire: String,
         /// The interface.
         interface: String,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// No thread.
-    #[error("wire {wire}: cannot start its thread: {source}")]
+    #[error("wire {wire}: cannot start its thread: {error}")]
     Thread {
         /// The wire.
         wire: String,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -128,7 +128,7 @@ impl Wire {
         let WireSpec { name, up_from, down_from, up, down, seeds } = spec;
         let links =
             [link(&name, Direction::Up, up, seeds)?, link(&name, Direction::Down, down, seeds)?];
-        let thread_error = |source| WireError::Thread { wire: name.clone(), source };
+        let thread_error = |error| WireError::Thread { wire: name.clone(), error };
         let (ready, started) = mpsc::sync_channel(1);
         let wire = name.clone();
         let work = move |shared: &Shared<State>| {
@@ -196,10 +196,10 @@ fn link(
     config: LinkConfig,
     seeds: [u64; 2],
 ) -> Result<Link<Parcel>, WireError> {
-    Link::new(config, seeds[direction as usize]).map_err(|source| WireError::Link {
+    Link::new(config, seeds[direction as usize]).map_err(|error| WireError::Link {
         wire: wire.to_owned(),
         direction,
-        source,
+        error,
     })
 }
 
@@ -209,12 +209,12 @@ fn open(
     enter: impl FnOnce() -> io::Result<()>,
     interfaces: [String; 2],
 ) -> Result<Arc<[PacketSocket; 2]>, WireError> {
-    enter().map_err(|source| WireError::Namespace { wire: wire.to_owned(), source })?;
+    enter().map_err(|error| WireError::Namespace { wire: wire.to_owned(), error })?;
     let bind = |interface: String| {
-        PacketSocket::bind(&interface).map_err(|source| WireError::Socket {
+        PacketSocket::bind(&interface).map_err(|error| WireError::Socket {
             wire: wire.to_owned(),
             interface,
-            source,
+            error,
         })
     };
     let [up, down] = interfaces;

@@ -260,7 +260,7 @@ fn without_iproute2_it_is_named() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("source: Missing"), "{said}");
+    assert!(!output.status.success() && said.contains("error: Missing"), "{said}");
     scene.assert_empty("without ip");
 }
 

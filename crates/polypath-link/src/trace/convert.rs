@@ -66,24 +66,25 @@ impl RateSeries {
         work / WORK_PER_OPPORTUNITY
     }
 
-    /// The rates of a trace in bins of this width; the last bin is the one with its last
-    /// opportunity. An opportunity belongs to the bin at whose end it is or in which it is, since
-    /// it is the service of the millisecond before it; one at zero belongs to the first.
+    /// The rates of a trace in bins of this width; the last bin ends with the trace, at its last
+    /// opportunity, and can be shorter. An opportunity belongs to the bin at whose end it is or in
+    /// which it is, since it is the service of the millisecond before it; one at zero belongs to
+    /// the first.
     ///
     /// # Errors
     /// When the bins are not whole milliseconds, too many or too long, or a rate is too high.
     pub fn from_trace(trace: &Trace, bin: Duration) -> Result<Self, SeriesError> {
         check_bins(bin, trace.period())?;
         let width = u64::try_from(bin.as_millis()).unwrap_or(u64::MAX);
-        let (mut pieces, mut before, mut end) = (Vec::new(), 0, 0_u64);
-        while u128::from(end) < trace.period().as_millis() {
-            end = end.saturating_add(width);
+        let (mut pieces, mut before, mut start) = (Vec::new(), 0, 0_u64);
+        while start < trace.period_millis() {
+            let end = start.saturating_add(width).min(trace.period_millis());
             let count = trace.count_until(end, false);
             let bits = u128::from(count - before) * u128::from(OPPORTUNITY_BYTES) * 8_000;
-            let rate = u64::try_from(bits / u128::from(width)).unwrap_or(u64::MAX);
+            let rate = u64::try_from(bits / u128::from(end - start)).unwrap_or(u64::MAX);
             let rate = Bandwidth::from_bits_per_sec(rate);
             pieces.push(Piece { until: Duration::from_millis(end), rate });
-            before = count;
+            (before, start) = (count, end);
         }
         Self::new(pieces)
     }
@@ -122,6 +123,21 @@ mod tests {
         let rates = [12.0, 0.0, 24.0, 6.0].map(Bandwidth::from_mbit_per_sec);
         let trace = RateSeries::from_bins(SECOND, &rates).unwrap().to_trace().unwrap();
         assert_eq!(RateSeries::from_trace(&trace, SECOND).unwrap().bins(SECOND), rates);
+    }
+
+    #[test]
+    fn the_last_bin_ends_with_the_trace() {
+        let twelve = Bandwidth::from_mbit_per_sec(12.0);
+        let trace = Trace::from_millis((1..=2_250).collect()).unwrap();
+        let ends = |bin| {
+            let series = RateSeries::from_trace(&trace, bin).unwrap();
+            assert!(series.pieces().iter().all(|piece| piece.rate == twelve), "{series:?}");
+            series.pieces().iter().map(|piece| piece.until.as_millis()).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(SECOND), [1_000, 2_000, 2_250]);
+        assert_eq!(ends(Duration::from_secs(3_600)), [2_250]);
+        // Longer than any series, which the trace is not.
+        assert_eq!(ends(Duration::from_secs(1 << 40)), [2_250]);
     }
 
     #[test]

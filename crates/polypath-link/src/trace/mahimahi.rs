@@ -113,7 +113,7 @@ impl Trace {
         Bandwidth::from_transfer(bytes, self.period()).unwrap_or(Bandwidth::ZERO)
     }
 
-    fn period_millis(&self) -> u64 {
+    pub(super) fn period_millis(&self) -> u64 {
         self.millis.last().map_or(0, |&last| u64::from(last))
     }
 

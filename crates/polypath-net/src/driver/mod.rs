@@ -257,11 +257,9 @@ impl Driver {
         self.shared.now()
     }
 
-    /// Changes whom a hub serves.
+    /// Changes whom a hub serves. Bonds of edges that may no longer join end at once.
     pub fn set_policy(&self, policy: polypath_bond::HubPolicy) {
-        if let Some(current) = self.shared.lock().node.policy_mut() {
-            *current = policy;
-        }
+        self.shared.with(|inner| inner.node.set_policy(policy));
     }
 }
 

@@ -1,13 +1,14 @@
 //! The edge: a bond to a hub over this host's uplinks, kept up while it runs.
 
+mod addressed;
 mod joining;
 mod opener;
 mod paths;
 mod plan;
 
+pub(crate) use addressed::AddressedFlow;
 pub use joining::JoinError;
 pub use opener::{EdgeFlow, EdgeOpener};
-pub(crate) use opener::{recv_datagram, send_datagram};
 pub use plan::{EdgePaths, Local, WantedPath};
 
 use crate::driver::{BondEvent, Driver, DriverError};

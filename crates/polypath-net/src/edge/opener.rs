@@ -1,12 +1,12 @@
 //! Streams and UDP associations through the hub.
 
-use crate::driver::{BondFlow, BondStream, Driver};
+use super::AddressedFlow;
+use crate::driver::{BondStream, Driver};
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener};
 use crate::tunnel::handshake::request;
-use crate::tunnel::{FileOffer, Request, Target, UdpAssociation, decode_datagram, encode_datagram};
+use crate::tunnel::{FileOffer, Request, Target, UdpAssociation};
 use bytes::Bytes;
 use polypath_bond::{BondKey, FlowConfig, FlowMode};
-use std::io;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Mutex, watch};
 
@@ -21,7 +21,7 @@ pub struct EdgeOpener {
 /// A UDP association. It lives as long as its stream.
 #[derive(Debug)]
 pub struct EdgeFlow {
-    flow: BondFlow,
+    flow: AddressedFlow,
     stream: Mutex<BondStream>,
 }
 
@@ -46,6 +46,13 @@ impl EdgeOpener {
     }
 }
 
+impl EdgeFlow {
+    /// Datagrams that were dropped since no path carries one of their length.
+    pub fn oversized(&self) -> u64 {
+        self.flow.oversized()
+    }
+}
+
 impl Opener for EdgeOpener {
     type Stream = BondStream;
     type Flow = EdgeFlow;
@@ -60,36 +67,13 @@ impl Opener for EdgeOpener {
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.open(&Request::Udp(association)).await?;
-        Ok(EdgeFlow { flow, stream: Mutex::new(stream) })
-    }
-}
-
-/// Sends a datagram with its address; one that no path carries is dropped, as UDP may.
-pub(crate) fn send_datagram(
-    flow: &BondFlow,
-    target: &Target,
-    payload: &[u8],
-) -> Result<(), FlowError> {
-    match flow.send(&Bytes::from(encode_datagram(target, payload))) {
-        Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
-/// Waits for a datagram that makes sense.
-pub(crate) async fn recv_datagram(flow: &BondFlow) -> Result<(Target, Bytes), FlowError> {
-    loop {
-        let datagram = flow.recv().await?;
-        match decode_datagram(&datagram) {
-            Ok((source, payload)) => return Ok((source, datagram.slice_ref(payload))),
-            Err(error) => tracing::debug!(%error, "datagram dropped"),
-        }
+        Ok(EdgeFlow { flow: AddressedFlow::new(flow), stream: Mutex::new(stream) })
     }
 }
 
 impl DatagramFlow for EdgeFlow {
     async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
-        send_datagram(&self.flow, target, payload)
+        self.flow.send(target, payload).await
     }
 
     async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
@@ -103,7 +87,7 @@ impl DatagramFlow for EdgeFlow {
             }
         };
         tokio::select! {
-            datagram = recv_datagram(&self.flow) => datagram,
+            datagram = self.flow.recv() => datagram,
             error = ended => Err(error),
         }
     }

@@ -4,7 +4,7 @@ use super::EdgeError;
 use super::plan::{self, EdgePaths, Planned, Unplanned};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot, Watcher};
-use crate::socket::UplinkSocket;
+use crate::socket::{BindError, UplinkSocket};
 use polypath_bond::{BondKey, PathSpec, SocketId};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
@@ -17,6 +17,15 @@ struct Live {
     id: PathId,
     socket: SocketId,
     planned: Planned,
+}
+
+/// Why there is no path at all.
+fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned]) -> EdgeError {
+    let unplanned = || match unplanned.first() {
+        Some(problem) => EdgeError::NoPath(problem.to_string()),
+        None => EdgeError::NoPath("no interface is up with a default route".to_owned()),
+    };
+    unopened.into_iter().next().unwrap_or_else(unplanned)
 }
 
 /// Opens and closes paths as interfaces come and go.
@@ -47,21 +56,25 @@ impl PathManager {
         let snapshot = match interfaces::list().await {
             Ok(snapshot) => snapshot,
             // Paths with fixed addresses do not need the list.
-            Err(error) if self.needs_interfaces() => return Err(error.into()),
+            Err(error) if self.follows_interfaces() => return Err(error.into()),
             Err(_) => Snapshot::new(),
         };
-        let (planned, problems) = self.plan(&snapshot);
+        let (planned, unplanned) = self.plan(&snapshot);
+        let mut unopened = Vec::new();
         for planned in planned {
-            self.open(planned)?;
+            match self.open(planned) {
+                // The hub's address will be as useless later.
+                Err(error @ EdgeError::Node(_)) => return Err(error),
+                opened => unopened.extend(opened.err()),
+            }
         }
         if self.live.is_empty() {
-            let why = problems.first().map_or_else(
-                || "no interface is up with a default route".to_owned(),
-                Unplanned::to_string,
-            );
-            return Err(EdgeError::NoPath(why));
+            return Err(why_none(unopened, &unplanned));
         }
-        for problem in problems {
+        for problem in unplanned {
+            tracing::warn!(%problem, "waiting for it");
+        }
+        for problem in unopened {
             tracing::warn!(%problem, "waiting for it");
         }
         Ok(())
@@ -72,12 +85,20 @@ impl PathManager {
         self.live.len()
     }
 
-    fn needs_interfaces(&self) -> bool {
+    fn follows_interfaces(&self) -> bool {
         match &self.wanted {
             EdgePaths::Auto => true,
             EdgePaths::Listed(paths) => {
                 paths.iter().any(|path| matches!(path.local, plan::Local::Interface(_)))
             }
+        }
+    }
+
+    /// Whether the address of a listed path is still to come.
+    fn lacks_an_address(&self) -> bool {
+        match &self.wanted {
+            EdgePaths::Auto => false,
+            EdgePaths::Listed(paths) => paths.iter().any(|p| !self.live.contains_key(&p.name)),
         }
     }
 
@@ -100,9 +121,9 @@ impl PathManager {
         }
     }
 
-    /// Follows the interfaces until the edge stops.
+    /// Follows the interfaces until the edge stops, or they concern no path any more.
     pub(super) async fn run(mut self) {
-        if !self.needs_interfaces() {
+        if !self.follows_interfaces() && !self.lacks_an_address() {
             return;
         }
         let mut watcher = match Watcher::start().await {
@@ -114,6 +135,9 @@ impl PathManager {
         };
         loop {
             self.follow(&watcher.current().clone());
+            if !self.follows_interfaces() && !self.lacks_an_address() {
+                return;
+            }
             if let Err(error) = watcher.changes().await {
                 tracing::warn!(%error, "changes of interfaces are no longer noticed");
                 return;
@@ -135,10 +159,14 @@ impl PathManager {
             self.close(&name, replaced);
         }
         for path in planned {
-            if !self.live.contains_key(&path.name)
-                && let Err(error) = self.open(path)
-            {
-                tracing::warn!(%error, "cannot use the path");
+            if self.live.contains_key(&path.name) {
+                continue;
+            }
+            match self.open(path) {
+                Ok(()) => {}
+                // It was reported at the start, and this is not the change that it waits for.
+                Err(EdgeError::Bind { error: BindError::AddressNotAvailable(_), .. }) => {}
+                Err(error) => tracing::warn!(%error, "cannot use the path"),
             }
         }
     }

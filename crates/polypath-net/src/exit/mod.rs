@@ -4,6 +4,7 @@
 
 mod connect;
 mod files;
+mod own;
 mod policy;
 mod resolve;
 mod serve;
@@ -22,6 +23,8 @@ pub use policy::{Forbidden, Reserved, RuleError, RuleProblem, TargetPolicy, Targ
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use serve::{ServeError, Served};
 pub use udp::UdpExit;
+
+use own::OwnAddresses;
 
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
 use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
@@ -43,6 +46,8 @@ pub struct ExitOptions {
     pub connect_timeout: Duration,
     /// Time for an edge to finish its request after it opened a stream.
     pub request_timeout: Duration,
+    /// Time for a target to take what an edge that has left had sent to it.
+    pub delivery_timeout: Duration,
     /// Silence after which an association ends, and the longest that an edge may ask for (RFC 4787,
     /// REQ-5: five minutes).
     pub udp_idle_timeout: Duration,
@@ -58,6 +63,7 @@ impl Default for ExitOptions {
             resolve_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(10),
+            delivery_timeout: Duration::from_secs(10),
             udp_idle_timeout: Duration::from_secs(300),
         }
     }
@@ -71,6 +77,7 @@ pub struct Exit(Arc<Inner>);
 struct Inner {
     options: ExitOptions,
     resolver: Box<dyn Resolve>,
+    own: OwnAddresses,
     connections: Arc<Semaphore>,
     associations: Arc<Semaphore>,
 }
@@ -83,10 +90,15 @@ impl Exit {
 
     /// An exit with a resolver of the caller's.
     pub fn with_resolver(options: ExitOptions, resolver: impl Resolve) -> Self {
+        Self::with_own(options, resolver, OwnAddresses::new(own::ask))
+    }
+
+    fn with_own(options: ExitOptions, resolver: impl Resolve, own: OwnAddresses) -> Self {
         let limit = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
         let connections = limit(options.max_connections);
         let associations = limit(options.max_associations);
-        Self(Arc::new(Inner { options, resolver: Box::new(resolver), connections, associations }))
+        let resolver = Box::new(resolver);
+        Self(Arc::new(Inner { options, resolver, own, connections, associations }))
     }
 
     /// The bounds.
@@ -123,12 +135,11 @@ impl Exit {
 
     /// The addresses of a target that the policy lets through, in the resolver's order.
     async fn allowed_addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Refusal> {
-        let policy = &self.0.options.policy;
         let forbidden = |error: Forbidden| RefusalKind::Policy.with(error);
-        policy.check_name(&target.host, target.port).map_err(forbidden)?;
+        self.0.options.policy.check_name(&target.host, target.port).map_err(forbidden)?;
         let mut addresses = self.resolve(&target.host).await?;
         let mut refused = None;
-        addresses.retain(|&ip| match policy.check_address(&target.host, ip, target.port) {
+        addresses.retain(|&ip| match self.check_address(target, ip) {
             Ok(()) => true,
             Err(error) => {
                 refused = Some(error);
@@ -139,6 +150,12 @@ impl Exit {
             Some(error) if addresses.is_empty() => Err(forbidden(error)),
             _ => Ok(addresses),
         }
+    }
+
+    fn check_address(&self, target: &Target, ip: IpAddr) -> Result<(), Forbidden> {
+        let policy = &self.0.options.policy;
+        policy.check_address(&target.host, ip, target.port)?;
+        if self.0.own.contains(ip) { policy.check_own(ip, target.port) } else { Ok(()) }
     }
 
     async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, Refusal> {
@@ -176,5 +193,55 @@ impl Opener for Exit {
 
     async fn associate(&self, options: FlowOptions) -> Result<UdpExit, OpenError> {
         Ok(self.open_udp(options).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An exit of a host with these addresses.
+    fn exit(rules: &[&str]) -> Exit {
+        let own = |ip: IpAddr| ["192.0.2.2", "2001:db8::2"].contains(&ip.to_string().as_str());
+        let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let options = ExitOptions { policy: TargetPolicy::new(rules), ..ExitOptions::default() };
+        Exit::with_own(options, Named, OwnAddresses::new(own))
+    }
+
+    /// Every name is the host's own.
+    #[derive(Debug)]
+    struct Named;
+
+    impl Resolve for Named {
+        fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+            Box::pin(async { Ok(vec!["192.0.2.2".parse().unwrap()]) })
+        }
+    }
+
+    async fn allows(exit: &Exit, target: &str) -> bool {
+        match exit.allowed_addresses(&target.parse().unwrap()).await {
+            Ok(addresses) => !addresses.is_empty(),
+            Err(refusal) if refusal.kind == RefusalKind::Policy => false,
+            Err(refusal) => panic!("{refusal}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_hubs_own_addresses_are_refused_unless_a_rule_names_that_very_one() {
+        let wide = ["*:*", "192.0.2.0/24:*", "[2001:db8::/32]:*", "own.example:*"];
+        for exit in [exit(&[]), exit(&wide)] {
+            for target in
+                ["192.0.2.2:80", "[::ffff:192.0.2.2]:80", "[2001:db8::2]:80", "own.example:80"]
+            {
+                assert!(!allows(&exit, target).await, "{target}");
+            }
+            assert!(allows(&exit, "192.0.2.3:80").await);
+            assert!(allows(&exit, "[2001:db8::3]:80").await);
+        }
+        let named = exit(&["192.0.2.2:80", "[2001:db8::2]:80"]);
+        for host in ["192.0.2.2", "[::ffff:192.0.2.2]", "[2001:db8::2]", "own.example"] {
+            assert!(allows(&named, &format!("{host}:80")).await, "{host}");
+            assert!(!allows(&named, &format!("{host}:81")).await, "{host}");
+        }
     }
 }

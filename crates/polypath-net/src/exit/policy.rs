@@ -13,7 +13,8 @@ use crate::tunnel::Host;
 ///
 /// Without rules every target is allowed but those in [`Reserved`] space. With rules, what no rule names is
 /// refused. Reserved addresses are refused in both cases, also when a name resolves to one (DNS rebinding),
-/// unless a rule names a network inside that reserved block itself, such as `127.0.0.1:8080`.
+/// unless a rule names a network inside that reserved block itself, such as `127.0.0.1:8080`; so are the
+/// hub's own addresses, unless a rule names that very address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetPolicy {
     rules: Vec<TargetRule>,
@@ -133,6 +134,12 @@ pub enum Forbidden {
         /// Its block.
         block: Reserved,
     },
+    /// The address is the hub's own.
+    #[error("{ip} is an address of the hub itself")]
+    Own {
+        /// The address.
+        ip: IpAddr,
+    },
     /// No rule names the target.
     #[error("no rule allows {host} port {port}")]
     NoRule {
@@ -175,6 +182,21 @@ impl TargetPolicy {
             return Ok(());
         }
         Err(Forbidden::NoRule { host: host.clone(), port })
+    }
+
+    /// Whether the hub may send to `ip` although it is one of its own addresses. A rule for the network around it
+    /// means the other hosts: what listens on the hub is often guarded by the interface that packets come by, which
+    /// here is loopback.
+    pub fn check_own(&self, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
+        let ip = ip.to_canonical();
+        let names = |rule: &TargetRule| {
+            rule.ports.contains(&port) && rule.network() == Some(IpNet::from(ip))
+        };
+        // Those in reserved blocks have been judged as such.
+        if Reserved::of(ip).is_some() || self.rules.iter().any(names) {
+            return Ok(());
+        }
+        Err(Forbidden::Own { ip })
     }
 }
 

@@ -1,10 +1,11 @@
 //! One stream of an edge, from its request to its end.
 
+use std::future::Future;
 use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{Exit, FileStore, StoreError, UdpExit};
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
@@ -32,13 +33,16 @@ pub enum ServeError {
     TimedOut(Duration),
     /// The edge sent no valid request.
     #[error("request: {0}")]
-    Request(#[from] ReceiveError<RequestError>),
+    Request(ReceiveError<RequestError>),
     /// The request was refused; the edge knows.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The edge's stream failed.
     #[error("stream of the edge: {0}")]
-    Edge(#[from] io::Error),
+    Edge(io::Error),
+    /// The edge has left, and its target kept its side of the connection open.
+    #[error("the edge has left")]
+    EdgeLeft,
     /// Either side broke off.
     #[error(transparent)]
     Splice(#[from] SpliceError),
@@ -50,9 +54,17 @@ pub enum ServeError {
     Store(#[from] StoreError),
 }
 
+impl From<io::Error> for ServeError {
+    fn from(error: io::Error) -> Self {
+        Self::Edge(error)
+    }
+}
+
 impl Exit {
     /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram flow of a
-    /// number, once; `store` is `None` if the hub takes no files.
+    /// number, once; `store` is `None` if the hub takes no files. `left` is ready when the edge has left for good: a
+    /// TCP connection ends [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
+    /// whose other direction has ended before does not tell.
     ///
     /// On an error the stream is dropped without shutdown, which must reset it.
     pub async fn serve<S, F>(
@@ -60,6 +72,7 @@ impl Exit {
         mut stream: S,
         flows: impl FnOnce(u64) -> Option<F>,
         store: Option<&FileStore>,
+        left: impl Future<Output = ()>,
     ) -> Result<Served, ServeError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -71,8 +84,8 @@ impl Exit {
             Ok(Err(ReceiveError::Malformed(error))) => {
                 Err(refuse(&mut stream, RefusalKind::BadRequest.with(error)).await)
             }
-            Ok(Err(error)) => Err(error.into()),
-            Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target).await,
+            Ok(Err(error)) => Err(ServeError::Request(error)),
+            Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target, left).await,
             Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, store).await,
             Ok(Ok(Request::Udp(association))) => {
                 let flow = flows(association.flow);
@@ -81,14 +94,26 @@ impl Exit {
         }
     }
 
-    async fn serve_tcp<S>(&self, mut stream: S, target: &Target) -> Result<Served, ServeError>
+    async fn serve_tcp<S>(
+        &self,
+        mut stream: S,
+        target: &Target,
+        left: impl Future<Output = ()>,
+    ) -> Result<Served, ServeError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         match self.open_tcp(target).await {
             Ok(tcp) => {
                 answer(&mut stream, &Status::Ok).await?;
-                Ok(Served::Tcp(splice(stream, tcp).await?))
+                let overdue = async {
+                    left.await;
+                    sleep(self.options().delivery_timeout).await;
+                };
+                tokio::select! {
+                    spliced = splice(stream, tcp) => Ok(Served::Tcp(spliced?)),
+                    () = overdue => Err(ServeError::EdgeLeft),
+                }
             }
             Err(refusal) => Err(refuse(&mut stream, refusal).await),
         }

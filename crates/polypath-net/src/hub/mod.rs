@@ -1,6 +1,5 @@
 //! The hub: accepts bonds of many edges and carries out what they ask for.
 
-mod flows;
 mod serve;
 
 use crate::driver::{Driver, DriverError};

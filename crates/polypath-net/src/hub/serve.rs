@@ -1,7 +1,7 @@
 //! One bond of an edge, from its first path to its end.
 
-use super::flows::HubFlow;
 use crate::driver::{BondEvent, BondStream, Driver};
+use crate::edge::AddressedFlow;
 use crate::exit::{Exit, FileStore};
 use polypath_bond::{BondKey, FlowId};
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
             None => break,
         }
     }
-    // What has arrived whole is still carried out; what has not ends with an error by itself.
+    // What has arrived whole is still carried out; what has not ends with an error by itself, and a
+    // target that keeps its side open is left after a while.
     while streams.join_next().await.is_some() {}
     driver.remove_bond(bond);
 }
@@ -48,8 +49,8 @@ async fn serve(
     inbox: Option<Arc<FileStore>>,
 ) {
     let id = stream.id();
-    let flows = |number| Some(HubFlow(driver.expect_flow(bond, FlowId(number))?));
-    match exit.serve(stream, flows, inbox.as_deref()).await {
+    let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
+    match exit.serve(stream, flows, inbox.as_deref(), driver.ended(bond)).await {
         Ok(served) => tracing::debug!(%bond, %id, ?served, "stream done"),
         Err(error) => tracing::debug!(%bond, %id, %error, "stream failed"),
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Silence after which the kernel asks whether the other end still lives.
@@ -48,6 +49,11 @@ impl GuardedStream {
     /// The socket.
     pub fn tcp(&self) -> &TcpStream {
         &self.tcp
+    }
+
+    /// Both directions of the socket at once, without the bytes that were put back.
+    pub(crate) fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
+        self.tcp.split()
     }
 
     /// Puts bytes back that were read too far; they come before what the socket has.

@@ -86,13 +86,19 @@ pub enum OpenError {
     Refused(#[from] Refusal),
     /// The way to the hub failed.
     #[error("tunnel: {0}")]
-    Tunnel(#[from] io::Error),
+    Tunnel(io::Error),
     /// The hub's answer makes no sense.
     #[error("answer of the hub: {0}")]
     Malformed(StatusError),
     /// No answer within [`ProxyOptions::open_timeout`].
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Tunnel(error)
+    }
 }
 
 impl From<RequestFailed> for OpenError {
@@ -116,7 +122,13 @@ pub enum FlowError {
     Closed,
     /// The way to the other side failed.
     #[error("association: {0}")]
-    Broken(#[from] io::Error),
+    Broken(io::Error),
+}
+
+impl From<io::Error> for FlowError {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
 }
 
 /// Bounds of a proxy; all fields have sensible defaults.
@@ -126,6 +138,9 @@ pub struct ProxyOptions {
     pub handshake_timeout: Duration,
     /// Time for the opener to answer.
     pub open_timeout: Duration,
+    /// Time for the head of a response once the client has ended its half of an HTTP connection: nobody can tell a
+    /// client that waits on from one that has left.
+    pub half_closed_timeout: Duration,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
     /// Clients served at the same time; further ones wait in the listener's backlog.
@@ -139,6 +154,7 @@ impl Default for ProxyOptions {
         Self {
             handshake_timeout: Duration::from_secs(10),
             open_timeout: Duration::from_secs(60),
+            half_closed_timeout: Duration::from_secs(30),
             udp_idle_timeout: Duration::from_secs(300),
             max_connections: 1024,
             credentials: None,

@@ -19,7 +19,7 @@ pub struct Spliced {
 /// One of the two streams broke, and both are gone.
 #[derive(Debug, thiserror::Error)]
 #[error("connection broke: {0}")]
-pub struct SpliceError(#[from] io::Error);
+pub struct SpliceError(io::Error);
 
 /// Copies in both directions until both have ended. The end of one direction is a half-close of the other
 /// stream; the other direction goes on. An error on either side drops both streams unfinished, which resets
@@ -29,6 +29,7 @@ where
     A: AsyncRead + AsyncWrite + Unpin,
     B: AsyncRead + AsyncWrite + Unpin,
 {
-    let (forward, backward) = copy_bidirectional_with_sizes(&mut a, &mut b, BUFFER, BUFFER).await?;
+    let copied = copy_bidirectional_with_sizes(&mut a, &mut b, BUFFER, BUFFER).await;
+    let (forward, backward) = copied.map_err(SpliceError)?;
     Ok(Spliced { forward, backward })
 }

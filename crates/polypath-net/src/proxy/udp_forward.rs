@@ -21,7 +21,7 @@ const MAX_DATAGRAM: usize = 65_535;
 /// The local socket of a forward failed.
 #[derive(Debug, thiserror::Error)]
 #[error("local socket: {0}")]
-pub struct UdpForwardError(#[from] io::Error);
+pub struct UdpForwardError(io::Error);
 
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
 ///
@@ -44,7 +44,7 @@ pub async fn forward_udp<O: Opener>(
                     Ok(received) => received,
                     // An ICMP error of an earlier answer: that client has left, the others have not.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return Err(UdpForwardError(error)),
                 };
                 if !clients.contains_key(&peer) && clients.len() < options.max_connections {
                     let (queue, datagrams) = mpsc::channel(QUEUE);

@@ -65,30 +65,30 @@ pub struct RelayPath {
 #[non_exhaustive]
 pub enum RelayError {
     /// The settings of a link cannot be used.
-    #[error("path {path}: {source}")]
+    #[error("path {path}: {error}")]
     Link {
         /// The path.
         path: String,
         /// What is wrong.
-        source: ConfigError,
+        error: ConfigError,
     },
     /// An address cannot be listened on.
-    #[error("path {path}: cannot listen on {listen}: {source}")]
+    #[error("path {path}: cannot listen on {listen}: {error}")]
     Listen {
         /// The path.
         path: String,
         /// The address.
         listen: SocketAddr,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// No thread or no pipe to wake it.
-    #[error("path {path}: cannot start its thread: {source}")]
+    #[error("path {path}: cannot start its thread: {error}")]
     Thread {
         /// The path.
         path: String,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -190,21 +190,20 @@ impl RunningPath {
     ) -> Result<Self, RelayError> {
         let RelayPath { name, link_up, link_down, listen } = path;
         let link = |config, seed| {
-            Link::new(config, seed)
-                .map_err(|source| RelayError::Link { path: name.clone(), source })
+            Link::new(config, seed).map_err(|error| RelayError::Link { path: name.clone(), error })
         };
         let [up, down] = [link(link_up, seeds[0])?, link(link_down, seeds[1])?];
         let edge = Port::bind(listen);
         let bound = edge.and_then(|edge| Ok((edge.local_address()?, edge)));
         let (address, edge) =
-            bound.map_err(|source| RelayError::Listen { path: name.clone(), listen, source })?;
+            bound.map_err(|error| RelayError::Listen { path: name.clone(), listen, error })?;
 
         let [up_lateness, down_lateness] = core::array::from_fn(|_| Lateness::new());
         let counters = RelayCounters::default();
         let state = State { up, down, up_lateness, down_lateness, counters };
         let worker = Worker::new(edge, hub, clock);
         let thread = Mover::start(format!("relay {name}"), state, |shared| worker.run(shared))
-            .map_err(|source| RelayError::Thread { path: name, source })?;
+            .map_err(|error| RelayError::Thread { path: name, error })?;
         Ok(Self { address, thread })
     }
 }

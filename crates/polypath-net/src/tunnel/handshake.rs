@@ -11,7 +11,7 @@ use super::{Progress, Refusal, Request, RequestError, Status, StatusError};
 pub enum ReceiveError<E: std::error::Error> {
     /// The stream failed, or ended inside the message.
     #[error("receiving: {0}")]
-    Stream(#[from] io::Error),
+    Stream(io::Error),
     /// The message is malformed.
     #[error(transparent)]
     Malformed(E),
@@ -33,7 +33,8 @@ where
             Progress::NeedMore { total } => {
                 let had = buffer.len();
                 buffer.resize(total, 0);
-                stream.read_exact(&mut buffer[had..]).await?;
+                let read = stream.read_exact(&mut buffer[had..]).await;
+                read.map_err(ReceiveError::Stream)?;
             }
         }
     }
@@ -47,10 +48,16 @@ pub enum RequestFailed {
     Refused(#[from] Refusal),
     /// The stream broke.
     #[error("stream to the hub: {0}")]
-    Stream(#[from] io::Error),
+    Stream(io::Error),
     /// The hub's answer makes no sense.
     #[error("answer of the hub: {0}")]
     Malformed(StatusError),
+}
+
+impl From<io::Error> for RequestFailed {
+    fn from(error: io::Error) -> Self {
+        Self::Stream(error)
+    }
 }
 
 /// Edge: sends `request` on a new stream and waits for the hub's answer. After `Ok` the stream carries data.

@@ -1,6 +1,8 @@
 //! Servers for the proxy tests: origins, echoes, and an exit that may reach loopback.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod namespace;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -47,12 +47,12 @@ pub struct Changes {
 #[non_exhaustive]
 pub enum GridError {
     /// It cannot be run.
-    #[error("scenario {scenario}: {source}")]
+    #[error("scenario {scenario}: {error}")]
     Run {
         /// Its name.
         scenario: &'static str,
         /// Why not.
-        source: Box<RunError>,
+        error: Box<RunError>,
     },
     /// It is not made for it.
     #[error("scenario {scenario}: {problem}")]
@@ -62,6 +62,16 @@ pub enum GridError {
         /// What it lacks.
         problem: &'static str,
     },
+}
+
+impl GridError {
+    /// Whether the scenario, as it was changed, is wrong, and not the machine that it runs on.
+    pub const fn is_of_scenario(&self) -> bool {
+        match self {
+            Self::Run { error, .. } => error.is_of_scenario(),
+            Self::Unsuited { .. } => true,
+        }
+    }
 }
 
 impl Grid {
@@ -135,7 +145,7 @@ impl Grid {
 impl Stage {
     fn new(scenario: SuiteScenario, changes: &Changes) -> Result<Self, GridError> {
         let name = scenario.name;
-        let run = |source| GridError::Run { scenario: name, source: Box::new(source) };
+        let run = |error| GridError::Run { scenario: name, error: Box::new(error) };
         let unsuited = |problem| GridError::Unsuited { scenario: name, problem };
         let plan = plan(&scenario, &changes.settings).map_err(run)?;
         let duration = plan.scenario().duration.ok_or(unsuited("it has no `duration`"))?;

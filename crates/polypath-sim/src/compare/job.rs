@@ -32,7 +32,7 @@ pub struct Job<'a> {
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
-#[error("scenario {scenario}, {sender}, seed {seed}: {source}")]
+#[error("scenario {scenario}, {sender}, seed {seed}: {error}")]
 pub struct JobError {
     /// The scenario.
     pub scenario: &'static str,
@@ -41,7 +41,7 @@ pub struct JobError {
     /// The seed.
     pub seed: u32,
     /// Why.
-    pub source: Box<RunError>,
+    pub error: Box<RunError>,
 }
 
 impl Sender {
@@ -122,11 +122,11 @@ impl Job<'_> {
         let keep = Keep { folder: None, delays: true };
         let plan = plan(&self.stage.scenario, &self.settings());
         let outcome = plan.and_then(|plan| plan.run(self.seed.into(), keep, watch));
-        outcome.map(|outcome| Measured::of(&outcome)).map_err(|source| JobError {
+        outcome.map(|outcome| Measured::of(&outcome)).map_err(|error| JobError {
             scenario: self.stage.scenario.name,
             sender: self.sender.clone(),
             seed: self.seed,
-            source: Box::new(source),
+            error: Box::new(error),
         })
     }
 }

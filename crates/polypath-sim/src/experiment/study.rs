@@ -139,10 +139,10 @@ impl Study {
 
     fn prepare(&self, settings: &[&Vec<String>]) -> Result<Prepared, TrialError> {
         let settings: Vec<_> = settings.iter().flat_map(|part| part.iter().cloned()).collect();
-        trial::prepare(self, &settings).map_err(|source| TrialError {
+        trial::prepare(self, &settings).map_err(|error| TrialError {
             experiment: self.plan.id.clone(),
             run: "checking assumptions".to_owned(),
-            source: Box::new(source),
+            error: Box::new(error),
         })
     }
 

@@ -29,14 +29,14 @@ pub struct Trial<'a> {
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
-#[error("experiment {experiment}, {run}: {source}")]
+#[error("experiment {experiment}, {run}: {error}")]
 pub struct TrialError {
     /// The experiment.
     pub experiment: String,
     /// Which run.
     pub run: String,
     /// Why.
-    pub source: Box<TrialFailure>,
+    pub error: Box<TrialFailure>,
 }
 
 impl<'a> Trial<'a> {
@@ -52,10 +52,10 @@ impl<'a> Trial<'a> {
         seed: u32,
     ) -> Result<Self, TrialError> {
         let settings = settings(study, scope, variant, &point);
-        let prepared = prepare(study, &settings).map_err(|source| TrialError {
+        let prepared = prepare(study, &settings).map_err(|error| TrialError {
             experiment: study.plan().id.clone(),
             run: name(study, scope, variant, &point),
-            source: Box::new(source),
+            error: Box::new(error),
         })?;
         Ok(Self { study, scope, variant, point, seed, prepared })
     }
@@ -80,10 +80,10 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// When the run fails.
     pub fn run(&self) -> Result<Observation, TrialError> {
-        let mut observation = self.prepared.observe(self.seed).map_err(|source| TrialError {
+        let mut observation = self.prepared.observe(self.seed).map_err(|error| TrialError {
             experiment: self.study.plan().id.clone(),
             run: format!("{}, seed {}", self.name(), self.seed),
-            source: Box::new(source),
+            error: Box::new(error),
         })?;
         if !self.keeps_curves() {
             observation.curves.clear();

@@ -16,20 +16,20 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum WriteError {
     /// The directory or file could not be made.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Create {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// The file could not be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Write {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: ParquetError,
+        error: ParquetError,
     },
 }
 
@@ -53,9 +53,9 @@ pub(super) fn write(
     let path = directory.join(format!("{name}.parquet"));
     let created = fs::create_dir_all(&directory).and_then(|()| File::create(&path));
     match created {
-        Err(source) => Err(WriteError::Create { path, source }),
+        Err(error) => Err(WriteError::Create { path, error }),
         Ok(file) => match write_to(file, seed, schema, batches) {
-            Err(source) => Err(WriteError::Write { path, source }),
+            Err(error) => Err(WriteError::Write { path, error }),
             Ok(()) => Ok(path),
         },
     }

@@ -85,7 +85,7 @@ impl Plan {
         };
         let times = planned.times(flow);
         let datagrams = DatagramFlow::attach(simulator, topology, &route, &flow.kind, times, seed)
-            .map_err(|source| RunError::NoRate { flow: number, source })?;
+            .map_err(|error| RunError::NoRate { flow: number, error })?;
         let mut ends = [datagrams.source, datagrams.sink];
         if flow.direction == Direction::Down {
             ends.reverse();

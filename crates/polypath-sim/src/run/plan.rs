@@ -26,12 +26,12 @@ pub enum RunError {
     #[error(transparent)]
     Switch(#[from] SwitchError),
     /// A connection has no way to go.
-    #[error("connection {connection:?}: {source}")]
+    #[error("connection {connection:?}: {error}")]
     Route {
         /// The connection.
         connection: String,
         /// Why.
-        source: RouteError,
+        error: RouteError,
     },
     /// A setting that the transport does not have.
     #[error("connection {connection:?}: {problem}")]
@@ -64,12 +64,12 @@ pub enum RunError {
         connection: String,
     },
     /// A flow that datagrams cannot carry.
-    #[error("flow {flow} (from 0): {source}")]
+    #[error("flow {flow} (from 0): {error}")]
     NoRate {
         /// The flow's number, from 0.
         flow: usize,
         /// Why not.
-        source: NoRate,
+        error: NoRate,
     },
     /// A node of a bond cannot be set up.
     #[error(transparent)]
@@ -139,7 +139,7 @@ impl Plan {
             let transporter = transporter(&scenario, spec)?;
             for index in 0..spec.count {
                 let (routes, backup) = routes_of(spec, index, &topology)
-                    .map_err(|source| RunError::Route { connection: spec.name.clone(), source })?;
+                    .map_err(|error| RunError::Route { connection: spec.name.clone(), error })?;
                 connections.push(Planned {
                     name: name_of(&spec.name, spec.count, index),
                     spec: number,

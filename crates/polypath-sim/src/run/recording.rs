@@ -29,12 +29,12 @@ pub struct Keep<'a> {
 #[non_exhaustive]
 pub enum KeepError {
     /// The folder could not be made.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Folder {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// Packets.
     #[error(transparent)]
@@ -134,6 +134,6 @@ fn run_folder(folder: &Path, seed: u64) -> Result<PathBuf, KeepError> {
     let path = run_directory(folder, seed);
     match std::fs::create_dir_all(&path) {
         Ok(()) => Ok(path),
-        Err(source) => Err(KeepError::Folder { path, source }),
+        Err(error) => Err(KeepError::Folder { path, error }),
     }
 }

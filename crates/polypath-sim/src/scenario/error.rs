@@ -42,7 +42,7 @@ pub enum TraceFileError {
     Mahimahi(#[from] TraceError),
     /// It is not CSV of rates, and not Mahimahi, which begins with a number.
     #[error("read as CSV of rates, as a Mahimahi trace begins with a whole number: {0}")]
-    Csv(#[from] CsvError),
+    Csv(CsvError),
     /// Its rates make no trace.
     #[error(transparent)]
     Rates(#[from] ConvertError),
@@ -53,12 +53,12 @@ pub enum TraceFileError {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", file.display())]
+    #[error("{}: cannot be read: {error}", file.display())]
     Read {
         /// The scenario file.
         file: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// The file is not TOML.
     #[error("{place}: not valid TOML: {message}")]
@@ -109,24 +109,24 @@ pub enum ScenarioError {
         problem: String,
     },
     /// A trace file that cannot be read.
-    #[error("{place}: trace: {} cannot be read: {source}", trace.display())]
+    #[error("{place}: trace: {} cannot be read: {error}", trace.display())]
     TraceFile {
         /// Where the scenario names it.
         place: Place,
         /// The trace file.
         trace: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// A trace file that is not a trace.
-    #[error("{place}: trace: {}: {source}", trace.display())]
+    #[error("{place}: trace: {}: {error}", trace.display())]
     Trace {
         /// Where the scenario names it.
         place: Place,
         /// The trace file.
         trace: PathBuf,
         /// What is wrong in it.
-        source: TraceFileError,
+        error: TraceFileError,
     },
 }
 

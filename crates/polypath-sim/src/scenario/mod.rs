@@ -108,7 +108,7 @@ impl Scenario {
     /// See [`ScenarioError`].
     pub fn load_with(file: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let text = std::fs::read_to_string(file)
-            .map_err(|source| ScenarioError::Read { file: file.to_owned(), source })?;
+            .map_err(|error| ScenarioError::Read { file: file.to_owned(), error })?;
         Self::parse_with(&text, overrides, file, &mut |trace| std::fs::read_to_string(trace))
     }
 

@@ -66,15 +66,15 @@ impl Reader<'_> {
         if let Some(trace) = self.traces.get(&path) {
             return Ok(trace.clone());
         }
-        let text = (self.open)(&path).map_err(|source| ScenarioError::TraceFile {
+        let text = (self.open)(&path).map_err(|error| ScenarioError::TraceFile {
             place: place.clone(),
             trace: path.clone(),
-            source,
+            error,
         })?;
-        let trace = parse_trace(&text).map_err(|source| ScenarioError::Trace {
+        let trace = parse_trace(&text).map_err(|error| ScenarioError::Trace {
             place: place.clone(),
             trace: path.clone(),
-            source,
+            error,
         })?;
         Ok(self.traces.entry(path).or_insert(Arc::new(trace)).clone())
     }
@@ -85,7 +85,7 @@ fn parse_trace(text: &str) -> Result<Trace, TraceFileError> {
     if Trace::looks_like(text) {
         return Ok(Trace::parse(text)?);
     }
-    Ok(RateSeries::parse_csv(text)?.to_trace()?)
+    Ok(RateSeries::parse_csv(text).map_err(TraceFileError::Csv)?.to_trace()?)
 }
 
 pub(super) fn scenario(

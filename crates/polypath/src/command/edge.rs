@@ -230,8 +230,9 @@ pub fn run(options: EdgeOptions) -> anyhow::Result<ExitCode> {
 async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let mut stop = Stop::new()?;
     let control = ControlSocket::bind(&options.control)?;
-    let surfaces = Surfaces::bind(&options).await?;
-    let edge = options.bond.start().await?;
+    // Names that have to be resolved may take their time.
+    let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
+    let (surfaces, edge) = started?;
     output::print(&surfaces.describe()?)?;
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
@@ -245,6 +246,11 @@ async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         stop.close(edge.close()).await;
     }
     ended
+}
+
+async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
+    let surfaces = Surfaces::bind(options).await?;
+    Ok((surfaces, options.bond.start().await?))
 }
 
 /// Waits for what makes going on pointless.

@@ -73,7 +73,7 @@ with_composition! {
         #[serde(deserialize_with = "text::optional")]
         max_bandwidth: Option<Bandwidth>,
         /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
-        /// [default: everywhere but the hub itself and its own links]
+        /// [default: everywhere but the hub itself and link-local addresses]
         #[arg(long, value_name = "RULE")]
         #[serde(deserialize_with = "text::list")]
         target: Vec<TargetRule>,

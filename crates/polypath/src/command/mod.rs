@@ -28,6 +28,7 @@ pub use composition::Composition;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use polypath_sim::compare::{GridError, JobError};
 use polypath_sim::run::RunError;
 use polypath_sim::scenario::ScenarioError;
 use serde::Deserialize;
@@ -100,7 +101,9 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<ScenarioError>()
             || cause.is::<polypath_sim::compare::SelectError>()
             || cause.is::<polypath_sim::experiment::SelectError>()
-            || cause.downcast_ref::<RunError>().is_some_and(RunError::is_of_scenario)
+            || cause.downcast_ref().is_some_and(RunError::is_of_scenario)
+            || cause.downcast_ref().is_some_and(GridError::is_of_scenario)
+            || cause.downcast_ref().is_some_and(|job: &JobError| job.error.is_of_scenario())
     });
     ExitCode::from(if usage { 2 } else { 1 })
 }

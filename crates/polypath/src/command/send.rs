@@ -85,14 +85,18 @@ fn name_at_hub(args: &SendArgs) -> Result<FileName, Fault> {
     FileName::new(&name).map_err(|error| Fault::new("name", error.to_string()))
 }
 
-/// Sends the file and says how that went.
+/// Sends the file and says how that went. A signal ends it early.
 ///
 /// # Errors
 /// When the file cannot be read, no path joins the hub, or the hub does not store the file.
 pub fn run(options: SendOptions) -> anyhow::Result<ExitCode> {
     service::start_log(options.log, service::QUIET_LOG)?;
     let json = options.json;
-    let sent = service::run(sending::send(options))?;
+    let Some(sent) = service::run(sending::send(&options))? else {
+        let name = options.name;
+        output::tell(&format!("stopped before the hub had said that {name} is stored\n"));
+        return Ok(service::INTERRUPTED.into());
+    };
     output::print(&if json { sent.json()? } else { sent.text() })?;
     Ok(ExitCode::SUCCESS)
 }

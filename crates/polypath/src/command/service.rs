@@ -20,6 +20,8 @@ pub(super) const QUIET_LOG: &str = "warn";
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// Time for what blocks a thread, such as resolving a name, once all else is over.
 const BLOCKING_TIME: Duration = Duration::from_millis(200);
+/// The exit code of a program that SIGINT ended.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Runs `work` to its end; what it has spawned is dropped then, which resets what is unfinished.
 pub(super) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -46,6 +48,8 @@ pub(super) fn start_log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
         Err(_) => EnvFilter::new(filter),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // It would be told on standard error, too, and end the task if that is a closed terminal.
+    let log = log.log_internal_errors(false);
     // A second log in one process, as in tests, is refused; the first one goes on.
     let _ = match format {
         LogFormat::Text => log.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
@@ -63,6 +67,11 @@ fn ignores_hangup() -> bool {
     mask.is_none_or(|mask| mask & 1 == 1)
 }
 
+/// Catches a signal from now on. Must be called within a tokio runtime.
+pub(super) fn catch(kind: SignalKind) -> anyhow::Result<Signal> {
+    signal(kind).context("cannot catch signals")
+}
+
 /// The signals that end a command in good order: SIGINT, SIGTERM, and SIGHUP, which comes when the
 /// terminal is closed, unless the command was started so that this does not end it (nohup).
 #[derive(Debug)]
@@ -75,12 +84,22 @@ pub(super) struct Stop {
 impl Stop {
     /// Catches the signals from now on. Must be called within a tokio runtime.
     pub(super) fn new() -> anyhow::Result<Self> {
-        let catch = |kind| signal(kind).context("cannot catch signals");
-        Ok(Self {
-            interrupt: catch(SignalKind::interrupt())?,
-            terminate: catch(SignalKind::terminate())?,
-            hangup: if ignores_hangup() { None } else { Some(catch(SignalKind::hangup())?) },
-        })
+        let hangup = if ignores_hangup() { None } else { Some(catch(SignalKind::hangup())?) };
+        Ok(Self { hangup, ..Self::but_hangup()? })
+    }
+
+    /// Catches all but SIGHUP, for a command that has another use for that.
+    pub(super) fn but_hangup() -> anyhow::Result<Self> {
+        let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
+        Ok(Self { interrupt: catch(interrupt)?, terminate: catch(terminate)?, hangup: None })
+    }
+
+    /// Works until a signal comes; `None` if that was before the end of `work`, which is dropped.
+    pub(super) async fn limit<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            result = work => Some(result),
+            () = self.wait() => None,
+        }
     }
 
     /// Waits for the next signal.

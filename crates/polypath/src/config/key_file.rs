@@ -18,14 +18,14 @@ pub enum KeyFileError {
     )]
     Exists(PathBuf),
     /// The operating system refuses.
-    #[error("cannot {action} the key file {}: {source}", file.display())]
+    #[error("cannot {action} the key file {}: {error}", file.display())]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file.
         file: PathBuf,
         /// Why it failed.
-        source: io::Error,
+        error: io::Error,
     },
     /// Others can read the file, so the key may be known to them.
     #[error("{}: others may read this key file (mode {mode:03o}); allowed: `chmod 600`", file.display())]
@@ -44,12 +44,12 @@ pub enum KeyFileError {
         count: usize,
     },
     /// The file holds a malformed key.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {error}", file.display())]
     Parse {
         /// The file.
         file: PathBuf,
         /// What is wrong.
-        source: ParseKeyError,
+        error: ParseKeyError,
     },
 }
 
@@ -59,7 +59,7 @@ pub enum KeyFileError {
 /// # Errors
 /// When anything exists at `path`, and when the operating system refuses.
 pub fn create_key_file(path: &Path, secret: &SecretKey) -> Result<(), KeyFileError> {
-    let io = |action| move |source| KeyFileError::Io { action, file: path.to_owned(), source };
+    let io = |action| move |error| KeyFileError::Io { action, file: path.to_owned(), error };
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         DirBuilder::new()
             .recursive(true)
@@ -91,7 +91,7 @@ fn write_key(mut file: File, secret: &SecretKey) -> io::Result<()> {
 /// # Errors
 /// When the file cannot be read, can be read by others, or does not hold exactly one key.
 pub fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
-    let io = |source| KeyFileError::Io { action: "read", file: path.to_owned(), source };
+    let io = |error| KeyFileError::Io { action: "read", file: path.to_owned(), error };
     let file = File::open(path).map_err(io)?;
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -101,7 +101,7 @@ pub fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     match (lines.next(), lines.count()) {
         (Some(key), 0) => {
-            key.parse().map_err(|source| KeyFileError::Parse { file: path.to_owned(), source })
+            key.parse().map_err(|error| KeyFileError::Parse { file: path.to_owned(), error })
         }
         (first, more) => Err(KeyFileError::Count {
             file: path.to_owned(),

@@ -34,12 +34,12 @@ pub enum ControlError {
     #[error("{} is not a socket and is not replaced; allowed: --control SOCKET", .0.display())]
     NotASocket(PathBuf),
     /// The operating system refuses.
-    #[error("cannot make the control socket {}: {source}; allowed: --control SOCKET", path.display())]
+    #[error("cannot make the control socket {}: {error}; allowed: --control SOCKET", path.display())]
     Io {
         /// The socket.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -57,7 +57,7 @@ impl ControlSocket {
     /// # Errors
     /// See [`ControlError`].
     pub fn bind(path: &Path) -> Result<Self, ControlError> {
-        let io = |source| ControlError::Io { path: path.to_owned(), source };
+        let io = |error| ControlError::Io { path: path.to_owned(), error };
         remove_stale(path)?;
         make_directory(path).map_err(io)?;
         let listener = listen(path).map_err(|error| match error.kind() {
@@ -106,7 +106,7 @@ async fn answer(mut client: UnixStream, status: &Status) {
 }
 
 fn remove_stale(path: &Path) -> Result<(), ControlError> {
-    let io = |source| ControlError::Io { path: path.to_owned(), source };
+    let io = |error| ControlError::Io { path: path.to_owned(), error };
     let kind = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

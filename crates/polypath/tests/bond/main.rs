@@ -1,6 +1,7 @@
 //! The real binary as hub, edge and sender, over loopback, with curl and iperf3 as the
 //! applications.
 
+mod allowed;
 mod backup;
 mod emulated;
 mod failover;
@@ -8,6 +9,7 @@ mod http;
 mod iperf;
 #[path = "../common/process.rs"]
 mod process;
+mod stopping;
 mod world;
 
 use std::fs;

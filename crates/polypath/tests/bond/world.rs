@@ -45,6 +45,16 @@ impl Node {
     pub(crate) fn stop(&self) -> ExitStatus {
         self.process.stop()
     }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
+    /// What it has logged so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.control.replace(".sock", ".log")).unwrap()
+    }
 }
 
 /// Two paths that differ in their ports alone.
@@ -135,6 +145,13 @@ impl World {
             edge.lines.push(edge.process.line());
         }
         edge
+    }
+
+    /// What a hub or edge that runs says of itself.
+    pub(crate) fn status(&self, control: &str) -> serde_json::Value {
+        let asked = self.run(&["status", "--json", "--control", control]);
+        assert!(asked.status.success(), "{}", stderr(&asked));
+        serde_json::from_slice(&asked.stdout).unwrap()
     }
 
     /// Runs `polypath send` over two paths.

@@ -41,22 +41,22 @@ pub enum BondError {
     Settings(#[from] RunError),
     /// A thread could not enter a namespace, or not run there.
     #[error("cannot run in the namespace of a host: {0}")]
-    Namespace(#[source] io::Error),
+    Namespace(io::Error),
     /// A socket of the hub could not be opened.
     #[error("hub: {0}")]
-    Bind(#[from] BindError),
+    Bind(BindError),
     /// A node could not be set up.
     #[error(transparent)]
     Driver(#[from] DriverError),
     /// The edge could not start.
     #[error("edge: {0}")]
-    Edge(#[from] EdgeError),
+    Edge(EdgeError),
     /// No path has joined.
     #[error("edge: {0}")]
-    Join(#[from] JoinError),
+    Join(JoinError),
     /// The stream broke.
     #[error("the stream of the download: {0}")]
-    Stream(#[source] io::Error),
+    Stream(io::Error),
     /// One end stopped before the other.
     #[error("the {0} of the bond stopped")]
     Stopped(&'static str),
@@ -133,7 +133,8 @@ fn serve(
         let (driver, events) = Driver::start(SecretKey::from_seed(HUB), role, config)?;
         let bind =
             |path: &PathEnds| UplinkSocket::bind(&UplinkOptions::new(BindTo::Address(path.hub.1)));
-        let sockets = paths.iter().map(bind).collect::<Result<Vec<_>, _>>()?;
+        let sockets =
+            paths.iter().map(bind).collect::<Result<Vec<_>, _>>().map_err(BondError::Bind)?;
         let addresses = sockets.iter().map(UplinkSocket::local_addr).collect();
         for socket in sockets {
             driver.add_socket(socket);
@@ -196,8 +197,9 @@ fn fetch(
             paths: EdgePaths::Listed(paths.iter().zip(remotes).map(wanted).collect()),
             udp_mode: FlowMode::Aggregate,
         })
-        .await?;
-        edge.joined().await?;
+        .await
+        .map_err(BondError::Edge)?;
+        edge.joined().await.map_err(BondError::Join)?;
         read(&edge, clock, end).await.map_err(BondError::Stream)
     })
 }

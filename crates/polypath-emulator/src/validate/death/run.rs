@@ -35,7 +35,7 @@ pub enum DeathError {
     Simulator(#[from] RunError),
     /// The links could not be looked at.
     #[error("cannot watch the links: {0}")]
-    Watch(#[source] io::Error),
+    Watch(io::Error),
 }
 
 /// By the kernel's own transport.

@@ -73,9 +73,9 @@ pub fn compare(cell: &Cell, runs: u64, prefix: &Prefix) -> Result<Row, WindowsEr
     let (mut compared, mut overruns) = (Vec::new(), 0);
     for seed in 1..=runs {
         let (kernel, late) = with_kernel(&plan, prefix, seed)
-            .map_err(|source| RowError::Kernel { cell: name(), source: source.into() })?;
+            .map_err(|error| RowError::Kernel { cell: name(), error: error.into() })?;
         let simulator = with_simulator(&plan, seed)
-            .map_err(|source| RowError::Simulator { cell: name(), source: source.into() })?;
+            .map_err(|error| RowError::Simulator { cell: name(), error: error.into() })?;
         let run = Run::new(kernel, simulator, INTERVAL, warm_up);
         compared.push(run.ok_or_else(|| WindowsError::NoWindow { cell: name() })?);
         overruns += late;

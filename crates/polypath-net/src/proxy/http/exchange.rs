@@ -1,32 +1,43 @@
 //! One plain request and its response.
 
-use std::future::pending;
+use std::future::{Future, pending};
 use std::io;
+use std::pin::pin;
+use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, split};
+use tokio::net::TcpStream;
+use tokio::net::tcp::ReadHalf;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use super::body::{BodyError, copy_body};
 use super::head::{RequestHead, ResponseHead};
 use super::{Failure, ReadHeadError, SessionError, read_head};
 use crate::proxy::GuardedStream;
 
-/// Sends the request on and the response back. `rest` are bytes that came with the head.
+/// Sends the request on and the response back. `rest` are bytes that came with the head. A client that has ended its
+/// half waits for the head of the response no longer than `half_closed_timeout`.
 pub(super) async fn exchange<S>(
     client: &mut GuardedStream,
     mut origin: S,
     head: &RequestHead,
     rest: BytesMut,
+    half_closed_timeout: Duration,
 ) -> Result<(), Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut answered = false;
-    let (from_client, to_client) = split(client);
+    let (from_client, to_client) = client.split();
     let (from_origin, to_origin) = split(&mut origin);
+    let (ended, client_ended) = oneshot::channel();
+    let overdue = overdue(client_ended, half_closed_timeout);
+    let response = send_response(from_origin, to_client, head.method(), &mut answered, overdue);
     let result = tokio::select! {
-        error = send_request(from_client, to_origin, head, rest) => Err(error),
-        result = send_response(from_origin, to_client, head.method(), &mut answered) => result,
+        error = send_request(from_client, to_origin, head, rest, ended) => Err(error),
+        result = response => result,
     };
     match result {
         // The response is there; what becomes of the origin's connection changes nothing.
@@ -40,30 +51,45 @@ where
 
 /// Ends only when the client breaks: the response decides when the exchange is over.
 async fn send_request(
-    mut client: impl AsyncRead + Unpin,
+    mut client: ReadHalf<'_>,
     mut origin: impl AsyncWrite + Unpin,
     head: &RequestHead,
     mut rest: BytesMut,
+    ended: oneshot::Sender<()>,
 ) -> SessionError {
     let sent = match origin.write_all(&head.origin_form()).await {
         Ok(()) => copy_body(&mut client, &mut origin, head.framing(), &mut rest).await,
         Err(error) => Err(BodyError::Write(error)),
     };
     match sent {
-        Ok(()) => SessionError::Client(broken(client).await),
+        Ok(()) => SessionError::Client(broken(client, ended).await),
         // An origin may answer and close before it has read the whole request.
         Err(BodyError::Write(_)) => pending().await,
         Err(error) => SessionError::RequestBody(error),
     }
 }
 
-/// Waits until the client's connection breaks. Its end is a half-close, and a second request gets no answer:
-/// the response says `Connection: close`.
-async fn broken(mut client: impl AsyncRead + Unpin) -> io::Error {
+/// Waits until the client's connection breaks. Its end is a half-close, which is told; a second request gets no
+/// answer: the response says `Connection: close`.
+async fn broken(mut client: ReadHalf<'_>, ended: oneshot::Sender<()>) -> io::Error {
     match client.read(&mut [0; 1]).await {
-        Ok(_) => pending().await,
-        Err(error) => error,
+        Ok(0) => drop(ended.send(())),
+        Ok(_) => drop(ended),
+        Err(error) => return error,
     }
+    // Reading gives no error behind the end: a reset, or probes without an answer, show here alone.
+    let tcp: &TcpStream = client.as_ref();
+    let pending_error = || tcp.take_error()?.ok_or(io::ErrorKind::WouldBlock.into());
+    tcp.async_io(Interest::ERROR, pending_error).await.unwrap_or_else(|error| error)
+}
+
+/// Ends when a client that has ended its half has waited for so long.
+async fn overdue(ended: oneshot::Receiver<()>, timeout: Duration) -> SessionError {
+    match ended.await {
+        Ok(()) => sleep(timeout).await,
+        Err(_) => pending().await,
+    }
+    SessionError::Unanswered(timeout)
 }
 
 async fn send_response(
@@ -71,10 +97,16 @@ async fn send_response(
     mut client: impl AsyncWrite + Unpin,
     method: &str,
     answered: &mut bool,
+    overdue: impl Future<Output = SessionError>,
 ) -> Result<(), SessionError> {
     let mut buffer = BytesMut::with_capacity(4096);
+    let mut overdue = pin!(overdue);
     let framing = loop {
-        let head = read_head(&mut origin, &mut buffer).await.map_err(|error| match error {
+        let head = tokio::select! {
+            head = read_head(&mut origin, &mut buffer) => head,
+            error = &mut overdue => return Err(error),
+        };
+        let head = head.map_err(|error| match error {
             ReadHeadError::Malformed(error) => SessionError::Response(error),
             ReadHeadError::Stream(error) => SessionError::Origin(error),
         })?;
@@ -87,4 +119,46 @@ async fn send_response(
     };
     let copied = copy_body(&mut origin, &mut client, framing, &mut buffer).await;
     copied.map_err(SessionError::ResponseBody)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::poll;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reset_behind_the_end_is_noticed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut near, _) = listener.accept().await.unwrap();
+        client.shutdown().await.unwrap();
+        near.readable().await.unwrap();
+        let (ended, mut told) = oneshot::channel();
+        let mut broken = pin!(broken(near.split().0, ended));
+        assert!(poll!(&mut broken).is_pending());
+        told.try_recv().unwrap();
+        client.set_zero_linger().unwrap();
+        drop(client);
+        let error = tokio::time::timeout(Duration::from_secs(30), broken).await.unwrap();
+        // Linux gives EPIPE for a reset behind the end.
+        assert!(matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_the_end_of_the_client_starts_the_clock() {
+        let (ended, told) = oneshot::channel();
+        let mut late = pin!(overdue(told, Duration::from_secs(30)));
+        sleep(Duration::from_secs(3600)).await;
+        assert!(poll!(&mut late).is_pending());
+        let start = tokio::time::Instant::now();
+        ended.send(()).unwrap();
+        assert!(matches!(late.await, SessionError::Unanswered(_)));
+        assert_eq!(start.elapsed(), Duration::from_secs(30));
+
+        let (second_request, told) = oneshot::channel::<()>();
+        drop(second_request);
+        assert!(poll!(pin!(overdue(told, Duration::ZERO))).is_pending());
+    }
 }

@@ -52,6 +52,8 @@ enum SessionError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Splice(#[from] SpliceError),
+    #[error("no response within {0:?} of the client's end")]
+    Unanswered(Duration),
     #[error("response: {0}")]
     Response(HeadError),
     #[error("body of the request: {0}")]
@@ -158,7 +160,9 @@ async fn serve<O: Opener>(
             Ok(Served::Tunnel(stream))
         }
         Form::Absolute { .. } => {
-            exchange::exchange(client, stream, &head, rest).await.map(|()| Served::Exchanged)
+            let timeout = options.half_closed_timeout;
+            let exchanged = exchange::exchange(client, stream, &head, rest, timeout).await;
+            exchanged.map(|()| Served::Exchanged)
         }
     }
 }
@@ -195,7 +199,9 @@ fn status_line(error: &SessionError) -> &'static str {
             RefusalKind::ConnectFailed(ConnectFailure::TimedOut) => "504 Gateway Timeout",
             _ => "502 Bad Gateway",
         },
-        SessionError::Open(OpenError::TimedOut(_)) => "504 Gateway Timeout",
+        SessionError::Open(OpenError::TimedOut(_)) | SessionError::Unanswered(_) => {
+            "504 Gateway Timeout"
+        }
         _ => "502 Bad Gateway",
     }
 }

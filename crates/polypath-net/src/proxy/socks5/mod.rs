@@ -42,7 +42,7 @@ pub async fn serve_socks5<O: Opener>(
 #[derive(Debug, thiserror::Error)]
 enum SessionError {
     #[error("handshake: {0}")]
-    Handshake(#[from] ReceiveError<Socks5Error>),
+    Handshake(ReceiveError<Socks5Error>),
     #[error("no handshake within {0:?}")]
     TimedOut(std::time::Duration),
     #[error("client presented wrong credentials or none")]
@@ -54,7 +54,19 @@ enum SessionError {
     #[error(transparent)]
     Flow(#[from] FlowError),
     #[error("client: {0}")]
-    Client(#[from] io::Error),
+    Client(io::Error),
+}
+
+impl From<ReceiveError<Socks5Error>> for SessionError {
+    fn from(error: ReceiveError<Socks5Error>) -> Self {
+        Self::Handshake(error)
+    }
+}
+
+impl From<io::Error> for SessionError {
+    fn from(error: io::Error) -> Self {
+        Self::Client(error)
+    }
 }
 
 async fn session<O: Opener>(

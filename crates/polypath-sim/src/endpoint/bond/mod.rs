@@ -85,7 +85,7 @@ pub struct LightBond {
 
 impl LightBond {
     /// An end of a bond over these paths, numbered in this order; the edge connects all of them
-    /// at `start`.
+    /// at `start`. Settings below what the protocol demands are raised to it, as a node does.
     pub fn new(
         side: Side,
         config: BondConfig,
@@ -94,6 +94,7 @@ impl LightBond {
         paths: Vec<LightPath>,
         start: Timestamp,
     ) -> Self {
+        let config = config.raised_to_least();
         let parameters: Parameters = Bond::parameters(&config);
         let again = if side == Side::Edge { start } else { Timestamp::MAX };
         let state = State::Waiting { since: start, again, tries: 0 };

@@ -30,22 +30,22 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// A file cannot be written.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {error}", path = path.display())]
     File {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// A packet cannot be expressed.
-    #[error("{path}, packet sent at {sent_at}: {source}", path = path.display())]
+    #[error("{path}, packet sent at {sent_at}: {error}", path = path.display())]
     Packet {
         /// The capture that it belongs to.
         path: PathBuf,
         /// When it was sent.
         sent_at: Timestamp,
         /// Why.
-        source: EncodeError,
+        error: EncodeError,
     },
 }
 
@@ -92,7 +92,7 @@ impl Capture {
             let create = |side: usize| {
                 let path = path_of(directory, subject, &[End::BOTH[side].name(), "pcapng"]);
                 let file = CaptureFile::create(path.clone(), snap.map_or(0, NonZeroU32::get));
-                file.map_err(|source| CaptureError::File { path, source })
+                file.map_err(|error| CaptureError::File { path, error })
             };
             let paths = simulator.report(subject.ends[0]).paths;
             let connection = Connection {
@@ -173,15 +173,15 @@ impl Connection {
         let from = if pass.direction == Direction::Outbound { pass.at } else { 1 - pass.at };
         bytes.clear();
         let len =
-            body::encode(packet, &self.conversation, from, sent_at, bytes).map_err(|source| {
-                CaptureError::Packet { path: file.path().to_owned(), sent_at, source }
+            body::encode(packet, &self.conversation, from, sent_at, bytes).map_err(|error| {
+                CaptureError::Packet { path: file.path().to_owned(), sent_at, error }
             })?;
         let interface = u32::from(packet.path);
         while file.interfaces() <= interface {
             file.add_interface(&interface_name(&self.paths, file.interfaces() as usize, packet));
         }
         file.add_packet(pass.now, interface, pass.direction, bytes, len)
-            .map_err(|source| file_error(file, source))
+            .map_err(|error| file_error(file, error))
     }
 }
 
@@ -227,6 +227,6 @@ fn interface_name(paths: &[String], index: usize, packet: &Packet) -> String {
     }
 }
 
-fn file_error(file: &CaptureFile, source: io::Error) -> CaptureError {
-    CaptureError::File { path: file.path().to_owned(), source }
+fn file_error(file: &CaptureFile, error: io::Error) -> CaptureError {
+    CaptureError::File { path: file.path().to_owned(), error }
 }

@@ -25,12 +25,12 @@ use trace::Trace;
 
 /// A qlog file cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: {source}", path = path.display())]
+#[error("{path}: {error}", path = path.display())]
 pub struct QlogError {
     /// Which.
     pub path: PathBuf,
     /// Why.
-    pub source: io::Error,
+    pub error: io::Error,
 }
 
 /// Notes packets while a simulation runs: about 100 bytes for each, in memory until it is finished.
@@ -152,7 +152,7 @@ impl End<'_> {
         };
         match write() {
             Ok(()) => Ok(path),
-            Err(source) => Err(QlogError { path, source }),
+            Err(error) => Err(QlogError { path, error }),
         }
     }
 

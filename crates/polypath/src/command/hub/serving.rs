@@ -11,25 +11,28 @@ use polypath_bond::{BondConfig, HubPolicy};
 use polypath_net::exit::{ExitOptions, FileStore};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::interfaces;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::key::generate;
-use super::super::service::Stop;
+use super::super::service::{Stop, catch};
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role};
 use crate::output;
 
-/// Serves edges until a signal ends it. SIGHUP reads the list of allowed keys again.
+/// Serves edges until a signal ends it. SIGHUP reads the list of allowed keys again, and does not
+/// end it, not even as that of a terminal that was closed.
 pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
-    let mut stop = Stop::new()?;
+    let mut stop = Stop::but_hangup()?;
+    // From here on: whoever changes the list need not know how far the start has come.
+    let hangup = catch(SignalKind::hangup())?;
     let control = ControlSocket::bind(&options.control)?;
     let hub = start(&options)?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
     tokio::select! {
         () = control.serve(Role::Hub, hub.driver().clone()) => {}
-        ended = follow_allowed_keys(&hub, &options.allow) => ended?,
+        () = follow_allowed_keys(&hub, &options.allow, hangup) => {}
         () = stop.wait() => {}
     }
     stop.close(hub.close()).await;
@@ -37,10 +40,12 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
 }
 
 fn start(options: &HubOptions) -> anyhow::Result<Hub> {
+    // First, so that a hub which cannot start for want of a list leaves no key.
+    let policy = policy(&options.allow)?;
     let hub = Hub::start(HubConfig {
         identity: identity(&options.key, options.make_key)?,
         listen: options.listen.clone(),
-        policy: policy(&options.allow)?,
+        policy,
         bond: options.bond_config(),
         exit: ExitOptions { policy: options.targets.clone(), ..ExitOptions::default() },
         inbox: options.inbox.as_deref().map(inbox).transpose()?,
@@ -62,6 +67,9 @@ fn identity(file: &Path, make: bool) -> anyhow::Result<SecretKey> {
 }
 
 fn policy(allow: &Path) -> anyhow::Result<HubPolicy> {
+    if matches!(allow.try_exists(), Ok(false)) {
+        bail!("{}", no_list(allow));
+    }
     let keys = AllowedKeys::read(allow)?;
     if keys.is_empty() {
         tracing::warn!(file = %allow.display(), "no key is allowed, so nobody can join");
@@ -69,6 +77,16 @@ fn policy(allow: &Path) -> anyhow::Result<HubPolicy> {
     let allowed: BTreeSet<_> = keys.keys().collect();
     tracing::info!(keys = allowed.len(), file = %allow.display(), "read the allowed keys");
     Ok(HubPolicy { allowed: Some(allowed), ..HubPolicy::default() })
+}
+
+fn no_list(allow: &Path) -> String {
+    let list = allow.display();
+    let folder = allow.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(String::new, |path| format!("mkdir -p {} && ", path.display()));
+    format!(
+        "there is no list {list} of the keys that may join; `{folder}echo ppp1... >> {list}` makes \
+         one, with the key that `polypath key` has printed at the edge"
+    )
 }
 
 /// There is no bound on the size of a file but the space of the disk.
@@ -128,10 +146,9 @@ async fn reachable(listening: &[SocketAddr]) -> Vec<SocketAddr> {
 }
 
 /// Reads the list again at each SIGHUP. A list that cannot be read changes nothing.
-async fn follow_allowed_keys(hub: &Hub, file: &Path) -> anyhow::Result<()> {
-    let mut hangup = signal(SignalKind::hangup()).context("cannot catch signals")?;
-    loop {
-        hangup.recv().await;
+async fn follow_allowed_keys(hub: &Hub, file: &Path, mut hangup: Signal) {
+    // Its stream of signals ends with the runtime alone.
+    while hangup.recv().await.is_some() {
         match policy(file) {
             Ok(policy) => hub.driver().set_policy(policy),
             Err(error) => tracing::error!("{error:#}; the keys read before stand"),

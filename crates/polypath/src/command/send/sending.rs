@@ -39,18 +39,37 @@ struct SentOnPath {
     bytes_sent: u64,
 }
 
-/// Joins the hub, sends the file and waits until the hub has stored it.
-pub(super) async fn send(options: SendOptions) -> anyhow::Result<Sent> {
-    let stop = Stop::new()?;
-    let (mut file, size) = open(&options.file).await?;
+/// Joins the hub, sends the file and waits until the hub has stored it. `None` if a signal came
+/// before that.
+pub(super) async fn send(options: &SendOptions) -> anyhow::Result<Option<Sent>> {
+    let mut stop = Stop::new()?;
+    let Some(joined) = stop.limit(join(options)).await else { return Ok(None) };
+    let (edge, file, size) = joined?;
+    let sent = stop.limit(deliver(options, &edge, file, size)).await.transpose()?;
+    // What is unfinished has been reset; the hub must hear of it to drop what it has.
+    stop.close(edge.close()).await;
+    Ok(sent)
+}
+
+/// An edge one of whose paths has joined, and the file.
+async fn join(options: &SendOptions) -> anyhow::Result<(Edge, File, u64)> {
+    let (file, size) = open(&options.file).await?;
     let edge = options.bond.start().await?;
     edge.joined().await?;
+    Ok((edge, file, size))
+}
+
+async fn deliver(
+    options: &SendOptions,
+    edge: &Edge,
+    mut file: File,
+    size: u64,
+) -> anyhow::Result<Sent> {
     let start = edge.driver().now();
     let offer = FileOffer { name: options.name.clone(), size };
-    let transfer = transfer(&edge, offer, &mut file);
-    let (digest, watch) = with_progress(&edge, names(&options.bond.paths), transfer).await?;
+    let transfer = transfer(edge, offer, &mut file);
+    let (digest, watch) = with_progress(edge, names(&options.bond.paths), transfer).await?;
     let time = edge.driver().now().since(start);
-    stop.close(edge.close()).await;
     Ok(Sent {
         name: options.name.to_string(),
         bytes: size,

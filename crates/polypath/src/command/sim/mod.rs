@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
-use anyhow::Context;
 use clap::Args;
 use polypath_sim::run::{Plan, RunReport};
 use polypath_sim::scenario::Scenario;
 use serde::Serialize;
 
+use crate::config::UsageError;
 use crate::output;
 use crate::report::simulation::SERIES;
 use runs::Jobs;
@@ -98,7 +98,8 @@ impl SimOptions {
 
     fn seeds(&self) -> anyhow::Result<Vec<u64>> {
         let last = self.seed.checked_add(u64::from(self.runs) - 1);
-        let last = last.context("--seed and --runs: the last seed is above 2^64 - 1")?;
+        let message = "--seed and --runs: the last seed is above 2^64 - 1";
+        let last = last.ok_or_else(|| UsageError::new(message))?;
         Ok((self.seed..=last).collect())
     }
 

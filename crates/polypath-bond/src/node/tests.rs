@@ -1,0 +1,311 @@
+//! Nodes whose other end is none: a QUIC endpoint that says what it likes.
+
+use super::*;
+use crate::codec::{ALPN, Control, FlowMode, Frame, Frames, Join, PROTOCOL_VERSION};
+use crate::flow::FlowConfig;
+use crate::identity::{SERVER_NAME, client_config, server_config};
+use crate::quic::Exchange;
+use bytes::BytesMut;
+use noq_proto::{
+    ClientConfig, ConnectionError, DatagramEvent, EndpointConfig, FourTuple, ServerConfig,
+    TransportConfig,
+};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+
+const BATCH: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+/// What the protocol demands of `max_datagram_frame_size`, and what it recommends.
+const DEMANDED: usize = 1_200;
+const RECOMMENDED: usize = 65_535;
+
+const NODE: u8 = 1;
+const STRANGER: u8 = 2;
+
+fn address(of: u8) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, of], 4_433))
+}
+
+fn key(of: u8) -> SecretKey {
+    SecretKey::from_seed([of; 32])
+}
+
+/// Of an endpoint with this `max_datagram_frame_size`.
+fn transport(datagrams: usize) -> Arc<TransportConfig> {
+    let mut transport = TransportConfig::default();
+    transport.datagram_receive_buffer_size(Some(datagrams));
+    Arc::new(transport)
+}
+
+/// A node and the endpoint at its other end, without loss or delay.
+struct Pair {
+    node: Node,
+    now: Timestamp,
+    endpoint: Endpoint,
+    /// The endpoint's only connection, and what happened to it.
+    connection: Option<(ConnectionHandle, noq_proto::Connection)>,
+    events: Vec<noq_proto::Event>,
+}
+
+impl Pair {
+    fn new(role: Role, server: Option<ServerConfig>) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "an opaque origin: only differences count")]
+        let epoch = Instant::now();
+        let (identity, bond) = (key(NODE), BondConfig::default());
+        let node = Node::new(NodeConfig { identity, role, bond, seed: [9; 32] }, epoch).unwrap();
+        let config = Arc::new(EndpointConfig::default());
+        let endpoint = Endpoint::new(config, server.map(Arc::new), false);
+        Self { node, now: Timestamp::ZERO, endpoint, connection: None, events: Vec::new() }
+    }
+
+    /// A hub and an edge that takes DATAGRAM frames of so many bytes, behind their handshake.
+    fn hub(datagrams: usize) -> Self {
+        let mut pair = Self::new(Role::Hub(HubPolicy::default()), None);
+        let crypto = client_config(&key(STRANGER), key(NODE).public(), &[ALPN]).unwrap();
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(transport(datagrams));
+        let now = pair.node.epoch;
+        let connected = pair.endpoint.connect(now, config, address(NODE), SERVER_NAME);
+        pair.connection = Some(connected.unwrap());
+        pair.run();
+        pair
+    }
+
+    /// An edge with one path, and a hub that takes DATAGRAM frames of so many bytes.
+    fn edge(datagrams: usize) -> (Self, BondKey) {
+        let crypto = server_config(&key(STRANGER), &[ALPN]).unwrap();
+        let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+        server.transport_config(transport(datagrams));
+        let mut pair = Self::new(Role::Edge { hub: key(STRANGER).public() }, Some(server));
+        let bond = pair.node.open_bond(pair.now).unwrap();
+        let (id, remote) = (PathId::default(), address(STRANGER));
+        let (name, socket, backup, weight) = ("a".to_owned(), SocketId(0), false, 0.0);
+        let spec = PathSpec { id, name, socket, remote, backup, weight };
+        pair.node.add_path(bond, spec, pair.now).unwrap();
+        (pair, bond)
+    }
+
+    fn instant(&self) -> Instant {
+        self.node.epoch + self.now.since(Timestamp::ZERO)
+    }
+
+    fn quic(&mut self) -> &mut noq_proto::Connection {
+        &mut self.connection.as_mut().unwrap().1
+    }
+
+    /// Exchanges datagrams until both ends are silent.
+    fn run(&mut self) {
+        loop {
+            let sent = self.transmit();
+            for datagram in &sent {
+                let (socket, data) = (SocketId(0), BytesMut::from(&datagram[..]));
+                let remote = address(STRANGER);
+                let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
+                self.node.handle_datagram(incoming, self.now);
+            }
+            let answers: Vec<_> =
+                std::iter::from_fn(|| self.node.poll_transmit(self.now, BATCH)).collect();
+            answers.iter().flat_map(Outgoing::datagrams).for_each(|bytes| self.receive(bytes));
+            if sent.is_empty() && answers.is_empty() {
+                return;
+            }
+            self.now += Duration::from_millis(1);
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) {
+        let (now, path) = (self.instant(), FourTuple::from_remote(address(NODE)));
+        let (data, mut reply) = (BytesMut::from(datagram), Vec::new());
+        match self.endpoint.handle(now, path, None, data, &mut reply) {
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                let accepted = self.endpoint.accept(incoming, now, &mut reply, None);
+                self.connection = Some(accepted.unwrap());
+            }
+            Some(DatagramEvent::ConnectionEvent(_, event)) => self.quic().handle_event(event),
+            Some(DatagramEvent::Response(_)) | None => {}
+        }
+    }
+
+    /// All that the endpoint wants to send now.
+    fn transmit(&mut self) -> Vec<Vec<u8>> {
+        let now = self.instant();
+        let Some((handle, connection)) = &mut self.connection else { return Vec::new() };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        let (mut datagrams, mut buffer) = (Vec::new(), Vec::new());
+        while let Some(transmit) = connection.poll_transmit(now, BATCH, &mut buffer) {
+            let segment = transmit.segment_size.unwrap_or(transmit.size);
+            datagrams.extend(buffer.chunks(segment).map(<[u8]>::to_vec));
+            buffer.clear();
+        }
+        self.events.extend(std::iter::from_fn(|| connection.poll()));
+        datagrams
+    }
+
+    /// The code with which the node has closed the connection.
+    fn closed_with(&self) -> Option<CloseCode> {
+        self.events.iter().find_map(|event| match event {
+            noq_proto::Event::ConnectionLost {
+                reason: ConnectionError::ApplicationClosed(close),
+            } => Some(CloseCode::from_wire(close.error_code.into_inner())),
+            _ => None,
+        })
+    }
+
+    /// Sends a datagram of the bond.
+    fn say(&mut self, datagram: Bytes) {
+        self.quic().datagrams().send(datagram, false).unwrap();
+    }
+
+    /// Joins as the first path of a new bond.
+    fn join(&mut self) -> BondKey {
+        let join = Join {
+            version: PROTOCOL_VERSION,
+            bond: BondId([1; 16]),
+            path: PathId::default(),
+            create: Some([2; 32]),
+            proof: [0; 32],
+            backup: false,
+            name: String::new(),
+            parameters: Bond::parameters(&BondConfig::default()),
+        };
+        let mut message = BytesMut::new();
+        join.encode(&mut message);
+        assert!(Exchange::open(self.quic()));
+        Exchange::default().send(self.quic(), message.freeze());
+        self.run();
+        self.node.bonds().next().expect("the hub has a bond")
+    }
+
+    /// The node's only connection.
+    fn carrier(&mut self) -> &mut Connection {
+        self.node.connections.first_entry().unwrap().into_mut()
+    }
+
+    fn bond(&mut self, key: BondKey) -> &mut Bond {
+        self.node.bond_mut(key).unwrap()
+    }
+
+    fn is_joined(&mut self, key: BondKey) -> bool {
+        self.node.is_path_attached(key, PathId::default())
+    }
+}
+
+fn encode(frame: &Frame) -> Bytes {
+    let mut datagram = BytesMut::new();
+    frame.encode(&mut datagram, true);
+    datagram.freeze()
+}
+
+fn control(seq: u64) -> Bytes {
+    encode(&Frame::Control { seq, message: Control::MaxData { max: 0 } })
+}
+
+/// Frames of 1,158 bytes hold 1,149 of data: less than fits the smallest packet.
+#[test]
+fn an_edge_that_takes_less_of_a_datagram_than_is_demanded_is_turned_away() {
+    for datagrams in [0, 20, 1_158] {
+        let pair = Pair::hub(datagrams);
+        assert_eq!(pair.closed_with(), Some(CloseCode::ProtocolViolation), "{datagrams}");
+    }
+    let mut pair = Pair::hub(DEMANDED);
+    assert_eq!(pair.closed_with(), None);
+    let bond = pair.join();
+    assert!(pair.is_joined(bond));
+}
+
+/// It is tried again: another hub may answer then.
+#[test]
+fn a_hub_that_takes_less_of_a_datagram_than_is_demanded_is_left() {
+    let (mut pair, bond) = Pair::edge(20);
+    pair.run();
+    assert_eq!(pair.carrier().stage, Stage::Closed);
+    let lost = pair.node.poll_event();
+    assert!(matches!(lost, Some(NodeEvent::PathLost { .. })), "{lost:?}");
+    let mut timers = std::iter::from_fn(|| pair.node.timers.pop(Timestamp::MAX));
+    assert!(timers.any(|timer| timer == Timer::Retry(bond, PathId::default())));
+}
+
+/// The acknowledgement would be made and refused without end.
+#[test]
+fn a_connection_that_refuses_what_must_be_said_is_given_up() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    let key = pair.join();
+    let mut queue = pair.carrier().path.connection.datagrams();
+    while queue.send(Bytes::from_static(&[0; 1_000]), false).is_ok() {}
+    while queue.send(Bytes::from_static(&[0]), false).is_ok() {}
+    let now = pair.now;
+    pair.bond(key).on_datagram(PathId::default(), control(0), now);
+    pair.run();
+    assert!(!pair.is_joined(key));
+    assert_eq!(pair.closed_with(), Some(CloseCode::PathRemoved));
+    assert!(!pair.bond(key).is_closed(), "the edge may join again");
+}
+
+#[test]
+fn a_connection_whose_datagrams_have_become_smaller_gets_smaller_ones() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    let key = pair.join();
+    let max = pair.carrier().path.max_datagram();
+    let bond = pair.bond(key);
+    bond.set_max_datagram(PathId::default(), max + 100);
+    let stream = bond.open_stream().unwrap();
+    bond.write(stream, &Bytes::from(vec![0; 5_000])).unwrap();
+    pair.run();
+    assert!(pair.is_joined(key));
+    let datagrams = std::iter::from_fn(|| pair.quic().datagrams().recv());
+    let received: usize = datagrams.map(|datagram| datagram.len()).sum();
+    assert!(received > 5_000, "{received}");
+}
+
+/// It was queued when it fitted. That it is lost is all that happens.
+#[test]
+fn a_flows_datagram_that_fits_no_more_does_not_end_the_path() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    let key = pair.join();
+    let (path, max) = (PathId::default(), pair.carrier().path.max_datagram());
+    let bond = pair.bond(key);
+    bond.set_max_datagram(path, max + 100);
+    let flow = bond.open_flow(FlowConfig { mode: FlowMode::Aggregate, resequence: None }).unwrap();
+    bond.send_datagram(flow, &Bytes::from(vec![0; max + 50])).unwrap();
+    bond.set_max_datagram(path, max);
+    pair.run();
+    assert!(pair.is_joined(key));
+    assert_eq!(pair.closed_with(), None);
+}
+
+/// Each costs the hub memory, though it has no bytes.
+#[test]
+fn what_comes_before_the_join_is_bounded() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    for _ in 0..100 {
+        (0..1_000).for_each(|_| pair.say(Bytes::new()));
+        pair.run();
+    }
+    let early = pair.carrier().early.take();
+    assert!((1..=1_024).contains(&early.len()), "{}", early.len());
+}
+
+#[test]
+fn what_came_before_the_join_is_taken_with_it() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    pair.say(control(0));
+    pair.run();
+    let key = pair.join();
+    assert!(pair.is_joined(key));
+    let said = std::iter::from_fn(|| pair.quic().datagrams().recv());
+    let acknowledges = |frame| matches!(frame, Ok(Frame::Ack(ack)) if ack.control_nxt == 1);
+    assert!(said.flat_map(Frames::new).any(acknowledges));
+}
+
+#[test]
+fn what_came_before_the_join_goes_with_the_connection() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    pair.say(Bytes::from_static(&[0; 1_000]));
+    pair.run();
+    let index = *pair.node.connections.first_key_value().unwrap().0;
+    pair.node.close_connection(index, CloseCode::JoinTimeout, pair.now);
+    assert!(pair.carrier().early.take().is_empty());
+}
