@@ -27,20 +27,20 @@ impl Bond {
         Ok(id)
     }
 
-    /// Bytes that the send buffer takes now, of all streams together.
-    pub fn send_room(&self) -> u64 {
-        self.config.send_buffer.saturating_sub(self.send.held())
+    /// Bytes that the send buffer takes now of this stream. What the stream's window does not admit
+    /// yet takes little of it, so that a stream that nobody reads leaves room for the others.
+    pub fn send_room(&self, id: StreamId) -> u64 {
+        self.send.room_of(id, self.config.send_buffer)
     }
 
     /// Queues as much of `data` as the send buffer takes of this stream and returns how many bytes
-    /// that is. What the stream's window does not admit yet takes little of it, so that a stream
-    /// that nobody reads leaves room for the others.
+    /// that is.
     ///
     /// # Errors
     /// When there is no room, or the stream cannot be written.
     pub fn write(&mut self, id: StreamId, data: &Bytes) -> Result<usize, WriteError> {
         self.check_writable(id)?;
-        let room = self.send.room_of(id, self.config.send_buffer) as usize;
+        let room = self.send_room(id) as usize;
         let len = data.len().min(room);
         if len == 0 && !data.is_empty() {
             self.send.mark_waiting(id);

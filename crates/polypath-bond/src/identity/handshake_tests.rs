@@ -1,89 +1,18 @@
 //! Real QUIC handshakes in memory, without loss or delay.
 
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
-use noq_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Endpoint,
-    EndpointConfig, Event, FourTuple, ServerConfig,
-};
+use noq_proto::{ClientConfig, ServerConfig};
 
 use super::*;
+use crate::quic::End;
 
 const ALPN: &[u8] = b"polypath-test";
 
-/// Datagrams that noq may build at once. With fewer than one for each packet number space, noq
-/// 1.4 never finishes the CONNECTION_CLOSE of a handshake and builds it again without end.
-const BATCH: NonZeroUsize = NonZeroUsize::new(3).unwrap();
-
-/// One end: its endpoint, its only connection, the events of that connection.
-struct End {
-    address: SocketAddr,
-    endpoint: Endpoint,
-    connection: Option<(ConnectionHandle, Connection)>,
-    events: Vec<Event>,
-}
-
-impl End {
-    fn new(port: u16, server: Option<ServerConfig>) -> Self {
-        let config = Arc::new(EndpointConfig::default());
-        let endpoint = Endpoint::new(config, server.map(Arc::new), false);
-        let address = SocketAddr::from(([192, 0, 2, 1], port));
-        Self { address, endpoint, connection: None, events: Vec::new() }
-    }
-
-    fn connection(&self) -> &Connection {
-        &self.connection.as_ref().expect("a connection was begun").1
-    }
-
-    fn receive(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        let mut reply = Vec::new();
-        let path = FourTuple::from_remote(from);
-        match self.endpoint.handle(now, path, None, BytesMut::from(datagram), &mut reply) {
-            Some(DatagramEvent::NewConnection(incoming)) => {
-                let accepted = self.endpoint.accept(incoming, now, &mut reply, None);
-                self.connection = Some(accepted.expect("nothing is wrong with the first packet"));
-            }
-            Some(DatagramEvent::ConnectionEvent(_, event)) => {
-                let (_, connection) = self.connection.as_mut().expect("events follow accept");
-                connection.handle_event(event);
-            }
-            Some(DatagramEvent::Response(_)) | None => {}
-        }
-    }
-
-    /// Everything that this end wants to send now.
-    fn transmit(&mut self, now: Instant) -> Vec<Vec<u8>> {
-        let Some((handle, connection)) = &mut self.connection else { return Vec::new() };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
-        let mut datagrams = Vec::new();
-        let mut buffer = Vec::new();
-        while let Some(transmit) = connection.poll_transmit(now, BATCH, &mut buffer) {
-            let segment = transmit.segment_size.unwrap_or(transmit.size);
-            datagrams.extend(buffer.chunks(segment).map(<[u8]>::to_vec));
-            buffer.clear();
-        }
-        self.events.extend(core::iter::from_fn(|| connection.poll()));
-        datagrams
-    }
-
-    fn lost(&self) -> Option<&ConnectionError> {
-        self.events.iter().find_map(|event| match event {
-            Event::ConnectionLost { reason } => Some(reason),
-            _ => None,
-        })
-    }
-
-    fn connected(&self) -> bool {
-        self.events.iter().any(|event| matches!(event, Event::Connected))
-    }
+fn end(port: u16, server: Option<ServerConfig>) -> End {
+    End::new(SocketAddr::from(([192, 0, 2, 1], port)), server)
 }
 
 struct Pair {
@@ -95,14 +24,13 @@ impl Pair {
     /// Runs a handshake of the edge, which expects the key `expected`, with the hub to its end.
     fn handshake(edge_key: &SecretKey, hub_key: &SecretKey, expected: PublicKey) -> Self {
         let crypto = server_config(hub_key, &[ALPN]).unwrap();
-        let hub = End::new(4433, Some(ServerConfig::with_crypto(Arc::new(crypto))));
-        let mut pair = Self { edge: End::new(50_000, None), hub };
+        let hub = end(4433, Some(ServerConfig::with_crypto(Arc::new(crypto))));
+        let mut pair = Self { edge: end(50_000, None), hub };
         #[expect(clippy::disallowed_methods, reason = "noq starts its clock at an Instant")]
         let now = Instant::now();
         let crypto = client_config(edge_key, expected, &[ALPN]).unwrap();
         let config = ClientConfig::new(Arc::new(crypto));
-        let connection = pair.edge.endpoint.connect(now, config, pair.hub.address, SERVER_NAME);
-        pair.edge.connection = Some(connection.unwrap());
+        pair.edge.connect(now, config, pair.hub.address);
         pair.run(now);
         pair
     }
@@ -193,7 +121,7 @@ fn proofs_agree_on_both_ends_and_differ_by_secret_and_connection() {
 #[test]
 fn nothing_is_proved_before_the_handshake() {
     let (edge, hub) = keys();
-    let mut end = End::new(50_000, None);
+    let mut end = end(50_000, None);
     let crypto = client_config(&edge, hub.public(), &[ALPN]).unwrap();
     #[expect(clippy::disallowed_methods, reason = "noq starts its clock at an Instant")]
     let now = Instant::now();

@@ -1,12 +1,12 @@
 //! Datagrams in and out, and time.
 
-use super::{BondKey, Incoming, NodeEvent, SocketId};
+use super::{BondKey, Incoming, SocketId};
 use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
 use crate::codec::CloseCode;
 use crate::path::Payload;
 use crate::quic::{QuicPath, Recorder};
-use noq_proto::{ConnectionHandle, DatagramEvent, EndpointEvent, Event, FourTuple, StreamEvent};
+use noq_proto::{ConnectionHandle, DatagramEvent, Event, FourTuple, StreamEvent};
 use polypath_units::{PathId, Timestamp};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -158,14 +158,6 @@ impl Node {
         }
     }
 
-    fn forget_if_drained(&mut self, index: usize) {
-        if self.connections.get(&index).is_some_and(|c| c.path.connection.is_drained()) {
-            self.connections.remove(&index);
-            self.timers.cancel(Timer::Connection(index));
-            self.timers.cancel(Timer::Join(index));
-        }
-    }
-
     /// The next datagrams to send, at most `max_datagrams` of one size in one [`Outgoing`]. Call
     /// until `None`, then see [`Node::poll_timeout`].
     pub fn poll_transmit(
@@ -214,24 +206,6 @@ impl Node {
             self.mark_bond(key);
         }
         Some(outgoing)
-    }
-
-    /// Drops a connection that the library has failed on; its path joins again.
-    fn bury_defunct(&mut self, index: usize, now: Timestamp) -> bool {
-        if !self.connections.get(&index).is_some_and(|c| c.path.is_defunct()) {
-            return false;
-        }
-        let Some(connection) = self.connections.remove(&index) else { return false };
-        self.timers.cancel(Timer::Connection(index));
-        self.timers.cancel(Timer::Join(index));
-        self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
-        if let Some((key, path)) = connection.owner {
-            let reason = LossReason::Connection("the QUIC library failed".to_owned());
-            if self.detach(index, key, path, reason) {
-                self.retry_later(key, path, now);
-            }
-        }
-        true
     }
 
     /// A connection has nothing more to send now.
@@ -305,16 +279,6 @@ impl Node {
         }
     }
 
-    /// Closes a connection that is of no use; its path joins again.
-    fn give_up(&mut self, index: usize, code: CloseCode, why: &str, now: Timestamp) {
-        let owner = self.connections.get(&index).and_then(|connection| connection.owner);
-        self.close_connection(index, code, now);
-        let Some((key, path)) = owner else { return };
-        if self.detach(index, key, path, LossReason::Connection(why.to_owned())) {
-            self.retry_later(key, path, now);
-        }
-    }
-
     /// A bond has nothing more to send now. One that is over closes its connections once they have
     /// sent what they were handed.
     fn rest_bond(&mut self, key: BondKey, now: Timestamp) {
@@ -385,43 +349,6 @@ impl Node {
         }
     }
 
-    /// A bond loses the connection of a path. Returns whether the path is to be joined again.
-    fn detach(&mut self, index: usize, key: BondKey, path: PathId, reason: LossReason) -> bool {
-        self.forget_spare(index, key, path);
-        let Some(entry) = self.bonds.get_mut(&key) else { return false };
-        if entry.carriers.get(&path) != Some(&index) {
-            return false;
-        }
-        entry.carriers.remove(&path);
-        let srtt = entry.bond.srtt(path);
-        if let Some(wanted) = entry.wanted.get_mut(&path) {
-            wanted.srtt = srtt.or(wanted.srtt);
-        }
-        entry.bond.remove_path(path);
-        self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
-        self.mark_bond(key);
-        true
-    }
-
-    /// A connection ended.
-    fn on_lost(&mut self, index: usize, reason: &noq_proto::ConnectionError, now: Timestamp) {
-        let Some(connection) = self.connections.get_mut(&index) else { return };
-        connection.end();
-        let Some((key, path)) = connection.owner.take() else { return };
-        if let Some(code) = ended_bond(reason)
-            && let Some(bond) = self.bond_mut(key)
-        {
-            bond.on_peer_ended(code);
-        }
-        let reason = match crate::identity::WrongHubKey::find(reason) {
-            Some(wrong) => LossReason::WrongHubKey(wrong),
-            None => LossReason::Connection(reason.to_string()),
-        };
-        if self.detach(index, key, path, reason) {
-            self.retry_later(key, path, now);
-        }
-    }
-
     /// A handshake is complete.
     fn on_connected(&mut self, index: usize, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
@@ -449,18 +376,6 @@ impl Node {
             super::Role::Edge { .. } => self.on_join_reply(index, now),
             super::Role::Hub(_) => self.on_join(index, now),
         }
-    }
-}
-
-/// The code of the bond's end if that is why the peer closed the connection.
-fn ended_bond(reason: &noq_proto::ConnectionError) -> Option<CloseCode> {
-    let noq_proto::ConnectionError::ApplicationClosed(close) = reason else { return None };
-    match CloseCode::from_wire(close.error_code.into_inner()) {
-        CloseCode::PathRemoved
-        | CloseCode::PathReplaced
-        | CloseCode::JoinRefused
-        | CloseCode::JoinTimeout => None,
-        code => Some(code),
     }
 }
 

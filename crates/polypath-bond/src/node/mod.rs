@@ -5,6 +5,7 @@
 
 mod early;
 mod edge;
+mod ending;
 mod feedback;
 mod hub;
 mod io;

@@ -3,17 +3,12 @@
 use super::*;
 use crate::codec::{ALPN, Control, FlowMode, Frame, Frames, Join, PROTOCOL_VERSION};
 use crate::flow::FlowConfig;
-use crate::identity::{SERVER_NAME, client_config, server_config};
-use crate::quic::Exchange;
+use crate::identity::{client_config, server_config};
+use crate::quic::{BATCH, End, Exchange};
 use bytes::BytesMut;
-use noq_proto::{
-    ClientConfig, ConnectionError, DatagramEvent, EndpointConfig, FourTuple, ServerConfig,
-    TransportConfig,
-};
+use noq_proto::{ClientConfig, ConnectionError, ServerConfig, TransportConfig};
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 
-const BATCH: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// What the protocol demands of `max_datagram_frame_size`, and what it recommends.
 const DEMANDED: usize = 1_200;
 const RECOMMENDED: usize = 65_535;
@@ -40,10 +35,7 @@ fn transport(datagrams: usize) -> Arc<TransportConfig> {
 struct Pair {
     node: Node,
     now: Timestamp,
-    endpoint: Endpoint,
-    /// The endpoint's only connection, and what happened to it.
-    connection: Option<(ConnectionHandle, noq_proto::Connection)>,
-    events: Vec<noq_proto::Event>,
+    stranger: End,
 }
 
 impl Pair {
@@ -52,9 +44,7 @@ impl Pair {
         let epoch = Instant::now();
         let (identity, bond) = (key(NODE), BondConfig::default());
         let node = Node::new(NodeConfig { identity, role, bond, seed: [9; 32] }, epoch).unwrap();
-        let config = Arc::new(EndpointConfig::default());
-        let endpoint = Endpoint::new(config, server.map(Arc::new), false);
-        Self { node, now: Timestamp::ZERO, endpoint, connection: None, events: Vec::new() }
+        Self { node, now: Timestamp::ZERO, stranger: End::new(address(STRANGER), server) }
     }
 
     /// A hub and an edge that takes DATAGRAM frames of so many bytes, behind their handshake.
@@ -63,9 +53,7 @@ impl Pair {
         let crypto = client_config(&key(STRANGER), key(NODE).public(), &[ALPN]).unwrap();
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(transport(datagrams));
-        let now = pair.node.epoch;
-        let connected = pair.endpoint.connect(now, config, address(NODE), SERVER_NAME);
-        pair.connection = Some(connected.unwrap());
+        pair.stranger.connect(pair.node.epoch, config, address(NODE));
         pair.run();
         pair
     }
@@ -89,22 +77,24 @@ impl Pair {
     }
 
     fn quic(&mut self) -> &mut noq_proto::Connection {
-        &mut self.connection.as_mut().unwrap().1
+        self.stranger.connection_mut()
     }
 
     /// Exchanges datagrams until both ends are silent.
     fn run(&mut self) {
         loop {
-            let sent = self.transmit();
+            let sent = self.stranger.transmit(self.instant());
             for datagram in &sent {
                 let (socket, data) = (SocketId(0), BytesMut::from(&datagram[..]));
-                let remote = address(STRANGER);
+                let remote = self.stranger.address;
                 let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
                 self.node.handle_datagram(incoming, self.now);
             }
             let answers: Vec<_> =
                 std::iter::from_fn(|| self.node.poll_transmit(self.now, BATCH)).collect();
-            answers.iter().flat_map(Outgoing::datagrams).for_each(|bytes| self.receive(bytes));
+            let now = self.instant();
+            let bytes = answers.iter().flat_map(Outgoing::datagrams);
+            bytes.for_each(|bytes| self.stranger.receive(now, address(NODE), bytes));
             if sent.is_empty() && answers.is_empty() {
                 return;
             }
@@ -112,46 +102,14 @@ impl Pair {
         }
     }
 
-    fn receive(&mut self, datagram: &[u8]) {
-        let (now, path) = (self.instant(), FourTuple::from_remote(address(NODE)));
-        let (data, mut reply) = (BytesMut::from(datagram), Vec::new());
-        match self.endpoint.handle(now, path, None, data, &mut reply) {
-            Some(DatagramEvent::NewConnection(incoming)) => {
-                let accepted = self.endpoint.accept(incoming, now, &mut reply, None);
-                self.connection = Some(accepted.unwrap());
-            }
-            Some(DatagramEvent::ConnectionEvent(_, event)) => self.quic().handle_event(event),
-            Some(DatagramEvent::Response(_)) | None => {}
-        }
-    }
-
-    /// All that the endpoint wants to send now.
-    fn transmit(&mut self) -> Vec<Vec<u8>> {
-        let now = self.instant();
-        let Some((handle, connection)) = &mut self.connection else { return Vec::new() };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
-        let (mut datagrams, mut buffer) = (Vec::new(), Vec::new());
-        while let Some(transmit) = connection.poll_transmit(now, BATCH, &mut buffer) {
-            let segment = transmit.segment_size.unwrap_or(transmit.size);
-            datagrams.extend(buffer.chunks(segment).map(<[u8]>::to_vec));
-            buffer.clear();
-        }
-        self.events.extend(std::iter::from_fn(|| connection.poll()));
-        datagrams
-    }
-
     /// The code with which the node has closed the connection.
     fn closed_with(&self) -> Option<CloseCode> {
-        self.events.iter().find_map(|event| match event {
-            noq_proto::Event::ConnectionLost {
-                reason: ConnectionError::ApplicationClosed(close),
-            } => Some(CloseCode::from_wire(close.error_code.into_inner())),
+        match self.stranger.lost()? {
+            ConnectionError::ApplicationClosed(close) => {
+                Some(CloseCode::from_wire(close.error_code.into_inner()))
+            }
             _ => None,
-        })
+        }
     }
 
     /// Sends a datagram of the bond.

@@ -54,10 +54,6 @@ impl SendStreams {
         self.unsent > 0 && !self.is_ready()
     }
 
-    pub(crate) fn held(&self) -> u64 {
-        self.held
-    }
-
     /// Changes a stream and keeps count of what it may send; `None` if there is no such stream.
     fn change<T>(&mut self, id: StreamId, change: impl FnOnce(&mut SendStream) -> T) -> Option<T> {
         let stream = self.streams.get_mut(&id)?;
@@ -225,7 +221,7 @@ mod tests {
             assert_eq!(done, piece.fin);
         }
         assert_eq!(order, [ids[0], ids[1], ids[0], ids[1]]);
-        assert!(streams.is_empty() && streams.held() == 0 && streams.unsent() == 0);
+        assert!(streams.is_empty() && streams.held == 0 && streams.unsent() == 0);
     }
 
     #[test]
@@ -308,7 +304,7 @@ mod tests {
         assert_eq!(streams.cut(15).map(|(id, piece)| (id, piece.data.len())), Some((id, 15)));
         streams.mark_waiting(id);
         assert_eq!((streams.withdraw(id), streams.withdraw(id)), (5, 0));
-        assert_eq!((streams.unsent(), streams.held(), streams.has_waiting()), (20, 35, false));
+        assert_eq!((streams.unsent(), streams.held, streams.has_waiting()), (20, 35, false));
         assert_eq!(streams.cut(50).map(|(id, _)| id), Some(other));
         assert!(!streams.is_ready());
         streams.push(id, Bytes::from(vec![0; 20]));

@@ -2,7 +2,7 @@
 
 use super::shared::{Shared, gone};
 use bytes::{Buf, Bytes};
-use polypath_bond::{Bond, BondKey, ReadError, StreamId, WriteError};
+use polypath_bond::{BondKey, ReadError, StreamId, WriteError};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ impl AsyncWrite for BondStream {
     ) -> Poll<io::Result<usize>> {
         // Only what has room is copied, and not behind the lock. Without room a single byte asks
         // whether the stream can be written, and waits.
-        let room = self.shared.lock().node.bond(self.bond).map_or(0, Bond::send_room);
+        let room = self.shared.lock().node.bond(self.bond).map_or(0, |b| b.send_room(self.id));
         let len = buf.len().min(MAX_WRITE).min(usize::try_from(room).unwrap_or(MAX_WRITE).max(1));
         self.write_some(cx, &Bytes::copy_from_slice(&buf[..len]))
     }

@@ -16,6 +16,7 @@ use polypath_units::ByteCount;
 
 use super::model::{ModelLink, receive_buffer};
 use super::runs::Finished;
+use super::service::INTERRUPTED;
 use crate::config::{UsageError, control_socket};
 use crate::output;
 pub use cost::{LinkCost, ParseLinkCostError};
@@ -23,8 +24,6 @@ use report::Report;
 
 /// What `--cost` calls a link of `--add`.
 const ADDED: &str = "added";
-/// The exit code of a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 /// Advise which links to use, with which algorithms, and what one more link would bring
 #[derive(Clone, Debug, PartialEq, Args)]

@@ -19,6 +19,7 @@ use polypath_sim::store::Label;
 use polypath_units::parse_duration;
 
 use super::runs::{self, Finished, Work};
+use super::service::INTERRUPTED;
 use crate::output;
 use crate::report::comparison;
 
@@ -27,8 +28,6 @@ const SEEDS: u32 = 5;
 const QUICK_SEEDS: u32 = 1;
 /// Seeds by which finalists are found.
 const SCREENING_SEEDS: u32 = 1;
-/// The exit code of a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 /// Compare congestion controls, slow starts and schedulers over a suite of 5G scenarios
 ///

@@ -76,9 +76,10 @@ impl Outlook {
         };
         let mut paths = Vec::new();
         for link in &question.links {
-            let alone = path_rate(&link.path(), &options);
+            let path = link.path();
+            let alone = path_rate(&path, &options);
             alone.map_err(|error| UsageError::new(format!("{}: {error}", link.name)))?;
-            paths.push(link.path());
+            paths.push(path);
         }
         let sets = link_sets(&paths, &options, question.bytes.get());
         let sets = sets.map_err(|error| UsageError::new(error.to_string()))?;

@@ -14,11 +14,9 @@ use polypath_sim::store::Label;
 use serde::Serialize;
 
 use super::runs::{self, Finished, Work};
+use super::service::INTERRUPTED;
 use crate::output;
 use crate::report::reproduction;
-
-/// The exit code of a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 /// Repeat the experiments of papers and judge their claims
 ///

@@ -1,0 +1,104 @@
+//! How connections end, and what becomes of their paths.
+
+use super::{BondKey, LossReason, Node, NodeEvent, Timer};
+use crate::codec::CloseCode;
+use noq_proto::{ConnectionHandle, EndpointEvent};
+use polypath_units::{PathId, Timestamp};
+
+impl Node {
+    pub(super) fn forget_if_drained(&mut self, index: usize) {
+        if self.connections.get(&index).is_some_and(|c| c.path.connection.is_drained()) {
+            self.connections.remove(&index);
+            self.timers.cancel(Timer::Connection(index));
+            self.timers.cancel(Timer::Join(index));
+        }
+    }
+
+    /// Drops a connection that the library has failed on; its path joins again.
+    pub(super) fn bury_defunct(&mut self, index: usize, now: Timestamp) -> bool {
+        if !self.connections.get(&index).is_some_and(|c| c.path.is_defunct()) {
+            return false;
+        }
+        let Some(connection) = self.connections.remove(&index) else { return false };
+        self.timers.cancel(Timer::Connection(index));
+        self.timers.cancel(Timer::Join(index));
+        self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
+        if let Some((key, path)) = connection.owner {
+            let reason = LossReason::Connection("the QUIC library failed".to_owned());
+            if self.detach(index, key, path, reason) {
+                self.retry_later(key, path, now);
+            }
+        }
+        true
+    }
+
+    /// Closes a connection that is of no use; its path joins again.
+    pub(super) fn give_up(&mut self, index: usize, code: CloseCode, why: &str, now: Timestamp) {
+        let owner = self.connections.get(&index).and_then(|connection| connection.owner);
+        self.close_connection(index, code, now);
+        let Some((key, path)) = owner else { return };
+        if self.detach(index, key, path, LossReason::Connection(why.to_owned())) {
+            self.retry_later(key, path, now);
+        }
+    }
+
+    /// A bond loses the connection of a path. Returns whether the path is to be joined again.
+    pub(super) fn detach(
+        &mut self,
+        index: usize,
+        key: BondKey,
+        path: PathId,
+        reason: LossReason,
+    ) -> bool {
+        self.forget_spare(index, key, path);
+        let Some(entry) = self.bonds.get_mut(&key) else { return false };
+        if entry.carriers.get(&path) != Some(&index) {
+            return false;
+        }
+        entry.carriers.remove(&path);
+        let srtt = entry.bond.srtt(path);
+        if let Some(wanted) = entry.wanted.get_mut(&path) {
+            wanted.srtt = srtt.or(wanted.srtt);
+        }
+        entry.bond.remove_path(path);
+        self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
+        self.mark_bond(key);
+        true
+    }
+
+    /// A connection ended.
+    pub(super) fn on_lost(
+        &mut self,
+        index: usize,
+        reason: &noq_proto::ConnectionError,
+        now: Timestamp,
+    ) {
+        let Some(connection) = self.connections.get_mut(&index) else { return };
+        connection.end();
+        let Some((key, path)) = connection.owner.take() else { return };
+        if let Some(code) = ended_bond(reason)
+            && let Some(bond) = self.bond_mut(key)
+        {
+            bond.on_peer_ended(code);
+        }
+        let reason = match crate::identity::WrongHubKey::find(reason) {
+            Some(wrong) => LossReason::WrongHubKey(wrong),
+            None => LossReason::Connection(reason.to_string()),
+        };
+        if self.detach(index, key, path, reason) {
+            self.retry_later(key, path, now);
+        }
+    }
+}
+
+/// The code of the bond's end if that is why the peer closed the connection.
+fn ended_bond(reason: &noq_proto::ConnectionError) -> Option<CloseCode> {
+    let noq_proto::ConnectionError::ApplicationClosed(close) = reason else { return None };
+    match CloseCode::from_wire(close.error_code.into_inner()) {
+        CloseCode::PathRemoved
+        | CloseCode::PathReplaced
+        | CloseCode::JoinRefused
+        | CloseCode::JoinTimeout => None,
+        code => Some(code),
+    }
+}
