@@ -234,6 +234,11 @@ fn quantile(mut values: Vec<f64>, at: f64) -> f64 {
     values[(values.len() as f64 * at) as usize]
 }
 
+/// Of measured over predicted.
+fn ratio(outcomes: &[Outcome], at: f64) -> f64 {
+    quantile(outcomes.iter().map(|one| one.advised / one.predicted).collect(), at)
+}
+
 fn table(outcomes: &[Outcome]) -> String {
     let mut text =
         "goodputs in Mbit/s\nadvised  predicted  checked  best     best alone\n".to_owned();
@@ -256,14 +261,9 @@ fn summary(outcomes: &[Outcome]) -> String {
             shares(0.5),
         );
     }
-    let ratios = |at| quantile(outcomes.iter().map(|o| o.advised / o.predicted).collect(), at);
-    let _ = writeln!(
-        text,
-        "measured over predicted: 10th {:.3}, 50th {:.3}, 90th {:.3}",
-        ratios(0.1),
-        ratios(0.5),
-        ratios(0.9)
-    );
+    let [low, middle, high] = [0.1, 0.5, 0.9].map(|at| ratio(outcomes, at));
+    let _ =
+        writeln!(text, "measured over predicted: 10th {low:.3}, 50th {middle:.3}, 90th {high:.3}");
     text
 }
 
@@ -304,6 +304,24 @@ fn the_held_out_sets_so_far() {
     let reached = ADVICE.map(|(_, of)| near(&outcomes, of));
     assert!(reached.iter().all(|&share| share >= MOST), "{reached:?}");
     assert_eq!(not_below_a_link(&outcomes, |outcome| outcome.checked), 1.0);
+    assert_eq!(told(), [0.1, 0.9].map(|at| in_hundredths(ratio(&outcomes, at))));
+}
+
+/// The interval that the advice with EDPF for these sets comes with, as factors of what is predicted, where
+/// what links can carry is more.
+fn told() -> [f64; 2] {
+    let advice = |set: &Bonded| advise(&question(set)).expect("the set is possible").choice;
+    let widest = |[from, to]: [f64; 2], choice: &Choice| {
+        let [low, high] = choice.interval.expect("what is advised was simulated");
+        [from.min(low / choice.bytes_per_sec), to.max(high / choice.bytes_per_sec)]
+    };
+    let choices = advised(HELD_OUT, SETS, 500.0).iter().map(advice).collect::<Vec<_>>();
+    let edpf = choices.iter().filter(|choice| choice.scheduler == SchedulerKind::Edpf);
+    edpf.fold([1.0, 1.0], widest).map(in_hundredths)
+}
+
+fn in_hundredths(ratio: f64) -> f64 {
+    (ratio * 100.0).round() / 100.0
 }
 
 fn file() -> PathBuf {
