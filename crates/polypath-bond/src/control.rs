@@ -24,8 +24,8 @@ pub(crate) struct ControlSender {
 #[derive(Debug)]
 struct Entry {
     message: Control,
-    /// `None` while it waits to be sent (again).
-    sent_at: Option<Timestamp>,
+    /// Over which path it went last, and when; `None` while it waits to be sent (again).
+    sent: Option<(PathId, Timestamp)>,
 }
 
 impl ControlSender {
@@ -39,7 +39,7 @@ impl ControlSender {
                 return;
             }
         }
-        self.unacked.insert(self.next, Entry { message, sent_at: None });
+        self.unacked.insert(self.next, Entry { message, sent: None });
         self.next += 1;
         self.waiting += 1;
     }
@@ -51,7 +51,7 @@ impl ControlSender {
         }
         let lowest = *self.unacked.first_key_value()?.0;
         let usable = self.unacked.range(..lowest + MAX_CONTROL_SPAN);
-        let mut waiting = usable.filter(|(_, entry)| entry.sent_at.is_none());
+        let mut waiting = usable.filter(|(_, entry)| entry.sent.is_none());
         waiting.next().map(|(&seq, entry)| (seq, &entry.message))
     }
 
@@ -70,9 +70,9 @@ impl ControlSender {
         self.unacked.values().any(|entry| matches!(entry.message, Control::ResetStream { .. }))
     }
 
-    pub(crate) fn on_sent(&mut self, seq: u64, now: Timestamp) {
+    pub(crate) fn on_sent(&mut self, seq: u64, path: PathId, now: Timestamp) {
         let Some(entry) = self.unacked.get_mut(&seq) else { return };
-        if entry.sent_at.replace(now).is_none() {
+        if entry.sent.replace((path, now)).is_none() {
             self.waiting -= 1;
         }
         if seq < self.sent_end {
@@ -91,12 +91,21 @@ impl ControlSender {
         self.max_streams_sent
     }
 
-    /// The copy is lost: send the message again.
-    pub(crate) fn on_lost(&mut self, seq: u64) {
+    /// The copy that went over this path is lost: send the message again, unless it went over another
+    /// one since.
+    pub(crate) fn on_lost(&mut self, seq: u64, path: PathId) {
         if let Some(entry) = self.unacked.get_mut(&seq)
-            && entry.sent_at.take().is_some()
+            && entry.sent.take_if(|(sent_over, _)| *sent_over == path).is_some()
         {
             self.waiting += 1;
+        }
+    }
+
+    /// The path has failed or is gone, with what its carrier has not sent yet.
+    pub(crate) fn on_path_gone(&mut self, path: PathId) {
+        for (_, entry) in self.unacked.range_mut(..self.sent_end) {
+            let taken = entry.sent.take_if(|(sent_over, _)| *sent_over == path);
+            self.waiting += usize::from(taken.is_some());
         }
     }
 
@@ -117,7 +126,7 @@ impl ControlSender {
         for range in core::iter::once(&(0..next)).chain(ranges) {
             while let Some((&seq, _)) = self.unacked.range(range.clone()).next() {
                 let Some(entry) = self.unacked.remove(&seq) else { break };
-                self.waiting -= usize::from(entry.sent_at.is_none());
+                self.waiting -= usize::from(entry.sent.is_none());
                 on_acked(entry.message);
             }
         }
@@ -127,17 +136,15 @@ impl ControlSender {
     /// Sends again what has been unacknowledged for `timeout`: no hint of its loss ever came.
     pub(crate) fn on_timer(&mut self, now: Timestamp, timeout: Duration) {
         for (_, entry) in self.unacked.range_mut(..self.sent_end) {
-            if entry.sent_at.is_some_and(|at| at + timeout <= now) {
-                entry.sent_at = None;
-                self.waiting += 1;
-            }
+            let late = entry.sent.take_if(|(_, at)| *at + timeout <= now);
+            self.waiting += usize::from(late.is_some());
         }
     }
 
     /// When [`Self::on_timer`] would find something.
     pub(crate) fn next_timer(&self, timeout: Duration) -> Option<Timestamp> {
         let sent = self.unacked.range(..self.sent_end);
-        sent.filter_map(|(_, entry)| entry.sent_at).min().map(|at| at + timeout)
+        sent.filter_map(|(_, entry)| entry.sent).map(|(_, at)| at + timeout).min()
     }
 
     /// Whether message `seq` has been acknowledged.
@@ -161,6 +168,8 @@ impl ControlSender {
 mod tests {
     use super::*;
 
+    const PATH: PathId = PathId::new(0).unwrap();
+
     #[test]
     fn a_message_is_sent_until_acknowledged() {
         let mut control = ControlSender::default();
@@ -169,11 +178,11 @@ mod tests {
         }
         let now = Timestamp::from_millis(1);
         while let Some((seq, _)) = control.peek() {
-            control.on_sent(seq, now);
+            control.on_sent(seq, PATH, now);
         }
-        control.on_lost(1);
+        control.on_lost(1, PATH);
         assert_eq!(control.peek().map(|(seq, _)| seq), Some(1));
-        control.on_sent(1, now);
+        control.on_sent(1, PATH, now);
         control.on_ack(1, std::slice::from_ref(&(2..3)), |_| ()).unwrap();
         assert!(control.is_acked(0) && control.is_acked(2) && !control.is_acked(1));
         let timeout = Duration::from_millis(50);
@@ -195,16 +204,16 @@ mod tests {
         }
         assert_eq!((control.next_seq(), control.waiting), (2, 2));
         assert_eq!(control.peek(), Some((0, &limit(0, 4_999))));
-        control.on_sent(0, Timestamp::ZERO);
-        control.on_lost(0);
+        control.on_sent(0, PATH, Timestamp::ZERO);
+        control.on_lost(0, PATH);
         control.push(limit(0, 5_000));
         assert_eq!(
             control.peek(),
             Some((0, &limit(0, 4_999))),
             "a number never changes its meaning"
         );
-        control.on_sent(0, Timestamp::ZERO);
-        control.on_sent(1, Timestamp::ZERO);
+        control.on_sent(0, PATH, Timestamp::ZERO);
+        control.on_sent(1, PATH, Timestamp::ZERO);
         assert_eq!(control.peek(), Some((2, &limit(0, 5_000))));
     }
 
@@ -213,9 +222,9 @@ mod tests {
         let mut control = ControlSender::default();
         [100, 200].into_iter().for_each(|max| control.push(Control::MaxStreams { max }));
         assert_eq!(control.max_streams_sent(), 0);
-        control.on_sent(0, Timestamp::ZERO);
+        control.on_sent(0, PATH, Timestamp::ZERO);
         assert_eq!(control.max_streams_sent(), 100);
-        control.on_lost(0);
+        control.on_lost(0, PATH);
         assert_eq!(control.max_streams_sent(), 100, "it may have arrived");
         assert!(control.on_ack(2, &[], |_| ()).is_err(), "the second was not sent");
     }
@@ -225,7 +234,7 @@ mod tests {
         let mut control = ControlSender::default();
         (0..2_000).for_each(|max| control.push(Control::MaxStreams { max }));
         while let Some((seq, _)) = control.peek() {
-            control.on_sent(seq, Timestamp::ZERO);
+            control.on_sent(seq, PATH, Timestamp::ZERO);
         }
         assert_eq!(control.waiting as u64, 2_000 - MAX_CONTROL_SPAN);
         control.on_ack(1, &[], |_| ()).unwrap();

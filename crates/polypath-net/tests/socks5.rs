@@ -113,6 +113,24 @@ async fn a_reset_of_the_target_resets_the_client() {
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }
 
+/// The proxy has read all that the client had to say, and has nothing to write that would fail.
+#[tokio::test]
+async fn a_client_that_resets_behind_its_end_is_noticed_though_the_target_is_silent() {
+    let target = server(async |mut stream| {
+        assert_eq!(stream.read(&mut [0; 1]).await.unwrap(), 0);
+        stream.write_all(b"x").await.unwrap();
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let proxy = proxy(exit(), ProxyOptions { max_connections: 1, ..options() }).await;
+    let mut client = connected(proxy, target).await;
+    client.shutdown().await.unwrap();
+    assert_eq!(&read::<1>(&mut client).await, b"x");
+    client.set_zero_linger().unwrap();
+    drop(client);
+    within(connected(proxy, target)).await;
+}
+
 #[tokio::test]
 async fn a_reset_of_the_client_resets_the_target() {
     let (seen, mut outcome) = tokio::sync::mpsc::channel(1);

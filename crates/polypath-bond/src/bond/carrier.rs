@@ -78,6 +78,7 @@ impl Bond {
             self.acks.demand(path.last_arrival);
         }
         self.chunks.on_path_gone(id);
+        self.control.on_path_gone(id);
         self.copies.retain(|(path, _)| *path != id);
         for flow in self.send_flows.values_mut() {
             flow.forget_path(id);
@@ -247,7 +248,7 @@ impl Bond {
             self.chunks.on_lost(chunk, id);
         }
         for &seq in &payload.control {
-            self.control.on_lost(seq);
+            self.control.on_lost(seq, id);
         }
         if payload.ack {
             self.acks.demand(now);
@@ -277,13 +278,17 @@ mod tests {
         bond
     }
 
-    /// The paths of the acknowledgements that are sent now.
-    fn acknowledged(bond: &mut Bond) -> Vec<u8> {
+    /// The paths of the datagrams that are sent now and have such a frame.
+    fn sent(bond: &mut Bond, is_meant: fn(&Frame) -> bool) -> Vec<u8> {
         let sent = std::iter::from_fn(|| bond.poll_transmit(NOW));
-        let is_ack = |sent: &Transmit| {
-            Frames::new(sent.datagram.clone()).any(|frame| matches!(frame, Ok(Frame::Ack(_))))
+        let has_it = |sent: &Transmit| {
+            Frames::new(sent.datagram.clone()).any(|frame| is_meant(&frame.unwrap()))
         };
-        sent.filter(is_ack).map(|sent| sent.path.get()).collect()
+        sent.filter(has_it).map(|sent| sent.path.get()).collect()
+    }
+
+    fn acknowledged(bond: &mut Bond) -> Vec<u8> {
+        sent(bond, |frame| matches!(frame, Frame::Ack(_)))
     }
 
     /// The peer may have no credit for anything that would be acknowledged again.
@@ -299,6 +304,27 @@ mod tests {
         let mut bond = owing();
         bond.on_path_down(PathId::default(), NOW);
         assert_eq!(acknowledged(&mut bond), [1]);
+    }
+
+    /// At once, not when the time has passed after which any message is sent again.
+    #[test]
+    fn messages_that_have_not_left_are_sent_again_when_their_path_ends_or_fails() {
+        let ends: [fn(&mut Bond); 2] = [
+            |bond| bond.remove_path(PathId::default()),
+            |bond| bond.on_path_down(PathId::default(), NOW),
+        ];
+        for end in ends {
+            let mut bond = owing();
+            let messages = |bond: &mut Bond| sent(bond, |f| matches!(f, Frame::Control { .. }));
+            bond.tell(Control::MaxStreams { max: 200 });
+            assert_eq!(messages(&mut bond), [0]);
+            end(&mut bond);
+            assert_eq!(messages(&mut bond), [1]);
+            // What was sent again is not lost with the first copy.
+            let lost = Payload { control: vec![0], ..Payload::default() };
+            bond.on_unsent(PathId::default(), &lost, NOW);
+            assert_eq!(messages(&mut bond), []);
+        }
     }
 
     #[test]

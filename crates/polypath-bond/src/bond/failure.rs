@@ -47,6 +47,7 @@ impl Bond {
             self.give_up(id, &payload, now);
         }
         self.chunks.on_path_gone(id);
+        self.control.on_path_gone(id);
         self.congestion.set_usable(id, false);
         for flow in self.send_flows.values_mut() {
             flow.forget_path(id);

@@ -179,7 +179,7 @@ impl Bond {
             }
             frame.encode(&mut buf, false);
             payload.control.push(seq);
-            self.control.on_sent(seq, now);
+            self.control.on_sent(seq, id, now);
         }
         Some(self.commit(id, buf.freeze(), payload))
     }

@@ -149,9 +149,19 @@ impl Node {
     /// Whether no further connection is accepted until others have joined or are gone.
     pub(super) fn is_crowded(&self) -> bool {
         let Role::Hub(policy) = &self.role else { return true };
+        self.strangers() >= policy.max_pending
+    }
+
+    /// Whether so many have not joined that they may be one sender with many addresses, none of which
+    /// is its own: who begins now has to show first that answers reach it (RFC 9000, section 8.1.2).
+    pub(super) fn is_busy(&self) -> bool {
+        let Role::Hub(policy) = &self.role else { return false };
+        self.strangers() >= policy.max_pending / 2
+    }
+
+    fn strangers(&self) -> usize {
         let joined = |connection: &&Connection| connection.owner.is_some();
-        let strangers = self.connections.len() - self.connections.values().filter(joined).count();
-        strangers >= policy.max_pending
+        self.connections.len() - self.connections.values().filter(joined).count()
     }
 
     fn reply(&mut self, index: usize, reply: &JoinReply) {

@@ -28,6 +28,7 @@ impl Node {
         let tuple = FourTuple::new(remote, local_ip);
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
+        self.settings.clock.set(now);
         let event = self.endpoint.handle(self.instant(now), tuple, ecn, data, &mut buffer);
         match event {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
@@ -62,6 +63,12 @@ impl Node {
         if self.is_crowded() {
             let refusal = self.endpoint.refuse(incoming, buffer);
             self.respond(socket, &refusal, buffer);
+            return;
+        }
+        if self.is_busy() && incoming.may_retry() {
+            if let Ok(retry) = self.endpoint.retry(incoming, buffer) {
+                self.respond(socket, &retry, buffer);
+            }
             return;
         }
         let instant = self.instant(now);

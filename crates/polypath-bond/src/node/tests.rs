@@ -13,6 +13,11 @@ use std::net::SocketAddr;
 const DEMANDED: usize = 1_200;
 const RECOMMENDED: usize = 65_535;
 
+/// After a Retry noq paces the repeated Initial: by 27 ms at the initial window and RTT.
+const PACED: Duration = Duration::from_millis(50);
+/// How long noq takes a token.
+const PROOF_LASTS: Duration = Duration::from_secs(15);
+
 const NODE: u8 = 1;
 const STRANGER: u8 = 2;
 
@@ -29,6 +34,14 @@ fn transport(datagrams: usize) -> Arc<TransportConfig> {
     let mut transport = TransportConfig::default();
     transport.datagram_receive_buffer_size(Some(datagrams));
     Arc::new(transport)
+}
+
+/// Of an edge that takes DATAGRAM frames of so many bytes.
+fn to_hub(datagrams: usize) -> ClientConfig {
+    let crypto = client_config(&key(STRANGER), key(NODE).public(), &[ALPN]).unwrap();
+    let mut config = ClientConfig::new(Arc::new(crypto));
+    config.transport_config(transport(datagrams));
+    config
 }
 
 /// A node and the endpoint at its other end, without loss or delay.
@@ -50,10 +63,7 @@ impl Pair {
     /// A hub and an edge that takes DATAGRAM frames of so many bytes, behind their handshake.
     fn hub(datagrams: usize) -> Self {
         let mut pair = Self::new(Role::Hub(HubPolicy::default()), None);
-        let crypto = client_config(&key(STRANGER), key(NODE).public(), &[ALPN]).unwrap();
-        let mut config = ClientConfig::new(Arc::new(crypto));
-        config.transport_config(transport(datagrams));
-        pair.stranger.connect(pair.node.epoch, config, address(NODE));
+        pair.stranger.connect(pair.node.epoch, to_hub(datagrams), address(NODE));
         pair.run();
         pair
     }
@@ -84,12 +94,7 @@ impl Pair {
     fn run(&mut self) {
         loop {
             let sent = self.stranger.transmit(self.instant());
-            for datagram in &sent {
-                let (socket, data) = (SocketId(0), BytesMut::from(&datagram[..]));
-                let remote = self.stranger.address;
-                let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
-                self.node.handle_datagram(incoming, self.now);
-            }
+            self.deliver(self.stranger.address, &sent);
             let answers: Vec<_> =
                 std::iter::from_fn(|| self.node.poll_transmit(self.now, BATCH)).collect();
             let now = self.instant();
@@ -99,6 +104,15 @@ impl Pair {
                 return;
             }
             self.now += Duration::from_millis(1);
+        }
+    }
+
+    /// Datagrams reach the node, which say that they come from this address.
+    fn deliver(&mut self, remote: SocketAddr, datagrams: &[Vec<u8>]) {
+        for datagram in datagrams {
+            let (socket, data) = (SocketId(0), BytesMut::from(&datagram[..]));
+            let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
+            self.node.handle_datagram(incoming, self.now);
         }
     }
 
@@ -266,4 +280,43 @@ fn what_came_before_the_join_goes_with_the_connection() {
     let index = *pair.node.connections.first_key_value().unwrap().0;
     pair.node.close_connection(index, CloseCode::JoinTimeout, pair.now);
     assert!(pair.carrier().early.take().is_empty());
+}
+
+/// Who can send from any address fills half of the places, and never gets to prove the addresses.
+#[test]
+fn first_packets_from_addresses_of_others_keep_no_edge_out() {
+    let policy = HubPolicy { max_pending: 8, ..HubPolicy::default() };
+    let mut pair = Pair::new(Role::Hub(policy), None);
+    for of in 100..200 {
+        let mut liar = End::new(address(of), None);
+        liar.connect(pair.instant(), to_hub(RECOMMENDED), address(NODE));
+        let first = liar.transmit(pair.instant());
+        pair.deliver(liar.address, &first);
+    }
+    assert_eq!(pair.node.connections.len(), 4);
+    while pair.node.poll_transmit(pair.now, BATCH).is_some() {}
+
+    pair.stranger.connect(pair.instant(), to_hub(RECOMMENDED), address(NODE));
+    pair.run();
+    pair.now += PACED;
+    pair.run();
+    let key = pair.join();
+    assert!(pair.is_joined(key));
+}
+
+/// A proof that is old may be repeated by somebody else.
+#[test]
+fn an_address_must_be_proven_soon() {
+    for (after, accepted) in [(PACED, 1), (PROOF_LASTS + PACED, 0)] {
+        let policy = HubPolicy { max_pending: 1, ..HubPolicy::default() };
+        let mut pair = Pair::new(Role::Hub(policy), None);
+        pair.stranger.connect(pair.instant(), to_hub(RECOMMENDED), address(NODE));
+        pair.run();
+        assert!(pair.node.connections.is_empty(), "the first packet proves nothing");
+        pair.now += after;
+        let second = pair.stranger.transmit(pair.instant());
+        assert_eq!(second.len(), 1);
+        pair.deliver(pair.stranger.address, &second);
+        assert_eq!(pair.node.connections.len(), accepted, "{after:?}");
+    }
 }

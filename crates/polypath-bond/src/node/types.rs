@@ -60,6 +60,7 @@ pub struct HubPolicy {
     pub max_bonds_per_edge: usize,
     /// Connections at once that belong to no bond: those that have not joined yet, and those that
     /// were closed lately.
+    /// With half as many, new ones must show first that they receive what is sent to their address.
     pub max_pending: usize,
 }
 
@@ -164,6 +165,18 @@ pub enum NodeEvent {
         /// Why.
         reason: LossReason,
     },
+}
+
+impl NodeEvent {
+    /// The bond that it is about.
+    pub const fn bond(&self) -> BondKey {
+        match *self {
+            Self::BondOpened(bond)
+            | Self::PathJoined { bond, .. }
+            | Self::PathRefused { bond, .. }
+            | Self::PathLost { bond, .. } => bond,
+        }
+    }
 }
 
 /// Why the connection of a path ended.

@@ -6,12 +6,15 @@ use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
 use bytes::{Buf, BytesMut};
 use noq_proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
-    MtuDiscoveryConfig, ServerConfig, TransportConfig, ValidationTokenConfig, VarInt, crypto,
+    MtuDiscoveryConfig, ServerConfig, TimeSource, TransportConfig, ValidationTokenConfig, VarInt,
+    crypto,
 };
+use polypath_units::Timestamp;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Length of the connection ids that we issue, in bytes.
 const CID_LEN: usize = 8;
@@ -70,6 +73,24 @@ pub(crate) struct QuicSettings {
     rng: StdRng,
     /// Connection ids that clients address their first packet to.
     first_cids: Arc<Mutex<CidGenerator>>,
+    /// The age of the tokens that show that an address is one's own goes by it.
+    pub(crate) clock: Arc<Clock>,
+}
+
+/// The node's time, for whom nobody tells it.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(AtomicU64);
+
+impl Clock {
+    pub(crate) fn set(&self, now: Timestamp) {
+        self.0.store(now.as_nanos(), Ordering::Relaxed);
+    }
+}
+
+impl TimeSource for Clock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
 }
 
 impl QuicSettings {
@@ -81,7 +102,7 @@ impl QuicSettings {
         };
         let mut rng = StdRng::from_seed(seed);
         let first_cids = Arc::new(Mutex::new(CidGenerator::new(draw(&mut rng))));
-        Self { idle_timeout, feedback, rng, first_cids }
+        Self { idle_timeout, feedback, rng, first_cids, clock: Arc::default() }
     }
 
     /// The header in front of a datagram, which is taken away; `None` without one, and for who
@@ -173,7 +194,10 @@ impl QuicSettings {
         let mut config = ServerConfig::with_crypto(crypto);
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
-        config.transport_config(Arc::new(self.transport(recorder))).validation_token_config(tokens);
+        config
+            .transport_config(Arc::new(self.transport(recorder)))
+            .validation_token_config(tokens)
+            .time_source(Arc::clone(&self.clock) as _);
         Ok(config)
     }
 }

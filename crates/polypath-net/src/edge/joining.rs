@@ -1,12 +1,12 @@
-//! Whether the hub can be joined at all.
+//! Whether the hub can be joined at all, at first or with a new bond after one broke.
 
 use polypath_bond::codec::JoinRefusal;
 use polypath_bond::identity::WrongHubKey;
-use polypath_bond::{LossReason, NodeEvent};
+use polypath_bond::{BondKey, LossReason, NodeEvent};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
 
-/// How far the first join of an edge has come.
+/// How far the first join of a bond has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Joining {
     /// Some path may still join.
@@ -36,7 +36,22 @@ pub enum JoinError {
     Unreachable(String),
 }
 
+impl Joining {
+    /// Why there is no hope.
+    pub(super) fn final_error(&self) -> Option<&JoinError> {
+        match self {
+            Self::Failed(error) if error.is_final() => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl JoinError {
+    /// The edge, with what would have told how it goes.
+    pub(super) fn stopped() -> Self {
+        Self::Unreachable("the edge has stopped".to_owned())
+    }
+
     /// Whether trying again is of no use until somebody changes something.
     pub fn is_final(&self) -> bool {
         match self {
@@ -53,22 +68,36 @@ impl JoinError {
     }
 }
 
-/// Judges the first join by what happens to the paths.
+/// Judges the first join of the newest bond by what happens to the paths.
 #[derive(Debug)]
 pub(super) struct FirstJoin {
     paths: usize,
+    bond: BondKey,
+    joined: bool,
     failed: BTreeMap<PathId, JoinError>,
 }
 
 impl FirstJoin {
-    /// The edge begins with `paths` paths.
-    pub(super) fn new(paths: usize) -> Self {
-        Self { paths, failed: BTreeMap::new() }
+    /// The edge begins with this bond and `paths` paths.
+    pub(super) fn new(bond: BondKey, paths: usize) -> Self {
+        Self { paths, bond, joined: false, failed: BTreeMap::new() }
     }
 
-    pub(super) fn judge(&mut self, event: &NodeEvent) -> Joining {
+    /// `None` for what says nothing of it: paths of a bond that broke, or that were joined before.
+    pub(super) fn judge(&mut self, event: &NodeEvent) -> Option<Joining> {
+        let bond = event.bond();
+        if bond > self.bond {
+            *self = Self::new(bond, self.paths);
+        }
+        (bond == self.bond && !self.joined).then(|| self.judge_new(event))
+    }
+
+    fn judge_new(&mut self, event: &NodeEvent) -> Joining {
         let (path, error) = match event.clone() {
-            NodeEvent::PathJoined { .. } => return Joining::Joined,
+            NodeEvent::PathJoined { .. } => {
+                self.joined = true;
+                return Joining::Joined;
+            }
             NodeEvent::BondOpened(_) => return Joining::Pending,
             NodeEvent::PathRefused { path, code, reason, .. } => {
                 (path, JoinError::Refused { code, reason })
@@ -96,44 +125,57 @@ impl From<LossReason> for JoinError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use polypath_bond::BondKey;
+
+    const FIRST: BondKey = BondKey(0);
+    const SECOND: BondKey = BondKey(1);
 
     fn path(n: u8) -> PathId {
         PathId::new(n).unwrap()
     }
 
-    fn lost(n: u8) -> NodeEvent {
+    fn lost(bond: BondKey, n: u8) -> NodeEvent {
         let reason = LossReason::Connection("timed out".to_owned());
-        NodeEvent::PathLost { bond: BondKey(0), path: path(n), reason }
+        NodeEvent::PathLost { bond, path: path(n), reason }
     }
 
-    fn refused(n: u8, code: JoinRefusal) -> NodeEvent {
-        let reason = code.to_string();
-        NodeEvent::PathRefused { bond: BondKey(0), path: path(n), code, reason }
+    fn refused(bond: BondKey, n: u8, code: JoinRefusal) -> NodeEvent {
+        NodeEvent::PathRefused { bond, path: path(n), code, reason: code.to_string() }
+    }
+
+    fn joined(bond: BondKey) -> NodeEvent {
+        NodeEvent::PathJoined { bond, path: path(0) }
+    }
+
+    fn is_final(joining: Option<Joining>) -> bool {
+        let Some(Joining::Failed(error)) = joining else { panic!("not failed: {joining:?}") };
+        error.is_final()
     }
 
     #[test]
     fn it_has_failed_once_every_path_has() {
-        let mut join = FirstJoin::new(2);
-        assert_eq!(join.judge(&lost(0)), Joining::Pending);
-        assert_eq!(join.judge(&lost(0)), Joining::Pending, "the same path again");
-        let Joining::Failed(error) = join.judge(&refused(1, JoinRefusal::NotAllowed)) else {
-            panic!("both have failed");
-        };
-        assert!(error.is_final());
+        let mut join = FirstJoin::new(FIRST, 2);
+        assert_eq!(join.judge(&lost(FIRST, 0)), Some(Joining::Pending));
+        assert_eq!(join.judge(&lost(FIRST, 0)), Some(Joining::Pending), "the same path again");
+        assert!(is_final(join.judge(&refused(FIRST, 1, JoinRefusal::NotAllowed))));
         // What is final stands even if another path fails later.
-        let Joining::Failed(error) = join.judge(&lost(0)) else { panic!("still failed") };
-        assert!(error.is_final());
-        let joined = NodeEvent::PathJoined { bond: BondKey(0), path: path(0) };
-        assert_eq!(join.judge(&joined), Joining::Joined);
+        assert!(is_final(join.judge(&lost(FIRST, 0))));
+        assert_eq!(join.judge(&joined(FIRST)), Some(Joining::Joined));
     }
 
     #[test]
     fn what_may_pass_is_not_final() {
-        let mut join = FirstJoin::new(1);
-        for event in [lost(0), refused(0, JoinRefusal::LimitReached)] {
-            let Joining::Failed(error) = join.judge(&event) else { panic!("one path failed") };
-            assert!(!error.is_final(), "{error}");
-        }
+        let mut join = FirstJoin::new(FIRST, 1);
+        assert!(!is_final(join.judge(&lost(FIRST, 0))));
+        assert!(!is_final(join.judge(&refused(FIRST, 0, JoinRefusal::LimitReached))));
+    }
+
+    #[test]
+    fn a_new_bond_is_joined_anew() {
+        let mut join = FirstJoin::new(FIRST, 1);
+        assert_eq!(join.judge(&joined(FIRST)), Some(Joining::Joined));
+        assert_eq!(join.judge(&refused(FIRST, 0, JoinRefusal::NotAllowed)), None, "it was joined");
+        assert!(is_final(join.judge(&refused(SECOND, 0, JoinRefusal::NotAllowed))));
+        assert_eq!(join.judge(&joined(FIRST)), None, "that bond broke");
+        assert_eq!(join.judge(&joined(SECOND)), Some(Joining::Joined));
     }
 }

@@ -95,14 +95,15 @@ impl Edge {
     pub async fn start(config: EdgeConfig) -> Result<Self, EdgeError> {
         let role = Role::Edge { hub: config.hub };
         let (driver, events) = Driver::start(config.identity, role, config.bond)?;
-        let (sender, bond) = watch::channel(driver.open_bond()?);
+        let first = driver.open_bond()?;
+        let (sender, bond) = watch::channel(first);
         let mut manager =
             PathManager::new(driver.clone(), bond.clone(), config.hub_addresses, config.paths);
         manager.start().await?;
         let mut tasks = JoinSet::new();
         tasks.spawn(supervise(driver.clone(), sender));
         let (joined, joining) = watch::channel(Joining::Pending);
-        tasks.spawn(follow_events(events, FirstJoin::new(manager.len()), joined));
+        tasks.spawn(follow_events(events, FirstJoin::new(first, manager.len()), joined));
         tasks.spawn(manager.run());
         Ok(Self { driver, bond, joining, udp_mode: config.udp_mode, _tasks: tasks })
     }
@@ -117,8 +118,8 @@ impl Edge {
         *self.bond.borrow()
     }
 
-    /// Waits until the first path has joined, or every path has failed to. The paths are tried
-    /// again in any case; call again to wait for what comes of that.
+    /// Waits until the first path of the present bond has joined, or every path has failed to. The
+    /// paths are tried again in any case; call again to wait for what comes of that.
     ///
     /// # Errors
     /// Why no path could join; [`JoinError::is_final`] tells whether there is hope.
@@ -128,7 +129,7 @@ impl Edge {
         match known.as_deref() {
             Ok(Joining::Failed(error)) => Err(error.clone()),
             Ok(_) => Ok(()),
-            Err(_) => Err(JoinError::Unreachable("the edge has stopped".to_owned())),
+            Err(_) => Err(JoinError::stopped()),
         }
     }
 
@@ -138,13 +139,19 @@ impl Edge {
     /// Why no path will join.
     pub async fn joined_in_the_end(&self) -> Result<(), JoinError> {
         let mut joining = self.joining.clone();
-        let decided = |joining: &Joining| match joining {
-            Joining::Pending => false,
-            Joining::Joined => true,
-            Joining::Failed(error) => error.is_final(),
-        };
+        let decided =
+            |joining: &Joining| *joining == Joining::Joined || joining.final_error().is_some();
         let _ = joining.wait_for(decided).await;
         self.joined().await
+    }
+
+    /// Waits until no path will ever join: at first, or after the bond broke and a new one was begun.
+    pub async fn refused(&self) -> JoinError {
+        let mut joining = self.joining.clone();
+        let is_final = |joining: &Joining| joining.final_error().is_some();
+        let refused = joining.wait_for(is_final).await.ok();
+        let error = refused.and_then(|joining| joining.final_error().cloned());
+        error.unwrap_or_else(JoinError::stopped)
     }
 
     /// Opens streams and associations through the hub.
@@ -198,15 +205,15 @@ async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<
     None
 }
 
-/// Logs what happens to the paths, and tells how the first join goes.
+/// Logs what happens to the paths, and tells how the first join of each bond goes.
 async fn follow_events(
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
     mut first: FirstJoin,
     joining: watch::Sender<Joining>,
 ) {
     while let Some(event) = events.recv().await {
-        if *joining.borrow() != Joining::Joined {
-            joining.send_replace(first.judge(&event));
+        if let Some(judgement) = first.judge(&event) {
+            joining.send_replace(judgement);
         }
         match event {
             NodeEvent::PathJoined { path, .. } => tracing::info!(%path, "joined"),

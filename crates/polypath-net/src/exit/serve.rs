@@ -111,7 +111,7 @@ impl Exit {
                     sleep(self.options().delivery_timeout).await;
                 };
                 tokio::select! {
-                    spliced = splice(stream, tcp) => Ok(Served::Tcp(spliced?)),
+                    spliced = splice(tcp, stream) => Ok(Served::Tcp(spliced?)),
                     () = overdue => Err(ServeError::EdgeLeft),
                 }
             }

@@ -1,16 +1,18 @@
 //! A TCP stream that is reset, not closed, when it is dropped unfinished.
 
+use std::future::Future;
 use std::io;
+use std::net::Shutdown;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use socket2::{SockRef, TcpKeepalive};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 /// Silence after which the kernel asks whether the other end still lives.
 const KEEPALIVE: Duration = Duration::from_secs(60);
@@ -23,7 +25,7 @@ const LINGER_BYTES: u64 = 256 * 1024;
 /// complete one.
 #[derive(Debug)]
 pub struct GuardedStream {
-    tcp: TcpStream,
+    socket: Arc<Socket>,
     /// Bytes read too far, given out before those of the socket.
     unread: Bytes,
     finished: bool,
@@ -31,12 +33,21 @@ pub struct GuardedStream {
     permit: Option<OwnedSemaphorePermit>,
 }
 
+/// What is shared with who waits until it breaks.
+#[derive(Debug)]
+struct Socket {
+    tcp: TcpStream,
+    /// The end was read.
+    ended: Notify,
+}
+
 impl GuardedStream {
     /// Guards `tcp`, without delaying small segments and with keep-alive probes.
     pub fn new(tcp: TcpStream) -> io::Result<Self> {
         tcp.set_nodelay(true)?;
         SockRef::from(&tcp).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
-        Ok(Self { tcp, unread: Bytes::new(), finished: false, permit: None })
+        let socket = Arc::new(Socket { tcp, ended: Notify::new() });
+        Ok(Self { socket, unread: Bytes::new(), finished: false, permit: None })
     }
 
     /// Counts against a limit for as long as it lives.
@@ -48,12 +59,23 @@ impl GuardedStream {
 
     /// The socket.
     pub fn tcp(&self) -> &TcpStream {
-        &self.tcp
+        &self.socket.tcp
     }
 
-    /// Both directions of the socket at once, without the bytes that were put back.
-    pub(crate) fn split(&mut self) -> (ReadHalf<'_>, WriteHalf<'_>) {
-        self.tcp.split()
+    /// Waits until the other end resets the connection or no longer answers probes, for who does not read
+    /// meanwhile, to whom reading tells it.
+    pub(crate) fn broken(&self) -> impl Future<Output = io::Error> + use<> {
+        let socket = Arc::clone(&self.socket);
+        async move { socket.broken().await }
+    }
+
+    /// The same once the end was read, behind which reading tells nothing. One may wait at a time.
+    pub(crate) fn broken_behind_end(&self) -> impl Future<Output = io::Error> + use<> {
+        let socket = Arc::clone(&self.socket);
+        async move {
+            socket.ended.notified().await;
+            socket.broken().await
+        }
     }
 
     /// Puts bytes back that were read too far; they come before what the socket has.
@@ -82,7 +104,7 @@ impl Drop for GuardedStream {
     fn drop(&mut self) {
         if !self.finished {
             // The one error is a socket already dead, which needs no reset.
-            let _ = self.tcp.set_zero_linger();
+            let _ = self.tcp().set_zero_linger();
         }
     }
 }
@@ -94,7 +116,7 @@ impl AsyncRead for GuardedStream {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.unread.is_empty() {
-            return Pin::new(&mut self.tcp).poll_read(cx, buf);
+            return self.socket.poll_read(cx, buf);
         }
         let count = buf.remaining().min(self.unread.len());
         buf.put_slice(&self.unread.split_to(count));
@@ -104,27 +126,74 @@ impl AsyncRead for GuardedStream {
 
 impl AsyncWrite for GuardedStream {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.tcp).poll_write(cx, buf)
+        self.socket.poll_write(cx, buf)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.tcp).poll_shutdown(cx))?;
-        self.finished = true;
+    /// Nothing is buffered.
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = SockRef::from(self.tcp()).shutdown(Shutdown::Write);
+        // A connection that is over needs no end.
+        let shut = shut.or_else(|error| match error.kind() {
+            io::ErrorKind::NotConnected => Ok(()),
+            _ => Err(error),
+        });
+        self.finished |= shut.is_ok();
+        Poll::Ready(shut)
+    }
+}
+
+impl Socket {
+    async fn broken(&self) -> io::Error {
+        let pending = || self.tcp.take_error()?.ok_or(io::ErrorKind::WouldBlock.into());
+        self.tcp.async_io(Interest::ERROR, pending).await.unwrap_or_else(|error| error)
+    }
+
+    fn poll_read(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if buf.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            ready!(self.tcp.poll_read_ready(cx))?;
+            match self.tcp.try_read(buf.initialize_unfilled()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(count) => {
+                    if count == 0 {
+                        self.ended.notify_one();
+                    }
+                    buf.advance(count);
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+    }
+
+    fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.tcp.poll_write_ready(cx))?;
+            match self.tcp.try_write(buf) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
+    use futures_util::poll;
     use tokio::net::TcpListener;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -160,6 +229,21 @@ mod tests {
         let (closed, answer) = tokio::join!(near.close(), client);
         closed.unwrap();
         assert_eq!(answer.unwrap(), b"no");
+    }
+
+    #[tokio::test]
+    async fn a_reset_behind_the_end_is_noticed() {
+        let (mut near, mut far) = pair().await;
+        let mut broken = pin!(near.broken_behind_end());
+        assert!(poll!(&mut broken).is_pending());
+        far.shutdown().await.unwrap();
+        assert_eq!(near.read(&mut [0; 1]).await.unwrap(), 0);
+        assert!(poll!(&mut broken).is_pending(), "it may still want to have an answer");
+        far.set_zero_linger().unwrap();
+        drop(far);
+        let error = timeout(Duration::from_secs(30), broken).await.unwrap();
+        // Linux gives EPIPE for a reset behind the end.
+        assert!(matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset));
     }
 
     #[tokio::test]

@@ -265,13 +265,13 @@ async fn fail(edge: &Edge, serving: &mut Serving) -> anyhow::Error {
     }
 }
 
-/// Says when the first path has joined; returns only if none ever will.
+/// Says when the first path has joined; returns only if none ever will, or none any more.
 async fn fail_to_join(edge: &Edge) -> anyhow::Error {
     if let Err(error) = edge.joined_in_the_end().await {
         return error.into();
     }
     match output::print("joined\n") {
-        Ok(()) => std::future::pending().await,
+        Ok(()) => edge.refused().await.into(),
         Err(error) => error.into(),
     }
 }

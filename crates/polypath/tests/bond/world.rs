@@ -46,6 +46,11 @@ impl Node {
         self.process.stop()
     }
 
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(&self) -> ExitStatus {
+        self.process.wait()
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, name: &str) {
         self.process.signal(name);
