@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::UdpSocket;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -106,13 +107,18 @@ fn a_signal_ends_commands_that_wait_for_the_name_of_the_hub() {
     let (file, control) = (world.file("x.bin", b"x"), world.path("edge.sock"));
     let join = format!("polypath:1/hub.test:4433/{}", world.new_key("other.key").1);
     let bond = ["--key", world.edge_key(), "--join", &join, "--path", "a=127.0.0.1"];
-    for (command, code) in
-        [(["edge", "--control", &control].as_slice(), 0), (&["send", &file], INTERRUPTED)]
-    {
+    let scenario =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/presets/two_path.toml");
+    let emulate = ["emulate", scenario.to_str().unwrap(), "--hub", "hub.test:4433"];
+    for (command, code) in [
+        ([&["edge", "--control", &control], &bond[..]].concat(), 0),
+        ([&["send", &file], &bond[..]].concat(), INTERRUPTED),
+        (emulate.to_vec(), 0),
+    ] {
         let test = "a_signal_ends_commands_that_wait_for_the_name_of_the_hub";
         let Some(silent) = silent_server(test) else { return };
         silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let process = with_name_server(&settings, &[command, &bond].concat());
+        let process = with_name_server(&settings, &command);
         silent.recv(&mut [0; 512]).unwrap();
         process.signal("INT");
         assert_eq!(end_at_once(&process), Some(code), "{command:?}");

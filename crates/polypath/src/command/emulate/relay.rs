@@ -30,7 +30,8 @@ async fn emulate(
     paths: Vec<ScenarioPath>,
 ) -> anyhow::Result<()> {
     let mut stop = Stop::new()?;
-    let hub = resolve(hub).await?[0];
+    let Some(resolved) = stop.limit(resolve(hub)).await else { return Ok(()) };
+    let hub = resolved?[0];
     let names: Vec<_> = paths.iter().map(|path| path.name.clone()).collect();
     let listen = SocketAddr::new(loopback(hub.ip()), 0);
     let relay = Relay::start(relay_paths(paths, listen), hub, options.seed)?;
