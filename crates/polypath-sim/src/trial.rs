@@ -29,20 +29,33 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Simulated seconds before what is advised is measured: start-up is over.
-    pub const WARM_UP_SECS: u64 = 5;
-    /// Simulated seconds for which what is advised is measured.
-    pub const MEASURED_SECS: u64 = 10;
+    /// Simulated seconds before what is advised is measured, and for which it is, if RTTs are not long.
+    const WARM_UP_SECS: u64 = 5;
+    const MEASURED_SECS: u64 = 10;
+    /// So many of the longest RTT at least: start-up is over, and what comes after it fills some rounds.
+    const WARM_UP_ROUNDS: u32 = 12;
+    const MEASURED_ROUNDS: u32 = 5;
+
+    /// Seconds of warm-up and of measurement for all choices of a question.
+    pub fn times_of(question: &AdviceQuestion) -> [u64; 2] {
+        let longest = question.links.iter().map(|link| link.path.rtt).max().unwrap_or_default();
+        let secs = |rounds: u32| longest.saturating_mul(rounds).as_secs_f64().ceil() as u64;
+        [
+            secs(Self::WARM_UP_ROUNDS).max(Self::WARM_UP_SECS),
+            secs(Self::MEASURED_ROUNDS).max(Self::MEASURED_SECS),
+        ]
+    }
 
     /// What is advised to a question, or not.
     pub fn of(choice: &Choice, question: &AdviceQuestion) -> Self {
+        let [warm_up_secs, measured_secs] = Self::times_of(question);
         Self {
             links: choice.links.iter().map(|&link| question.links[link].path).collect(),
             congestion: choice.congestion,
             scheduler: choice.scheduler,
             receive_buffer: choice.receive_buffer,
-            warm_up_secs: Self::WARM_UP_SECS,
-            measured_secs: Self::MEASURED_SECS,
+            warm_up_secs,
+            measured_secs,
         }
     }
 

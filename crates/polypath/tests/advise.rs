@@ -58,7 +58,8 @@ fn json_has_the_choice_the_others_and_what_is_added() {
     assert!(report["choices"].as_array().unwrap().len() > 1);
     assert_eq!(report["alone"]["links"], serde_json::json!([1]));
     assert_eq!(report["added"][0]["used"], true);
-    assert_eq!(report["added"][0]["choice"]["names"][2], "added");
+    assert_eq!(report["added"][0]["link"], "8Mbit/s,20ms");
+    assert_eq!(report["added"][0]["choice"]["names"][2], "8Mbit/s,20ms");
     let gain = report["added"][0]["gain_mbit_s"].as_f64().unwrap();
     assert!((7.0..8.0).contains(&gain), "8 Mbit/s less headers: {gain}");
 }
@@ -69,13 +70,24 @@ fn a_check_tells_what_the_simulator_gives_and_advises_the_best() {
     let rate = |choice: &Value| choice["simulated_mbit_s"].as_f64().expect("it was simulated");
     let choices = report["choices"].as_array().unwrap();
     let best = choices.iter().map(rate).fold(0.0, f64::max);
-    assert_eq!(rate(&report["advised"]), best);
+    // What is better by less than half a per cent in one run is not.
+    assert!(best <= 1.005 * rate(&report["advised"]), "{best}");
     assert!(best > rate(&report["alone"]), "two links without a bottleneck in common add up");
     assert!(best < 6.0);
     let verdict = report["verdict"].as_str().unwrap();
     assert!(verdict.starts_with("Simulated for 15 s"), "{verdict}");
     let said = advise(&[&LINKS[..], &["--check"]].concat());
     assert!(text(&said.stdout).contains(verdict), "{}", text(&said.stdout));
+}
+
+/// After 5 s a window that doubles in each RTT of 2 s is not yet a twentieth of what it will be.
+#[test]
+fn a_check_of_long_paths_waits_for_the_end_of_start_up() {
+    let report = json(&["--link", "5Mbit/s,1s", "--check"]);
+    let advised = |name: &str| report["advised"][name].as_f64().unwrap();
+    assert!(advised("simulated_mbit_s") > 0.8 * advised("mbit_s"), "{report}");
+    let verdict = report["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("Simulated for 34 s, the last 10 s count."), "{verdict}");
 }
 
 /// Goodput is simulated, and copies were not held against it.

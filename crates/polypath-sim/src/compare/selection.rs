@@ -99,7 +99,9 @@ impl Selection {
             let others = CongestionKind::ALL.iter().filter(|kind| **kind != CongestionKind::Brf);
             return Err(SelectError::Brf { allowed: list(others.map(|kind| kind.name())) });
         }
-        let all = if self.quick { Combination::main_effects() } else { Combination::all() };
+        // Who names combinations wants those.
+        let is_quick = self.quick && self.combinations.is_empty();
+        let all = if is_quick { Combination::main_effects() } else { Combination::all() };
         let considered = all.len();
         let chosen: Vec<_> = all.into_iter().filter(|c| self.has(c)).collect();
         match chosen.is_empty() {
@@ -163,6 +165,8 @@ mod tests {
         let names = selection.combinations().unwrap();
         let names: Vec<_> = names.iter().map(Combination::to_string).collect();
         assert_eq!(names, ["bbr+edpf", "cubic+css+blest"]);
+        let quick = Selection { quick: true, ..selection };
+        assert_eq!(quick.combinations().unwrap().len(), 2, "quick or not");
     }
 
     #[test]

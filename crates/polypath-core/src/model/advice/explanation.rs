@@ -50,7 +50,9 @@ fn why(question: &AdviceQuestion, choice: &Choice) -> String {
         None => String::new(),
     };
     match question.goal {
-        Goal::Throughput => format!("No other choice{within} is predicted to be faster."),
+        Goal::Throughput => {
+            format!("No other choice with {}{within} is predicted to be faster.", choice.scheduler)
+        }
         Goal::Latency => format!(
             "In the 99th percentile data is delivered in order after {:.0} ms; no choice{within} is \
              predicted to be quicker by more than a twentieth.",
@@ -59,8 +61,9 @@ fn why(question: &AdviceQuestion, choice: &Choice) -> String {
         Goal::Reliability => match choice.links[..] {
             [_] => "Nothing is left if the link dies.".to_owned(),
             _ => format!(
-                "Whichever link dies, at least {} are left; no choice{within} leaves more.",
-                rate(choice.surviving_bytes_per_sec)
+                "Whichever link dies, at least {} are left; no choice with {}{within} leaves more.",
+                rate(choice.surviving_bytes_per_sec),
+                choice.scheduler
             ),
         },
         Goal::Cost => format!(
@@ -83,7 +86,7 @@ fn beside_alone(advisor: &Advisor, choice: &Choice, alone: &Choice) -> Option<St
 
 fn next(advisor: &Advisor, second: &Choice) -> String {
     format!(
-        "The next best is {} with {}: {}.",
+        "The next best that differs by more than a twentieth is {} with {}: {}.",
         advisor.names(&second.links),
         second.scheduler,
         rate(second.bytes_per_sec)
@@ -124,6 +127,7 @@ fn limit(advisor: &Advisor, choice: &Choice) -> String {
             let sum: u64 = choice
                 .links
                 .iter()
+                .filter(|link| !choice.spare.contains(link))
                 .map(|&link| advisor.question.links[link].path.rate.bits_per_sec())
                 .fold(0, u64::saturating_add);
             format!(
@@ -134,17 +138,40 @@ fn limit(advisor: &Advisor, choice: &Choice) -> String {
     }
 }
 
-/// What the last link would bring beside `before` without it.
-pub(super) fn added(advisor: &Advisor, choice: &Choice, used: bool, before: f64) -> String {
+/// What the last link would bring beside what is advised without it.
+pub(super) fn added(advisor: &Advisor, choice: &Choice, used: bool, before: &Choice) -> String {
     let name = advisor.question.links.last().map_or("", |link| &link.name);
-    let (total, more) = (rate(choice.bytes_per_sec), choice.bytes_per_sec - before);
+    let (total, more) = (rate(choice.bytes_per_sec), choice.bytes_per_sec - before.bytes_per_sec);
     match used {
         true => format!(
-            "{name} more would be used: {total} with {} over {}, {:+.1} Mbit/s.",
+            "{name} more would be used: {total} with {} over {}, {:+.1} Mbit/s{}.",
             choice.scheduler,
             advisor.names(&choice.links),
-            more * 8e-6
+            more * 8e-6,
+            worth(advisor.question.goal, choice, before)
         ),
         false => format!("{name} more would add nothing: {total} as without it."),
+    }
+}
+
+/// What that is worth for a goal other than throughput.
+fn worth(goal: Goal, choice: &Choice, before: &Choice) -> String {
+    let milliseconds = |choice: &Choice| choice.delay.as_secs_f64() * 1e3;
+    match goal {
+        Goal::Throughput => String::new(),
+        Goal::Latency => format!(
+            ", data in order after {:.0} instead of {:.0} ms",
+            milliseconds(choice),
+            milliseconds(before)
+        ),
+        Goal::Reliability => format!(
+            ", and {} instead of {} if a link dies",
+            rate(choice.surviving_bytes_per_sec),
+            rate(before.surviving_bytes_per_sec)
+        ),
+        Goal::Cost => match (choice.cost_per_gb, before.cost_per_gb) {
+            (Some(now), Some(then)) => format!(", a GB at {now:.2} instead of {then:.2}"),
+            _ => String::new(),
+        },
     }
 }

@@ -45,6 +45,8 @@ pub(super) struct Prepared {
     /// What the link could carry of payload.
     pub(super) most: f64,
     rtt: f64,
+    /// How long a packet takes to be sent.
+    packet: f64,
     limit: Limit,
 }
 
@@ -73,20 +75,29 @@ impl Prepared {
             cost: link.cost_per_gb,
             most: options.payload_of(rate),
             rtt: rtt.as_secs_f64(),
+            packet: f64::from(options.segment_bytes + options.header_bytes) / rate.bytes_per_sec(),
             limit,
         })
     }
 
     /// One way, the queue included.
     fn one_way(&self) -> f64 {
-        self.rtt * (0.5 + STANDING)
+        self.rtt * (0.5 + STANDING) + self.packet
     }
 
-    /// Whether, of the packets of a round, one that is lost with this share is seen by more than one
-    /// in a hundred rounds.
-    fn often_loses(&self, loss: f64) -> bool {
-        let packets = self.rate * self.rtt / f64::from(MultipathOptions::BOND.segment_bytes);
-        -libm::expm1(packets * libm::log1p(-loss)) > RARE
+    /// Until word of a packet is back: at least as long as it takes to be sent.
+    fn round(&self) -> f64 {
+        self.rtt + self.packet
+    }
+
+    /// How many times the packets of a round are sent again, with this share lost each time, until all but
+    /// one in a hundred rounds are there.
+    fn repairs(&self, loss: f64) -> f64 {
+        let packets = self.rate * self.round() / f64::from(MultipathOptions::BOND.segment_bytes);
+        // 1 - (1 - loss^sent)^packets = RARE
+        let rare = -libm::expm1(libm::log1p(-RARE) / packets);
+        let sent = (libm::log(rare) / libm::log(loss)).ceil();
+        (sent - 1.0).max(0.0)
     }
 }
 
@@ -142,17 +153,22 @@ fn spread(used: &[Prepared], scheduler: SchedulerKind, buffer: f64) -> Forecast 
     let could = |link: &Prepared| link.most;
     let lossy: f64 = used.iter().filter(|link| link.limit == Limit::Loss).map(could).sum();
     let all: f64 = used.iter().map(could).sum();
-    let delay = used
-        .iter()
-        .map(|link| link.one_way() + if link.often_loses(link.loss) { link.rtt } else { 0.0 });
-    let cost = |link: &Prepared| link.cost.map(|cost| cost * link.rate / sum);
+    let delay = used.iter().map(|link| link.one_way() + link.repairs(link.loss) * link.round());
     Forecast {
         bytes_per_sec,
         limit: limit(bytes_per_sec < 0.99 * sum, lossy > 0.5 * all),
         delay: delay.fold(0.0, f64::max),
-        cost: used.iter().map(cost).sum(),
+        cost: mean_cost(used, sum),
         enough: ENOUGH * sum * used.iter().map(|link| link.hole).fold(0.0, f64::max),
     }
+}
+
+/// Per GB, with each link carrying in proportion to its rate, `sum` together; as what is beyond the
+/// least, so that the mean of equal costs is exactly theirs.
+fn mean_cost(used: &[Prepared], sum: f64) -> Option<f64> {
+    let least = used.iter().try_fold(f64::INFINITY, |least, link| Some(link.cost?.min(least)))?;
+    let beyond = |link: &Prepared| link.cost.map(|cost| (cost - least) * link.rate / sum);
+    Some(least + used.iter().filter_map(beyond).sum::<f64>())
 }
 
 /// Each byte on every link. What is delivered first counts, so that the rate is one that all links
@@ -162,10 +178,12 @@ fn copies(used: &[Prepared], buffer: f64) -> Forecast {
     ranked.sort_by(|a, b| a.rtt.total_cmp(&b.rtt));
     let joint = ranked.iter().scan(1.0, |lost, link| {
         *lost *= link.loss;
-        Some(link.often_loses(*lost))
+        Some(link.repairs(*lost))
     });
-    let needed = joint.take_while(|&lost| lost).count() + 1;
-    let repair = if needed > ranked.len() { ranked[0].rtt } else { 0.0 };
+    let repairs: Vec<_> = joint.take_while(|&repairs| repairs > 0.0).collect();
+    let needed = repairs.len() + 1;
+    let again = repairs.last().filter(|_| needed > ranked.len());
+    let repair = again.map_or(0.0, |again| again * ranked[0].round());
     let needed = &ranked[..needed.min(ranked.len())];
     let alone = |link: &Prepared| spread(&[*link], SchedulerKind::Edpf, buffer);
     let slower = |a: Forecast, b: Forecast| if b.bytes_per_sec < a.bytes_per_sec { b } else { a };

@@ -14,7 +14,7 @@ mod ranking;
 
 use super::error::ModelError;
 use super::tunnel::MOST_LINKS;
-use super::{Limit, ModelPath, PathControl};
+use super::{Limit, ModelPath, MultipathOptions, PathControl};
 use crate::congestion::CongestionKind;
 use crate::scheduler::SchedulerKind;
 pub use error::AdviceError;
@@ -146,15 +146,15 @@ pub fn advise(question: &AdviceQuestion) -> Result<Advice, AdviceError> {
 /// As [`advise`], of the link as well.
 pub fn added(question: &AdviceQuestion, link: &AdviceLink) -> Result<Added, AdviceError> {
     let without = Advisor::new(question)?;
-    let before = without.best()?.forecast.bytes_per_sec;
+    let before = without.describe(&without.best()?);
     let links = question.links.iter().chain([link]).cloned().collect();
     let wider = AdviceQuestion { links, ..question.clone() };
     let advisor = Advisor::new(&wider)?;
     let choice = advisor.describe(&advisor.best()?);
     let link = question.links.len();
     let used = choice.links.contains(&link) && !choice.spare.contains(&link);
-    let gain_bytes_per_sec = choice.bytes_per_sec - before;
-    let explanation = explanation::added(&advisor, &choice, used, before);
+    let gain_bytes_per_sec = choice.bytes_per_sec - before.bytes_per_sec;
+    let explanation = explanation::added(&advisor, &choice, used, &before);
     Ok(Added { choice, used, gain_bytes_per_sec, explanation })
 }
 
@@ -283,13 +283,16 @@ impl<'a> Advisor<'a> {
     /// Where what is predicted lay in simulations, at most what the links can carry.
     fn interval(&self, set: LinkSet, scheduler: SchedulerKind, rate: f64) -> Option<[f64; 2]> {
         let most: f64 = set.links().map(|link| self.prepared[0][link].most).sum();
-        let measured = forecast::measured(scheduler)?;
-        Some(measured.map(|ratio| (ratio * rate).min(most)))
+        let [from, to] = forecast::measured(scheduler)?;
+        let paths = set.links().map(|link| self.question.links[link].path);
+        let least = from * MultipathOptions::BOND.least_of_cramped(paths);
+        Some([least, to].map(|ratio| (ratio * rate).min(most)))
     }
 
-    /// The links that add nothing, from the slowest on.
+    /// The links that add nothing, from the slowest on: neither goodput nor, where that is the goal,
+    /// what is left when a link dies.
     fn spare(&self, candidate: &Candidate) -> Vec<usize> {
-        let &Candidate { set, scheduler, congestion, forecast, .. } = candidate;
+        let &Candidate { set, scheduler, congestion, forecast, surviving } = candidate;
         if scheduler == SchedulerKind::Redundant {
             return Vec::new();
         }
@@ -300,8 +303,13 @@ impl<'a> Advisor<'a> {
         let mut needed = set;
         for link in links {
             let rest = needed.without(link);
-            let enough = forecast.bytes_per_sec * (1.0 - NOTHING);
-            if !rest.is_empty() && self.forecast(control, rest, scheduler).bytes_per_sec >= enough {
+            let is_enough = |rate: f64, all: f64| rate >= all * (1.0 - NOTHING);
+            let rate = || self.forecast(control, rest, scheduler).bytes_per_sec;
+            let left = || self.surviving(control, rest, scheduler);
+            if !rest.is_empty()
+                && is_enough(rate(), forecast.bytes_per_sec)
+                && (self.question.goal != Goal::Reliability || is_enough(left(), surviving))
+            {
                 needed = rest;
             }
         }

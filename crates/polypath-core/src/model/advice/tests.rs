@@ -119,7 +119,14 @@ fn for_latency_the_near_link_is_taken_or_copies_where_links_lose() {
         advise(&latency).unwrap().choice
     };
     let near = ask(&two());
-    assert_eq!((&near.links[..], near.delay), (&[1][..], Duration::from_millis(12)));
+    // 0.6 of 20 ms, and 1,472 bytes at 30 Mbit/s.
+    let delay = Duration::from_nanos(12_000_000 + 392_533);
+    assert_eq!((&near.links[..], near.delay), (&[1][..], delay));
+    // A packet takes 11.8 ms at 1 Mbit/s, and word of a loss as long without any propagation.
+    let slow = ask(&[link("slow", 1.0, 5, 0.0), link("fast", 100.0, 8, 0.0)]);
+    assert_eq!(slow.links, [1]);
+    let lossy = ask(&[link("lossy", 10.0, 0, 0.5), link("clean", 10.0, 1, 0.0)]);
+    assert_eq!(lossy.links, [1]);
     let lossy = ask(&[link("a", 20.0, 10, 0.01), link("b", 20.0, 12, 0.01)]);
     assert_eq!((lossy.links, lossy.scheduler), (vec![0, 1], SchedulerKind::Redundant));
     assert_eq!(lossy.interval, None, "no simulation was held against copies");
@@ -159,13 +166,57 @@ fn cost_is_the_mean_of_what_is_carried_and_a_cap_keeps_below_it() {
     let capped = AdviceQuestion { cap_per_gb: Some(4.0), ..question(&links) };
     let advice = advise(&capped).unwrap();
     assert_eq!(advice.choice.links, [1]);
-    let within = "No other choice that costs at most 4 per GB is predicted to be faster.";
+    let within = "No other choice with edpf that costs at most 4 per GB is predicted to be faster.";
     assert!(advice.explanation.contains(within), "{}", advice.explanation);
     let cheap = AdviceQuestion { goal: Goal::Cost, ..question(&links) };
     assert_eq!(advise(&cheap).unwrap().choice.cost_per_gb, Some(0.0));
     let dear = AdviceQuestion { cap_per_gb: Some(4.0), ..question(&links[..1]) };
     let error = advise(&dear).unwrap_err().to_string();
     assert_eq!(error, "no choice costs at most 4 per GB; the cheapest costs 8");
+}
+
+/// Whatever the rounding of means: the faster one of equals is advised, and a cap that all links meet
+/// leaves none out.
+#[test]
+fn the_mean_of_equal_costs_is_their_cost() {
+    for cost in [0.1, 0.3, 0.7, 7.5] {
+        let links = [(50.0, 30), (30.0, 10), (20.0, 15), (33.0, 7)];
+        let links = links.map(|(rate, delay)| costing(cost, link("a", rate, delay, 0.0)));
+        for count in 1..=links.len() {
+            let cheap = AdviceQuestion { goal: Goal::Cost, ..question(&links[..count]) };
+            let capped = AdviceQuestion { cap_per_gb: Some(cost), ..question(&links[..count]) };
+            for question in [cheap, capped] {
+                let choice = advise(&question).unwrap().choice;
+                assert_eq!((choice.links.len(), choice.cost_per_gb), (count, Some(cost)));
+            }
+        }
+    }
+}
+
+/// What is left when the other one dies is what it is there for.
+#[test]
+fn a_backup_is_not_spare_where_reliability_is_wanted() {
+    let [fast, near] = [link("fast", 300.0, 10, 0.0), link("near", 30.0, 60, 0.0)];
+    let links = [fast.clone(), near.clone()];
+    let with = |goal| AdviceQuestion { goal, receive_buffer: 300_000, ..question(&links) };
+    assert_eq!(advise(&with(Goal::Throughput)).unwrap().choice.spare, [1]);
+    assert_eq!(advise(&with(Goal::Reliability)).unwrap().choice.spare, [0; 0]);
+    let alone = AdviceQuestion { links: vec![fast], ..with(Goal::Reliability) };
+    let added = added(&alone, &near).unwrap();
+    assert!(added.used && added.gain_bytes_per_sec == 0.0, "{added:?}");
+    let left = "+0.0 Mbit/s, and 18.0 Mbit/s instead of 0.0 Mbit/s if a link dies.";
+    assert!(added.explanation.ends_with(left), "{}", added.explanation);
+}
+
+/// Simulated alone, 1 Mbit/s, 5 ms gave 0.57 Mbit/s, 5 Mbit/s, 1 ms 2.96, 20 Mbit/s, 1 ms 16.5.
+#[test]
+fn less_is_told_to_be_possible_of_links_that_hold_few_packets() {
+    let from = |rate, delay| {
+        let choice = advise(&question(&[link("a", rate, delay, 0.0)])).unwrap().choice;
+        choice.interval.unwrap()[0] * 8e-6
+    };
+    assert!(from(1.0, 5) < 0.57 && from(5.0, 1) < 2.96 && from(20.0, 1) < 16.5);
+    assert!(from(20.0, 10) > 16.5);
 }
 
 #[test]

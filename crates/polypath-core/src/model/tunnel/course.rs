@@ -123,8 +123,12 @@ impl<'a, const N: usize> Course<'a, N> {
     fn limit(&self, rate: f64) -> Limit {
         let reductions = self.sender.cuts + self.sender.timeouts;
         let [dropped, lost] = self.lanes.gone();
-        if rate > NEARLY * self.capacity || (dropped > lost && 2 * dropped > reductions) {
+        let overflows = dropped > lost && 2 * dropped > reductions;
+        if rate > NEARLY * self.capacity || (overflows && rate > MOSTLY * self.capacity) {
             Limit::Rate
+        } else if overflows {
+            // Slow start has lost more than is repaired in one round after another.
+            Limit::StartUp
         } else if f64::from(self.full) > MOSTLY * f64::from(self.acks) {
             Limit::ReceiveBuffer
         } else if reductions == 0 {

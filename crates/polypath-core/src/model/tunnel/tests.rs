@@ -24,6 +24,22 @@ fn one_link_is_filled() {
     assert_eq!((one.cuts, one.limit), (0, Limit::Rate));
 }
 
+/// Slow start overflows the queue; without SACK each round repairs one of what it has lost.
+#[test]
+fn an_overflow_that_leaves_links_idle_is_no_limit_of_their_rates() {
+    let transfer = TunnelTransfer {
+        segment_bytes: 1_460,
+        initial_window_segments: 10,
+        receive_buffer: 16 << 20,
+        bytes: 10_000_000,
+        horizon_segments: 10_000,
+        ..TunnelTransfer::default()
+    };
+    let one = predict(&[TunnelLink { queue_packets: 234, ..link(35.9, 80) }], &transfer);
+    assert!(one.bytes_per_sec * 8e-6 < 5.0, "{one:?}");
+    assert_eq!(one.limit, Limit::StartUp);
+}
+
 #[test]
 fn the_receive_buffer_limits_a_long_link() {
     let transfer = TunnelTransfer { bytes: 100_000_000, ..TunnelTransfer::default() };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use polypath_core::model::{AdviceLink, AdviceQuestion, Goal, added, advise};
+use polypath_core::model::{AdviceError, AdviceLink, AdviceQuestion, Goal, added, advise};
 use polypath_sim::run::Plan;
 use polypath_sim::scenario::Scenario;
 use polypath_units::ByteCount;
@@ -76,8 +76,8 @@ pub fn run(options: &AdviseOptions) -> anyhow::Result<ExitCode> {
     let question = options.question(&links)?;
     let usage = |error: &dyn core::fmt::Display| UsageError::new(error.to_string());
     let advice = advise(&question).map_err(|error| usage(&error))?;
-    let more = options.add.iter().map(|link| added(&question, &options.added(link)));
-    let more = more.collect::<Result<Vec<_>, _>>().map_err(|error| usage(&error))?;
+    let more = options.add.iter().map(|link| Ok((link, added(&question, &options.added(link))?)));
+    let more = more.collect::<Result<Vec<_>, AdviceError>>().map_err(|error| usage(&error))?;
     let checked = match options.check.then(|| check::run(&advice, &question)).transpose()? {
         Some(Finished::Interrupted { done, of }) => {
             output::tell(&super::runs::interrupted(None, done, of));
@@ -114,6 +114,11 @@ impl AdviseOptions {
     fn question(&self, links: &[ModelLink]) -> anyhow::Result<AdviceQuestion> {
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
         let other = (!self.add.is_empty()).then_some(ADDED);
+        if other.is_some_and(|other| names.contains(&other)) {
+            let message =
+                format!("a path is called {ADDED}, as links of --add are; allowed: any other name");
+            return Err(UsageError::new(message).into());
+        }
         let costs = cost::of_links(&self.cost, &names, other)?;
         let link = |(link, cost_per_gb): (&ModelLink, Option<f64>)| AdviceLink {
             name: link.name.clone(),

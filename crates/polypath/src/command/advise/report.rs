@@ -71,11 +71,11 @@ impl Report {
         links: &[ModelLink],
         question: &AdviceQuestion,
         advice: &Advice,
-        added: &[Added],
+        added: &[(&ModelLink, Added)],
         simulated: Option<Vec<f64>>,
     ) -> Self {
         let name = |link: usize| links.get(link).map(|link| link.name.clone());
-        let report = |choice: &Choice| ChoiceReport::new(choice, name);
+        let report = |choice: &Choice| ChoiceReport::new(choice, |link| links[link].name.clone());
         let mut choices: Vec<_> =
             [&advice.choice].into_iter().chain(&advice.others).map(report).collect();
         let mut alone = report(&advice.alone);
@@ -90,7 +90,7 @@ impl Report {
         let costs = question.links.iter().map(|link| link.cost_per_gb);
         let advised = advised(question.goal, &choices);
         Self {
-            verdict: verdict(question.goal, &advised, &choices),
+            verdict: verdict(question, &advised, &choices),
             links: links.iter().zip(costs).map(cost).collect(),
             goal: question.goal.name(),
             cap_per_gb: question.cap_per_gb,
@@ -99,7 +99,7 @@ impl Report {
             choices,
             alone,
             explanation: advice.explanation.clone(),
-            added: added.iter().map(|added| AddedReport::new(added, name)).collect(),
+            added: added.iter().map(|(link, added)| AddedReport::new(link, added, name)).collect(),
         }
     }
 
@@ -133,20 +133,30 @@ impl Report {
 }
 
 /// What the simulation changes. It measures goodput: nothing for other goals.
-fn verdict(goal: Goal, advised: &ChoiceReport, choices: &[ChoiceReport]) -> Option<String> {
+fn verdict(
+    question: &AdviceQuestion,
+    advised: &ChoiceReport,
+    choices: &[ChoiceReport],
+) -> Option<String> {
     let rate = advised.simulated_mbit_s?;
-    let seconds = Trial::WARM_UP_SECS + Trial::MEASURED_SECS;
-    let how = format!("Simulated for {seconds} s, the last {} s count.", Trial::MEASURED_SECS);
-    let ChoiceReport { names, scheduler, .. } = advised;
+    let [before, counts] = Trial::times_of(question);
+    let how = format!("Simulated for {} s, the last {counts} s count.", before + counts);
+    let ChoiceReport { names, scheduler, congestion, receive_buffer_bytes, .. } = advised;
+    let goal = question.goal;
     Some(match (goal, choices.first() == Some(advised)) {
         (Goal::Throughput, true) => format!("{how} The choice stands, with {rate:.1} Mbit/s."),
         (Goal::Throughput, false) => format!(
-            "{how} Better than the choice is {} with {scheduler}, {rate:.1} Mbit/s: use that.",
-            names.join(" + ")
+            "{how} Better than the choice is {} with {scheduler}, {congestion} and {:.1} MB, {rate:.1} Mbit/s: \
+             use that.",
+            names.join(" + "),
+            *receive_buffer_bytes as f64 / 1e6
         ),
         _ => format!("{how} The choice has {rate:.1} Mbit/s; its {goal} was not measured."),
     })
 }
+
+/// A simulation must give so many times what the choice has, to be better: one run tells no more.
+const CLEARLY: f64 = 1.005;
 
 /// The choice of the model, or for throughput the one that was the fastest in simulation.
 fn advised(goal: Goal, choices: &[ChoiceReport]) -> ChoiceReport {
@@ -155,23 +165,22 @@ fn advised(goal: Goal, choices: &[ChoiceReport]) -> ChoiceReport {
         true => next,
         false => best,
     };
+    let clearly = |best: usize| rate(&choices[best]) > CLEARLY * rate(&choices[0]);
     let best = match goal {
-        Goal::Throughput => (1..choices.len()).fold(0, faster),
+        Goal::Throughput => {
+            Some((1..choices.len()).fold(0, faster)).filter(|&best| clearly(best)).unwrap_or(0)
+        }
         Goal::Latency | Goal::Reliability | Goal::Cost => 0,
     };
     choices[best].clone()
 }
 
 impl ChoiceReport {
-    fn new(choice: &Choice, name: impl Fn(usize) -> Option<String>) -> Self {
+    fn new(choice: &Choice, name: impl Fn(usize) -> String) -> Self {
         let mbit_s = |bytes_per_sec: f64| bytes_per_sec * 8e-6;
         Self {
             links: choice.links.iter().map(|link| link + 1).collect(),
-            names: choice
-                .links
-                .iter()
-                .map(|&link| name(link).unwrap_or_else(|| super::ADDED.to_owned()))
-                .collect(),
+            names: choice.links.iter().map(|&link| name(link)).collect(),
             scheduler: choice.scheduler.name(),
             congestion: choice.congestion.name(),
             receive_buffer_bytes: choice.receive_buffer,
@@ -206,9 +215,10 @@ impl ChoiceReport {
 }
 
 impl AddedReport {
-    fn new(added: &Added, name: impl Fn(usize) -> Option<String>) -> Self {
+    fn new(link: &ModelLink, added: &Added, name: impl Fn(usize) -> Option<String>) -> Self {
+        let name = |number| name(number).unwrap_or_else(|| link.name.clone());
         Self {
-            link: super::ADDED.to_owned(),
+            link: link.name.clone(),
             used: added.used,
             gain_mbit_s: added.gain_bytes_per_sec * 8e-6,
             choice: ChoiceReport::new(&added.choice, name),

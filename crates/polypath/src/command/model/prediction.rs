@@ -13,6 +13,10 @@ use crate::output;
 
 /// Of up to so many links all sets are looked at, of more the best ones.
 const ALL_SETS: usize = 4;
+/// Of a transfer through a tunnel so many segments are followed, which takes some milliseconds; what comes
+/// after them goes on as they did. A transfer that is cut off earlier, as it repairs what slow start has
+/// lost, is taken for much slower than it is.
+const MOST_SEGMENTS: u64 = 100_000;
 /// Bytes of a full packet in a tunnel, headers included.
 const PACKET: f64 = 1_532.0;
 
@@ -193,7 +197,9 @@ fn bond(
     let mut uses: Vec<_> = found.paths.iter().map(|&path| links[path]).collect();
     uses.sort_unstable();
     let mbit_s = found.bytes_per_sec * 8e-6;
-    let [from_mbit_s, to_mbit_s] = interval(mbit_s, family.measured(), most(paths, options));
+    let cramped = options.least_of_cramped(paths.iter().copied());
+    let measured = family.measured().map(|[from, to]| [from * cramped, to]);
+    let [from_mbit_s, to_mbit_s] = interval(mbit_s, measured, most(paths, options));
     let (limit, uses) = (found.limit.name(), numbers(&uses));
     Ok(Prediction { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses })
 }
@@ -216,6 +222,7 @@ fn tunnel(
         segment_bytes: 1_460,
         initial_window_segments: 10,
         receive_buffer,
+        horizon_segments: bytes.div_ceil(1_460).min(MOST_SEGMENTS) as u32,
         ..TunnelTransfer::default()
     };
     let found = tunnel_throughput(&chosen, &transfer)?;
@@ -225,7 +232,7 @@ fn tunnel(
         header_bytes: transfer.header_bytes,
         ..MultipathOptions::MPTCP
     };
-    let measured = Some(TunnelTransfer::MEASURED);
+    let measured = (bytes <= TunnelTransfer::MEASURED_BYTES).then_some(TunnelTransfer::MEASURED);
     let [from_mbit_s, to_mbit_s] = interval(mbit_s, measured, most(paths, &packets));
     let (kind, limit, uses) = ("tunnel", found.limit.name(), numbers(links));
     Ok(Prediction { kind, mbit_s, from_mbit_s, to_mbit_s, limit, uses })
