@@ -14,7 +14,8 @@
 //! Westwood's (E0-8); slow start is coupled only with `slow_start = "css"` (E0-7). Deviation: as for
 //! [`super::Westwood`] the threshold is not below Reno's while the first sample weighs more than
 //! `start_share`. The filter is slowest while slow start doubles the samples, and the paper sees
-//! the throughput fall at the beginning for that reason.
+//! the throughput fall at the beginning for that reason. A pause of the sender is no sample, which
+//! the paper does not speak of.
 
 use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE, on_loss};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, lia, reno};
@@ -127,6 +128,15 @@ impl CongestionAvoidance for Cabe {
         }
     }
 
+    fn on_idle_restart(&mut self, subflow: PathId, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            state.restart_after_idle();
+        }
+        if let Some(estimator) = self.estimators.get_mut(subflow) {
+            estimator.on_idle_restart();
+        }
+    }
+
     fn on_remove(&mut self, subflow: PathId) {
         self.estimators.remove(subflow);
     }
@@ -206,6 +216,21 @@ mod tests {
         let now = Timestamp::from_millis(10_100);
         cabe.on_delivery(path(0), &Ack { now, ..ack(20_000, 1_000) }, &flows);
         cabe.on_loss(path(0), &at(10_200), &mut flows);
+        assert!((state(&flows).0 - 16_000.0).abs() < 1e-6, "{:?}", state(&flows));
+    }
+
+    /// 200 kB/s, a pause of 8 s, and 20 kB in 100 ms from the first ACK on.
+    #[test]
+    fn a_pause_of_the_sender_is_not_a_sample() {
+        let mut cabe = Cabe::default();
+        let mut flows = measured(&mut cabe, &[20_000; 20]);
+        cabe.on_idle_restart(path(0), &mut flows);
+        assert_eq!(state(&flows), (22_500.0, 10_000.0), "the rule of all controllers");
+        for (now, bytes) in [(10_100, 1_000), (10_200, 20_000)] {
+            let now = Timestamp::from_millis(now);
+            cabe.on_delivery(path(0), &Ack { now, ..ack(bytes, 1_000) }, &flows);
+        }
+        cabe.on_loss(path(0), &loss(10_000, 1_000), &mut flows);
         assert!((state(&flows).0 - 16_000.0).abs() < 1e-6, "{:?}", state(&flows));
     }
 

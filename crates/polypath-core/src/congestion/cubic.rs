@@ -10,14 +10,17 @@
 //!              alpha = late_alpha        once W_est >= the window before the loss (section 4.3)
 //! w          = W_est                     if W_cubic(t) < W_est                   (section 4.3)
 //! w         += (target - w) / w * acked  otherwise                               (4.4, 4.5)
-//! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  w = ssthresh = beta * flight
+//! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  ssthresh = beta * flight
+//!            w = min(w, ssthresh)
 //! timeout:   the same threshold, w = MSS                                         (4.6 - 4.8)
 //! ```
 //!
 //! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
 //! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
 //! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in
-//! the target, as Linux does. The cube root is `libm`'s: the same on every machine.
+//! the target, as Linux does. The cube root is `libm`'s: the same on every machine. Deviations: a
+//! window that something else lowered (penalisation, algorithms 4.14) begins a new epoch; a loss does
+//! not raise one that is below the threshold for that reason (RFC 9002 section 7.3).
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -106,13 +109,15 @@ struct Epoch {
     k: f64,
     plateau: f64,
     w_est: f64,
+    /// The window that the epoch has led to.
+    window: f64,
 }
 
 impl Epoch {
     fn new(now: Timestamp, window: f64, w_max: Option<f64>, cubic: f64) -> Self {
         let plateau = w_max.unwrap_or(window).max(window);
         let k = libm::cbrt((plateau - window) / cubic);
-        Self { began_at: now, last_ack: now, k, plateau, w_est: window }
+        Self { began_at: now, last_ack: now, k, plateau, w_est: window, window }
     }
 
     /// `W_cubic` at `seconds` after the beginning; `cubic` is C * MSS.
@@ -138,7 +143,14 @@ impl Epoch {
 }
 
 impl Flow {
+    /// Ends the epoch if something else has lowered the window: `W_cubic` and `W_est` are from before,
+    /// and would bring it back at once.
+    fn notice_lowered(&mut self, window: f64) {
+        self.epoch = self.epoch.filter(|epoch| window >= epoch.window);
+    }
+
     fn grow(&mut self, subflow: &mut Subflow, ack: &Ack, parameters: &CubicParameters) {
+        self.notice_lowered(subflow.cwnd);
         let cubic = parameters.c * subflow.mss as f64;
         let (w, w_prior, w_max) = (subflow.cwnd, self.w_prior, self.w_max);
         let epoch = self.epoch.get_or_insert_with(|| Epoch::new(ack.now, w, w_max, cubic));
@@ -155,6 +167,7 @@ impl Flow {
             let ahead = look_ahead(subflow, parameters).as_secs_f64();
             w + epoch.step_at(t + ahead, w, cubic) * acked
         };
+        epoch.window = subflow.cwnd;
     }
 
     /// Sections 4.6 and 4.7: remembers the maximum and sets the threshold.
@@ -216,7 +229,8 @@ impl CongestionAvoidance for Cubic {
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
         if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
             flow.decrease(state, loss, &parameters);
-            state.cwnd = state.ssthresh;
+            // What was in flight may exceed a window that a penalty lowered.
+            state.cwnd = state.cwnd.min(state.ssthresh);
         }
     }
 
@@ -382,6 +396,34 @@ mod tests {
         cubic.on_ack(path(0), &at(101, true), &mut flows);
         let epoch = cubic.flows.get(path(0)).unwrap().epoch.unwrap();
         assert_eq!(epoch.last_ack - epoch.began_at, Duration::from_secs(1));
+    }
+
+    /// After 2 s the cubic is at 95.6 of 100 segments, and the estimate of Reno above what is left.
+    #[test]
+    fn a_window_that_was_halved_from_outside_starts_anew() {
+        let (mut cubic, mut flows) = after_loss(70.0);
+        for ms in (0..2_000).step_by(100) {
+            let now = Timestamp::from_millis(ms);
+            cubic.on_ack(path(0), &Ack { now, ..ack(80, 1) }, &mut flows);
+        }
+        let state = flows.get_mut(path(0)).unwrap();
+        assert!(state.cwnd > 90.0, "{}", state.cwnd);
+        state.cwnd /= 2.0;
+        let halved = state.cwnd;
+        let now = Timestamp::from_millis(2_000);
+        cubic.on_ack(path(0), &Ack { now, ..ack(1, 1) }, &mut flows);
+        let epoch = cubic.flows.get(path(0)).unwrap().epoch.unwrap();
+        assert_eq!(epoch.began_at, now);
+        let grown = flows.get(path(0)).unwrap().cwnd - halved;
+        assert!((0.0..0.15).contains(&grown), "{grown}");
+    }
+
+    #[test]
+    fn a_loss_does_not_raise_a_window_below_what_was_in_flight() {
+        let (mut cubic, mut flows) = after_loss(40.0);
+        cubic.on_loss(path(0), &loss(80, 1), &mut flows);
+        let state = flows.get(path(0)).unwrap();
+        assert_eq!((state.ssthresh, state.cwnd), (56.0, 40.0));
     }
 
     #[test]

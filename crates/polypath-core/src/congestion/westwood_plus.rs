@@ -14,7 +14,8 @@
 //! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the
 //! next RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the
 //! threshold is not below Reno's while the first sample, of a round of slow start, weighs more than
-//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT).
+//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT). A pause of the
+//! sender is no part of a sample (in Linux it is).
 
 use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE};
 use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
@@ -145,6 +146,15 @@ impl CongestionAvoidance for WestwoodPlus {
         }
     }
 
+    fn on_idle_restart(&mut self, subflow: PathId, subflows: &mut Subflows) {
+        if let Some(state) = subflows.get_mut(subflow) {
+            state.restart_after_idle();
+        }
+        if let Some(flow) = self.flows.get_mut(subflow) {
+            flow.estimator.on_idle_restart();
+        }
+    }
+
     fn on_remove(&mut self, subflow: PathId) {
         self.flows.remove(subflow);
     }
@@ -227,6 +237,19 @@ mod tests {
         measure(&mut control, &flows, 102, 103, 95);
         exit(&mut control, &mut flows);
         assert!((state(&flows).1 - 18_000.0).abs() < 1e-6, "90 ms: {:?}", state(&flows));
+    }
+
+    /// 8 s without an ACK; then the same rate as before.
+    #[test]
+    fn a_pause_of_the_sender_is_not_a_sample() {
+        let mut control = WestwoodPlus::default();
+        let mut flows = subflows(1_000, &[(40_000.0, 80)]);
+        measure(&mut control, &flows, 0, 20, 80);
+        control.on_idle_restart(path(0), &mut flows);
+        assert_eq!(state(&flows), (30_000.0, 10_000.0), "the rule of all controllers");
+        measure(&mut control, &flows, 100, 102, 80);
+        let estimate = control.bandwidth_estimate(path(0)).unwrap();
+        assert!((estimate - 200e3).abs() < 1e-6, "{estimate}");
     }
 
     #[test]

@@ -11,9 +11,10 @@
 //! Looked at again once in each srtt of the slowest path used; another set is taken only if it
 //! carries more by the hysteresis.
 //!
-//! Deviations: what is sent again goes by all paths, since it fills a hole instead of making one; a
-//! path without an RTT is used, which is how it gets one; a path that is not used is hidden from the
-//! scheduler, except where nothing else could go on.
+//! Deviations: a set that only adds paths may carry a little more, if `RcvBuf / max srtt_i` is above
+//! by the hysteresis; what is sent again goes by all paths, since it fills a hole instead of making
+//! one; a path without an RTT is used, which is how it gets one; a path that is not used is hidden
+//! from the scheduler, except where nothing else could go on.
 
 use super::candidates::Candidates;
 use super::carried::Carried;
@@ -116,9 +117,7 @@ impl BlockingProtection {
             return;
         }
         let chosen = self.largest_prefix(&ranked);
-        let present = self.carries(&ranked, self.used);
-        let clearly = present * (1.0 + self.parameters.hysteresis);
-        if is_new || self.carries(&ranked, chosen) > clearly {
+        if is_new || self.is_better(&ranked, chosen) {
             self.used = chosen;
         }
         self.known = known;
@@ -127,13 +126,26 @@ impl BlockingProtection {
         self.look_at = now + slowest.unwrap_or_default();
     }
 
+    /// Whether a set carries clearly more than the one that is used; or only adds paths to it, and the
+    /// buffer would let clearly more through: the window of a hidden path does not grow, so that what
+    /// it could carry is not known.
+    fn is_better(&self, ranked: &[&PathView], set: PathSet) -> bool {
+        let buffer = self.buffer as f64;
+        let present = self.carried(ranked, self.used).goodput(buffer);
+        let clearly = present * (1.0 + self.parameters.hysteresis);
+        let carried = self.carried(ranked, set);
+        let adds = self.used.iter().all(|path| set.contains(path));
+        let fits = adds && buffer / carried.hole > clearly && carried.goodput(buffer) > present;
+        fits || carried.goodput(buffer) > clearly
+    }
+
     /// The prefix of the ranked paths that carries most.
     fn largest_prefix(&self, ranked: &[&PathView]) -> PathSet {
         let mut best = (0.0, PathSet::EMPTY);
         let mut prefix = PathSet::EMPTY;
         for path in ranked {
             prefix = prefix.with(path.id);
-            let carried = self.carries(ranked, prefix);
+            let carried = self.carried(ranked, prefix).goodput(self.buffer as f64);
             if carried > best.0 || best.1.is_empty() {
                 best = (carried, prefix);
             }
@@ -141,12 +153,12 @@ impl BlockingProtection {
         best.1
     }
 
-    /// `Thr(S)` in bytes/s.
-    fn carries(&self, ranked: &[&PathView], set: PathSet) -> f64 {
+    /// The two terms of `Thr(S)`.
+    fn carried(&self, ranked: &[&PathView], set: PathSet) -> Carried {
         let rate = |path| self.rates.get(path).map_or(0.0, RecentRate::largest);
         let members = ranked.iter().filter(|p| set.contains(p.id));
         let carried = members.map(|p| Carried { rate: rate(p.id), hole: rtt_secs(p) });
-        carried.fold(Carried::default(), Carried::with).goodput(self.buffer as f64)
+        carried.fold(Carried::default(), Carried::with)
     }
 }
 
@@ -217,7 +229,8 @@ mod tests {
             let [wifi, lte] = paths();
             let carries = |set: &[&PathView]| {
                 let members = set.iter().map(|p| p.id).collect();
-                (bbp.carries(&[&wifi, &lte], members) / 1e4).round() / 1e2
+                let carried = bbp.carried(&[&wifi, &lte], members);
+                (carried.goodput(bytes as f64) / 1e4).round() / 1e2
             };
             assert_eq!((carries(&[&wifi]), carries(&[&wifi, &lte])), (alone, both));
         }
@@ -232,6 +245,19 @@ mod tests {
         assert_eq!(at(1_719_000, 6_650), [0], "both carry 71.15 MB/s, alone 64.72");
         assert_eq!(at(1_722_000, 13_000), [0], "not yet looked at again");
         assert_eq!(at(1_722_000, 13_300), [0, 1]);
+    }
+
+    /// With its first window the second path carries 0.4 MB/s beside 64.72, and the buffer leaves it
+    /// more than 71.19 from 1.72 MB on. That it carries less than a tenth does not bring it back out.
+    #[test]
+    fn a_path_whose_window_never_grew_is_used_when_the_buffer_has_room_for_it() {
+        let mut bbp = protected();
+        let views = [paths()[0], measured(1, 24_160, 0.4e6)];
+        let mut at = |bytes, us| shown(&mut bbp, &views, bytes, us);
+        assert_eq!(at(300_000, 0), [0]);
+        assert_eq!(at(1_719_000, 6_650), [0], "room, but not clearly");
+        assert_eq!(at(1_722_000, 13_300), [0, 1]);
+        assert_eq!(at(1_722_000, 40_000), [0, 1]);
     }
 
     /// A window that was halved counts with its former size for three more rounds.

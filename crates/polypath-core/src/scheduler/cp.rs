@@ -151,14 +151,15 @@ impl<const BOUNDS_DELAY: bool> Cp<BOUNDS_DELAY> {
 impl<const BOUNDS_DELAY: bool> Scheduler for Cp<BOUNDS_DELAY> {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
         let candidates = Candidates::new(paths, queue, now);
-        self.look(candidates, queue, now);
-        // What is sent again fills a hole instead of making one.
-        let used =
-            if queue.reinjection { candidates } else { candidates.without(self.unused, now) };
-        let Some(chosen) = used.lowest_rtt() else { return used.wait(now) };
         if queue.reinjection {
-            return Pick::Send(chosen.id);
+            // It fills a hole instead of making one, and its candidates lack the paths that carry it:
+            // they must not be graded by the best that is left.
+            let chosen = candidates.lowest_rtt();
+            return chosen.map_or_else(|| candidates.wait(now), |path| Pick::Send(path.id));
         }
+        self.look(candidates, queue, now);
+        let used = candidates.without(self.unused, now);
+        let Some(chosen) = used.lowest_rtt() else { return used.wait(now) };
         match self.probe(candidates, now).filter(|&probed| probed != chosen.id) {
             Some(probed) => Pick::Duplicate(PathSet::only(chosen.id).with(probed)),
             None => Pick::Send(chosen.id),
@@ -242,6 +243,16 @@ mod tests {
         let mut cp = CpRadical::default();
         assert_eq!(pick(&mut cp, 1_100_000, at(0)), WAIT);
         assert_eq!(pick(&mut cp, 1_250_000, at(6_650)), WAIT);
+    }
+
+    #[test]
+    fn what_is_sent_again_does_not_grade_paths() {
+        let mut cp = CpRadical::default();
+        let at = Timestamp::from_micros;
+        assert_eq!(pick(&mut cp, 1_100_000, at(0)), WAIT);
+        let again = QueueView { window: 1_100_000, ..reinjection(&[0]) };
+        assert_eq!(cp.pick(&paths(), &again, at(1)), LTE);
+        assert_eq!(pick(&mut cp, 1_200_000, at(6_650)), WAIT, "below the bound, but not clearly");
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! The source queues a segment on its path even where the window is full. Here segments wait in one
 //! queue: a path with room takes the first that no other path would transmit earlier, ahead of
 //! those that wait for the others, or none. That is what re-scheduling the queues at every
-//! change amounts to. Deviations: 256 rounds are looked ahead; a reinjection does not wait.
+//! change amounts to. Deviations: 256 rounds are looked ahead; a reinjection does not wait; a path
+//! without an RTT sends the head of the queue, which is how it gets one.
 
 use super::blest::Blest;
 use super::candidates::{Candidates, fastest, place, reopens};
@@ -59,6 +60,9 @@ impl Scheduler for Llsm {
         }
         if let Some(until) = blocks {
             return Pick::Wait(until);
+        }
+        if chosen.srtt.is_none() {
+            return Pick::Send(chosen.id);
         }
         let others = candidates.iter().filter(|p| reopens(p, now).is_some());
         let sooner: f64 = others.map(|p| transmitted_before(p, chosen, queue)).sum();
@@ -143,6 +147,14 @@ mod tests {
     fn a_short_flow_stays_on_the_fast_path() {
         assert_eq!(pick(100, &queue(23, 1_000)), Pick::Wait(Timestamp::MAX));
         assert_eq!(pick(100, &reinjection(&[])), Pick::Send(id(2)));
+    }
+
+    /// Every segment is transmitted sooner than after an RTT that is not known.
+    #[test]
+    fn a_path_without_an_rtt_sends_and_so_gets_one() {
+        let views = [full(path(1, 20, 10)), PathView { srtt: None, ..path(2, 100, 20) }];
+        let pick = Llsm::default().pick(&views, &queue(100, 1_000_000), Timestamp::ZERO);
+        assert_eq!(pick, Pick::Send(id(2)));
     }
 
     /// As in T-BLEST-1: 60 segments, by 1.19 after the first adaptation, against 100 less one.

@@ -13,7 +13,8 @@
 //! bytes were missing before it), else `e = -(D - end)`.
 //!
 //! Deviations: `e` is at most what `f` sends in a round trip of `s`, so that a segment that was sent
-//! twice does not count for more; the gap starts anew when another path becomes the fastest.
+//! twice does not count for more; the gap starts anew when another path becomes the fastest, and
+//! where it would be smaller if nothing is under way on `s` and nothing came for a round trip.
 
 use super::candidates::{Candidates, estimated_rate, fastest, place, reopens};
 use super::{Delivery, PathView, Pick, QueueView, Scheduler};
@@ -49,6 +50,8 @@ struct Gap {
     bound: f64,
     round: Duration,
     round_ends: Timestamp,
+    /// A round trip after the last delivery.
+    stale_at: Timestamp,
 }
 
 impl Gap {
@@ -57,18 +60,24 @@ impl Gap {
         let (rtt_f, rtt_s) = (fast.srtt.unwrap_or_default(), slow.srtt.unwrap_or_default());
         let bytes = rate * rtt_s.saturating_sub(rtt_f).as_secs_f64() / 2.0;
         let bound = rate * rtt_s.as_secs_f64();
-        Self { bytes, error: (0.0, 0), bound, round: rtt_s, round_ends: now + rtt_s }
+        let ends = now + rtt_s;
+        Self { bytes, error: (0.0, 0), bound, round: rtt_s, round_ends: ends, stale_at: ends }
     }
 
-    /// The path's RTT and the rate of the fast one, as they are now.
+    /// The path's RTT and the rate of the fast one, as they are now. Deliveries alone correct the gap:
+    /// without any a path whose RTT fell would keep one that no queue reaches, and never send again.
     fn look(&mut self, fast: &PathView, slow: &PathView, now: Timestamp) {
-        let Self { bound, round, .. } = Self::new(fast, slow, now);
-        (self.bound, self.round) = (bound, round);
+        let fresh = Self::new(fast, slow, now);
+        if slow.in_flight == 0 && now >= self.stale_at && fresh.bytes < self.bytes {
+            *self = fresh;
+        }
+        (self.bound, self.round) = (fresh.bound, fresh.round);
     }
 
     fn on_error(&mut self, error: f64, gain: f64, now: Timestamp) {
         let (sum, count) = self.error;
         self.error = (sum + error.clamp(-self.bound, self.bound), count + 1);
+        self.stale_at = now + self.round;
         if now < self.round_ends {
             return;
         }
@@ -149,7 +158,7 @@ impl Scheduler for Stms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::fixtures::{bulk, full, id, path, queue};
+    use crate::scheduler::fixtures::{bulk, full, id, loaded, path, queue};
 
     /// T-STMS-1: 10 Mbit/s, 20 and 100 ms.
     fn paths() -> [PathView; 2] {
@@ -214,6 +223,30 @@ mod tests {
         assert_eq!(last(51, 99), ahead(50_000));
         assert_eq!(last(50, 99), Pick::Wait(Timestamp::MAX));
         assert_eq!(last(99, 50), Pick::Wait(Timestamp::MAX), "the window does not reach so far");
+    }
+
+    /// 125 kB are ahead of 500 ms, which is more than is unsent, and 50 kB ahead of 100 ms.
+    #[test]
+    fn a_path_on_which_nothing_is_under_way_starts_anew_when_its_rtt_fell() {
+        let mut stms = Stms::default();
+        let [fast, slow] = blocked();
+        let at = Timestamp::from_millis;
+        let mut pick = |slow, now| stms.pick(&[fast, slow], &queue(100, 1_000), at(now));
+        assert_eq!(pick(path(1, 220, 20), 0), Pick::Wait(Timestamp::MAX), "125 kB");
+        assert_eq!(pick(slow, 219), Pick::Wait(Timestamp::MAX), "a delivery may come yet");
+        assert_eq!(pick(loaded(slow, 1), 220), Pick::Wait(Timestamp::MAX), "and here as well");
+        assert_eq!(pick(slow, 220), ahead(50_000));
+        assert_eq!(pick(path(1, 220, 20), 900), ahead(50_000), "deliveries alone widen it");
+    }
+
+    #[test]
+    fn a_delivery_within_a_round_trip_keeps_the_gap() {
+        let mut stms = Stms::default();
+        stms.pick(&blocked(), &bulk(), Timestamp::ZERO);
+        let at = Timestamp::from_millis(100);
+        stms.on_delivered(&delivery(5_000, 9_000), at);
+        let mut pick = |now| stms.pick(&blocked(), &bulk(), Timestamp::from_millis(now));
+        assert_eq!([199, 200].map(&mut pick), [ahead(51_500), ahead(50_000)]);
     }
 
     #[test]

@@ -117,6 +117,12 @@ impl AdaptiveEstimator {
         self.interval.restart(now);
     }
 
+    /// Data is sent again after a pause: the next ACK begins an interval, as the pause says nothing of
+    /// the path; estimates are kept.
+    pub fn on_idle_restart(&mut self) {
+        self.interval.forget();
+    }
+
     fn on_sample(&mut self, bytes: f64, secs: f64, srtt: Duration) {
         let sample = bytes / secs;
         let Some(old) = self.smoothed else {
@@ -174,8 +180,8 @@ mod tests {
         let trace = [(0, 1), (100, 20_000), (200, 30_000), (300, 20_000), (400, 20_000)];
         let mut estimator = AdaptiveEstimator::default();
         let expected = [200_000.0, 208_695.652, 207_939.509, 206_880.907];
+        estimator.on_ack(&record(0, 1, Some(100)));
         for ((when, bytes), expected) in trace[1..].iter().zip(expected) {
-            estimator.on_ack(&record(0, 1, Some(100)));
             estimator.on_ack(&record(*when, *bytes, Some(100)));
             let value = estimator.bytes_per_sec().unwrap();
             assert!((value - expected).abs() < 1e-6 * expected, "{value} for {expected}");

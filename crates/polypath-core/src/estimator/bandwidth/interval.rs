@@ -4,27 +4,34 @@ use super::AckRecord;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// The interval under way. It begins with an ACK whose own bytes do not count.
+/// The interval under way. The first begins with an ACK whose own bytes do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckInterval {
     from: Option<Timestamp>,
+    /// Whether it follows another: what else comes at the time that ended that one counts in it.
+    follows: bool,
     bytes: u64,
 }
 
 impl AckInterval {
-    /// Counts an ACK and tells how long the interval is; `None` if this ACK begins it.
+    /// Counts an ACK and tells how long the interval is; `None` while no time has passed in it.
     pub(super) fn add(&mut self, ack: &AckRecord) -> Option<Duration> {
         let from = *self.from.get_or_insert(ack.at);
-        if from >= ack.at {
-            return None;
+        let later = ack.at > from;
+        if later || self.follows {
+            self.bytes = self.bytes.saturating_add(ack.acked_bytes);
         }
-        self.bytes = self.bytes.saturating_add(ack.acked_bytes);
-        Some(ack.at.since(from))
+        later.then(|| ack.at.since(from))
     }
 
     /// Begins a new interval and returns the bytes of the old one.
     pub(super) fn restart(&mut self, now: Timestamp) -> u64 {
-        self.from = Some(now);
-        core::mem::take(&mut self.bytes)
+        let ended = core::mem::replace(self, Self { from: Some(now), follows: true, bytes: 0 });
+        ended.bytes
+    }
+
+    /// Nothing was under way for a while: the next ACK begins a first interval.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
     }
 }

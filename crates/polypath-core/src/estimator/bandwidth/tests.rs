@@ -75,6 +75,36 @@ fn compressed_acks_deceive_samples_of_single_acks() {
     }
 }
 
+/// The same rate, but the ACKs of 40 ms come at one instant, one for each packet.
+fn bursts() -> Vec<AckRecord> {
+    let mut trace = steady();
+    for (n, burst) in (0..).zip(trace.chunks_mut(20)) {
+        burst.iter_mut().for_each(|ack| ack.at = at(40 * n));
+    }
+    trace
+}
+
+#[test]
+fn samples_over_round_trips_count_all_acks_of_an_instant() {
+    for (name, mut estimator) in all() {
+        if ["Westwood+", "adaptive"].contains(&name) {
+            let value = last(&mut *estimator, bursts());
+            assert!((value - 1e6).abs() <= 0.02 * 1e6, "{name}: {value}");
+        }
+    }
+}
+
+/// Of the first instant it is not known over what time its bytes came, however many ACKs it has.
+#[test]
+fn the_acks_of_the_first_instant_do_not_count() {
+    let trace = [(0, 50_000), (0, 50_000), (100, 20_000)];
+    for (name, mut estimator) in all() {
+        if ["Westwood+", "adaptive"].contains(&name) {
+            assert_eq!(after(&mut *estimator, &trace)[2], Some(200_000.0), "{name}");
+        }
+    }
+}
+
 #[test]
 fn no_trace_makes_an_estimate_that_is_no_number() {
     let times = [0, 0, 1, 2, 1, u64::MAX, 3, u64::MAX].map(Timestamp::from_nanos);

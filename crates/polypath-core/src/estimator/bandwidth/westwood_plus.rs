@@ -11,7 +11,8 @@
 //!
 //! Deviations: before the first RTT sample there is no sample (Linux takes 20 s for the RTT); the
 //! ACK that ends an interval counts in it, and the one that began it does not (Linux has it the
-//! other way round).
+//! other way round); after a pause of the sender the interval begins anew (in Linux the pause is
+//! part of it).
 
 use super::interval::AckInterval;
 use super::{AckRecord, BandwidthEstimator};
@@ -70,6 +71,12 @@ impl WestwoodPlusEstimator {
     /// An estimator without samples.
     pub fn new(filter: WestwoodPlusFilter) -> Self {
         Self { filter, start_share: [1.0; 2], ..Self::default() }
+    }
+
+    /// Data is sent again after a pause: the next ACK begins an interval, as the pause says nothing of
+    /// the path; estimates are kept.
+    pub fn on_idle_restart(&mut self) {
+        self.interval.forget();
     }
 
     fn on_sample(&mut self, sample: f64) {
