@@ -106,7 +106,9 @@ impl World {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_polypath"));
+        // Who started the tests may ignore SIGHUP (nohup), and all that they start with them.
+        let mut command = Command::new("/usr/bin/env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_polypath")]);
         command.args(args).env_clear().env("HOME", self.home.path());
         command
     }
