@@ -1,8 +1,8 @@
 //! A path that becomes longer while a bond sends, as after a handover to another core network.
 
-use polypath_sim::run::{Keep, Plan};
-use polypath_sim::scenario::Scenario;
-use std::path::Path;
+mod common;
+
+use common::goodput_of;
 
 /// Goodput in Mbit/s of a bond over 50 Mbit/s, whose delay is 30 ms for 5 s and `later_ms` for 10 s,
 /// and 10 Mbit/s.
@@ -35,9 +35,7 @@ link = "moving"
 delay = "{later_ms} ms"
 "#
     );
-    let scenario = Scenario::parse(&text, Path::new("test.toml"), &mut |_| unreachable!()).unwrap();
-    let run = Plan::new(scenario).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
-    run.report.connections[0].goodput_mbit_s
+    goodput_of(&text)
 }
 
 /// The window is below what the longer path holds, so that the path delivers less, which makes the

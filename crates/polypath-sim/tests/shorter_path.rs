@@ -3,11 +3,8 @@
 
 mod common;
 
-use common::parallel;
+use common::{goodput_of, parallel};
 use polypath_core::scheduler::SchedulerKind;
-use polypath_sim::run::{Keep, Plan};
-use polypath_sim::scenario::Scenario;
-use std::path::Path;
 
 /// Goodput in Mbit/s, from the 10th to the 15th second, of a bond over two paths of this rate, of which
 /// one has a delay of 1.5 s until the 5th second and 20 ms since. The receive buffer holds 0.32 s of both.
@@ -41,9 +38,7 @@ path = "far"
 delay = "20 ms"
 "#
     );
-    let scenario = Scenario::parse(&text, Path::new("test.toml"), &mut |_| unreachable!()).unwrap();
-    let run = Plan::new(scenario).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
-    run.report.connections[0].goodput_mbit_s
+    goodput_of(&text)
 }
 
 /// What both carry of payload, less the tenth that a scheduler and the end of start-up may leave. Of one

@@ -13,6 +13,17 @@ use tracing::warn;
 /// How long a refused edge has to read why.
 const REFUSED_LINGER: Duration = Duration::from_secs(1);
 
+/// What becomes of who begins a connection.
+pub(super) enum Welcome {
+    /// It is accepted.
+    Accept,
+    /// So many have not joined that they may be one sender with many addresses, none of which is its own:
+    /// who begins must show first that answers reach it (RFC 9000, section 8.1.2).
+    Doubt,
+    /// None is accepted until others have joined or are gone.
+    Refuse,
+}
+
 impl Node {
     /// Changes whom this hub serves. The bonds of edges that may no longer join end at once: what
     /// waits for an answer could be drawn out by them.
@@ -146,22 +157,16 @@ impl Node {
         }
     }
 
-    /// Whether no further connection is accepted until others have joined or are gone.
-    pub(super) fn is_crowded(&self) -> bool {
-        let Role::Hub(policy) = &self.role else { return true };
-        self.strangers() >= policy.max_pending
-    }
-
-    /// Whether so many have not joined that they may be one sender with many addresses, none of which
-    /// is its own: who begins now has to show first that answers reach it (RFC 9000, section 8.1.2).
-    pub(super) fn is_busy(&self) -> bool {
-        let Role::Hub(policy) = &self.role else { return false };
-        self.strangers() >= policy.max_pending / 2
-    }
-
-    fn strangers(&self) -> usize {
+    /// What becomes of who begins a connection now.
+    pub(super) fn welcome(&self) -> Welcome {
+        let Role::Hub(policy) = &self.role else { return Welcome::Refuse };
         let joined = |connection: &&Connection| connection.owner.is_some();
-        self.connections.len() - self.connections.values().filter(joined).count()
+        let strangers = self.connections.len() - self.connections.values().filter(joined).count();
+        match strangers {
+            _ if strangers >= policy.max_pending => Welcome::Refuse,
+            _ if strangers >= policy.max_pending / 2 => Welcome::Doubt,
+            _ => Welcome::Accept,
+        }
     }
 
     fn reply(&mut self, index: usize, reply: &JoinReply) {

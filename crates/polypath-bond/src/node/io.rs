@@ -1,5 +1,6 @@
 //! Datagrams in and out, and time.
 
+use super::hub::Welcome;
 use super::{BondKey, Incoming, SocketId};
 use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
@@ -60,16 +61,18 @@ impl Node {
         now: Timestamp,
         buffer: &mut Vec<u8>,
     ) {
-        if self.is_crowded() {
-            let refusal = self.endpoint.refuse(incoming, buffer);
-            self.respond(socket, &refusal, buffer);
-            return;
-        }
-        if self.is_busy() && incoming.may_retry() {
-            if let Ok(retry) = self.endpoint.retry(incoming, buffer) {
-                self.respond(socket, &retry, buffer);
+        match self.welcome() {
+            Welcome::Refuse => {
+                let refusal = self.endpoint.refuse(incoming, buffer);
+                return self.respond(socket, &refusal, buffer);
             }
-            return;
+            Welcome::Doubt if incoming.may_retry() => {
+                if let Ok(retry) = self.endpoint.retry(incoming, buffer) {
+                    self.respond(socket, &retry, buffer);
+                }
+                return;
+            }
+            Welcome::Doubt | Welcome::Accept => {}
         }
         let instant = self.instant(now);
         let recorder = Recorder::default();

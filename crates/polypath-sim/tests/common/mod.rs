@@ -7,6 +7,8 @@ pub(crate) mod grid;
 use polypath_bond::BondConfig;
 use polypath_link::{LinkConfig, Loss, QueueLimit, RunSeed};
 use polypath_sim::PathLinks;
+use polypath_sim::run::{Keep, Plan};
+use polypath_sim::scenario::Scenario;
 use polypath_sim::world::{Transfer, World, WorldConfig};
 use polypath_units::{Bandwidth, Timestamp};
 use std::path::Path;
@@ -65,6 +67,14 @@ pub(crate) fn goodput(
         Some(report) => report.goodput_mbit_s(),
         None => transfer.delivered() as f64 * 8e-6 / limit.as_secs_f64(),
     }
+}
+
+/// Goodput in Mbit/s of the first connection of a scenario without files, run with seed 1.
+pub(crate) fn goodput_of(scenario: &str) -> f64 {
+    let open = &mut |_: &Path| unreachable!("it names no file");
+    let scenario = Scenario::parse(scenario, Path::new("test.toml"), open).unwrap();
+    let run = Plan::new(scenario).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
+    run.report.connections[0].goodput_mbit_s
 }
 
 /// The middle of the values; the upper of the two middle ones.

@@ -165,13 +165,12 @@ fn advised(goal: Goal, choices: &[ChoiceReport]) -> ChoiceReport {
         true => next,
         false => best,
     };
-    let clearly = |best: usize| rate(&choices[best]) > CLEARLY * rate(&choices[0]);
-    let best = match goal {
-        Goal::Throughput => {
-            Some((1..choices.len()).fold(0, faster)).filter(|&best| clearly(best)).unwrap_or(0)
-        }
+    let fastest = match goal {
+        Goal::Throughput => (1..choices.len()).fold(0, faster),
         Goal::Latency | Goal::Reliability | Goal::Cost => 0,
     };
+    let is_clear = rate(&choices[fastest]) > CLEARLY * rate(&choices[0]);
+    let best = if is_clear { fastest } else { 0 };
     choices[best].clone()
 }
 

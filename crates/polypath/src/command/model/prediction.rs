@@ -17,6 +17,8 @@ const ALL_SETS: usize = 4;
 /// after them goes on as they did. A transfer that is cut off earlier, as it repairs what slow start has
 /// lost, is taken for much slower than it is.
 const MOST_SEGMENTS: u64 = 100_000;
+/// Bytes of a full segment in a tunnel.
+const SEGMENT: u32 = 1_460;
 /// Bytes of a full packet in a tunnel, headers included.
 const PACKET: f64 = 1_532.0;
 
@@ -219,10 +221,10 @@ fn tunnel(
     let chosen: Vec<_> = paths.iter().map(link).collect();
     let transfer = TunnelTransfer {
         bytes,
-        segment_bytes: 1_460,
+        segment_bytes: SEGMENT,
         initial_window_segments: 10,
         receive_buffer,
-        horizon_segments: bytes.div_ceil(1_460).min(MOST_SEGMENTS) as u32,
+        horizon_segments: bytes.div_ceil(SEGMENT.into()).min(MOST_SEGMENTS) as u32,
         ..TunnelTransfer::default()
     };
     let found = tunnel_throughput(&chosen, &transfer)?;
