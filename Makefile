@@ -9,7 +9,7 @@ help:
 # make demo        bond emulated links on this machine, let one die, report (JSON=1, HTML=page.html)
 demo:
 	@scripts/ensure build
-	@cargo run --release -p polypath -- demo $(if $(JSON),--json) $(if $(HTML),--html '$(HTML)')
+	@cargo run --release -p polypath-lab -- demo $(if $(JSON),--json) $(if $(HTML),--html '$(HTML)')
 
 # make test        run all tests
 test:
@@ -38,6 +38,6 @@ fuzz:
 bench:
 	@scripts/ensure build
 	@cargo bench -q -p polypath-link --bench link
-	@cargo run -q --release -p polypath -- bench sim
+	@cargo run -q --release -p polypath-lab -- bench sim
 	@cargo bench -q -p polypath-net --bench loopback
 	@cargo run --release -p polypath-sim --example defaults -- marks polypath hystart_pp edpf

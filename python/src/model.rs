@@ -1,9 +1,9 @@
 //! What theory predicts, element by element; the Python half broadcasts.
 
 use polypath_core::congestion::CongestionKind;
-use polypath_core::metrics;
-use polypath_core::model::{self, LossyPath, ModelError, Pftk};
-use polypath_core::model::{StripedLink, StripedTransfer, StripingOptions};
+use polypath_model::metrics;
+use polypath_model::{self, LossyPath, ModelError, Pftk};
+use polypath_model::{StripedLink, StripedTransfer, StripingOptions};
 use polypath_units::Bandwidth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

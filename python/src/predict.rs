@@ -4,7 +4,7 @@
 //! the other; a link whose rate is not a number is none. Meanwhile other threads of Python go on.
 
 use crate::model::{rate, time};
-use polypath_core::model::{
+use polypath_model::{
     self, ModelError, ModelPath, MultipathOptions, PathControl, SchedulerFamily, StripedLink,
     StripedTransfer, StripingOptions, TunnelControl, TunnelLink, TunnelTransfer,
 };

@@ -7,8 +7,8 @@
 
 use crate::codec::FeedbackHeader;
 use crate::config::BondConfig;
+use polypath_brf::Code;
 use polypath_core::congestion::CongestionKind;
-use polypath_core::feedback::Code;
 
 impl BondConfig {
     /// Whether its paths offer to obey switches.

@@ -7,8 +7,8 @@ use polypath_bond::{
     Bond, BondConfig, BondKey, HubPolicy, Incoming, Node, NodeConfig, NodeEvent, PathSpec, Role,
     SocketId,
 };
+use polypath_brf::Code;
 use polypath_core::congestion::CongestionKind;
-use polypath_core::feedback::Code;
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -8,11 +8,8 @@
 pub mod congestion;
 pub mod estimator;
 pub mod failure;
-pub mod feedback;
-pub mod metrics;
-pub mod model;
 pub mod path_map;
-mod random;
+pub mod random;
 pub mod registry;
 pub mod scheduler;
 pub mod slow_start;

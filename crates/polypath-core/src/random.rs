@@ -2,16 +2,16 @@
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): small, and good enough to choose a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SplitMix64(u64);
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
     /// A generator; the same seed gives the same numbers.
-    pub(crate) const fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next 64 bits.
-    pub(crate) const fn next(&mut self) -> u64 {
+    pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -19,12 +19,12 @@ impl SplitMix64 {
     }
 
     /// A number from 0 to below 1.
-    pub(crate) const fn unit(&mut self) -> f64 {
+    pub const fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A number below `bound`, which is at most 2^32 and not zero.
-    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
+    pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next() >> 32) * bound) >> 32
     }
 }

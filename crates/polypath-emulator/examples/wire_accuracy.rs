@@ -10,9 +10,9 @@
 mod common;
 
 use common::{HOSTS_V4, Network};
+use polypath_emulator::realtime::{Clock, rest};
 use polypath_emulator::wire::WireReport;
 use polypath_link::{LinkConfig, QueueLimit};
-use polypath_net::realtime::{Clock, rest};
 use polypath_units::{Bandwidth, Timestamp};
 use std::error::Error;
 use std::io::Write;

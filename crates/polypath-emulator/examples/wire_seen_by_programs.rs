@@ -9,8 +9,8 @@
 mod common;
 
 use common::{HOSTS_V4, Network};
+use polypath_emulator::realtime::{Clock, Lateness, rest};
 use polypath_link::{LinkConfig, QueueLimit};
-use polypath_net::realtime::{Clock, Lateness, rest};
 use polypath_units::{Bandwidth, Timestamp};
 use socket2::{Domain, Socket, Type};
 use std::error::Error;

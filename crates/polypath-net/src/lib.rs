@@ -7,7 +7,5 @@ pub mod exit;
 pub mod hub;
 pub mod interfaces;
 pub mod proxy;
-pub mod realtime;
-pub mod relay;
 pub mod socket;
 pub mod tunnel;

@@ -3,8 +3,8 @@
 use polypath_bond::codec::FeedbackHeader;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_brf::Code;
 use polypath_core::congestion::CongestionKind;
-use polypath_core::feedback::Code;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{ExitOptions, TargetPolicy};
 use polypath_net::hub::{Hub, HubConfig};

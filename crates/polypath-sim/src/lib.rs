@@ -4,10 +4,6 @@
 //!   packets through it, [`endpoint`]s speak [`tcp`], UDP or the bond's protocol, [`application`]s
 //!   use them, all on the [`engine`]'s agenda.
 //! - [`run`]: from a scenario to results.
-//! - [`compare`]: combinations of algorithms against each other over a fixed suite of scenarios.
-//! - [`experiment`]: the experiments of papers, and what becomes of their claims.
-//! - [`store`]: results of many runs on disk.
-//! - [`trial`]: a bond over a few links, as advice sees them.
 //! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
@@ -16,11 +12,8 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
-pub mod bench;
-pub mod compare;
 pub mod endpoint;
 pub mod engine;
-pub mod experiment;
 pub mod fabric;
 pub mod mptcp;
 mod network;
@@ -28,11 +21,9 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 mod simulator;
-pub mod store;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;
-pub mod trial;
 pub mod world;
 
 pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};

@@ -2,8 +2,8 @@
 
 mod switched;
 
+use polypath_brf::{Phase, PortId};
 use polypath_core::congestion::CongestionKind;
-use polypath_core::feedback::{Phase, PortId};
 use polypath_sim::endpoint::{UdpArrivals, UdpSource, UdpTraffic};
 use polypath_sim::run::Keep;
 use polypath_sim::topology::{dumbbell, parking_lot};

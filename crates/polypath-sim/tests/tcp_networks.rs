@@ -1,8 +1,8 @@
 //! TCP over networks: every preset, theory where it is simple, and equal runs of equal seeds.
 
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::metrics::jain_index;
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
+use polypath_model::metrics::jain_index;
 use polypath_sim::application::Bulk;
 use polypath_sim::endpoint::{TcpEnd, TcpSettings};
 use polypath_sim::fabric::EndpointId;

@@ -1,14 +1,16 @@
-//! The Polypath command line: its options, its configuration files, its output.
+//! The product's command line: its options, its configuration files, its output.
 //!
 //! The binary is a thin shell around this library, so that the option types of every command can
-//! be built and tested without starting a process.
+//! be built and tested without starting a process. What further command lines share with it, such
+//! as that of the laboratory, is public: [`config`], [`control`], [`output`], [`progress`],
+//! [`resolve`] and [`service`].
 #![forbid(unsafe_code)]
 
 pub mod command;
 pub mod config;
 pub mod control;
-mod cpu;
-pub mod demo;
+pub mod external;
 pub mod output;
 pub mod progress;
-pub mod report;
+pub mod resolve;
+pub mod service;

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use polypath_bond::codec::FeedbackHeader;
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 
 fuzz_target!(|input: &[u8]| {
     let mix = |sum: u16, &byte: &u8| sum.wrapping_mul(31) ^ u16::from(byte);

@@ -2,8 +2,8 @@
 
 use super::*;
 use bytes::{Bytes, BytesMut};
+use polypath_brf::Code;
 use polypath_core::failure::{Feedback, Query, SuspectReport};
-use polypath_core::feedback::Code;
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeSet;
 use std::ops::Range;

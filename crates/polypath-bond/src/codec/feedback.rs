@@ -4,7 +4,7 @@
 //! feedback). Its first byte is in the range that RFC 9443 leaves to no protocol, so that neither
 //! QUIC (whose fixed bit it lacks) nor what else shares ports with it is taken for the header.
 
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 
 /// The application protocol of TLS that has the header: the ends agree on it in the handshake, where
 /// nobody between them can change it.

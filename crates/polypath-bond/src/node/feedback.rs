@@ -2,7 +2,7 @@
 
 use super::{Node, Stage};
 use crate::codec::FeedbackHeader;
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 use polypath_units::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 

@@ -9,7 +9,7 @@ use crate::identity::application_protocol;
 use crate::path::Payload;
 use bytes::Bytes;
 use noq_proto::{Connection, ConnectionEvent};
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;

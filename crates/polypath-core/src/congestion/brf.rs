@@ -18,7 +18,7 @@
 //! A rate is believed, between two bounds: two segments per second, which is less than what a switch
 //! allots at least (2 packets in a period of at most 1 s), and a rate that the user sets. It must come
 //! from a network whose switches write it, where the narrowest of them corrects what a receiver
-//! forges: see [`crate::feedback`]. Each subflow on its own.
+//! forges: see the crate polypath-brf. Each subflow on its own.
 
 use super::{Ack, CongestionAvoidance, Cubic, CubicParameters, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -259,7 +259,7 @@ impl CongestionAvoidance for Brf {
 mod tests {
     use super::*;
     use crate::congestion::testing::{ack, loss, path, subflows};
-    use crate::feedback::Code;
+    use polypath_brf::Code;
 
     const MSS: u64 = 1_500;
 

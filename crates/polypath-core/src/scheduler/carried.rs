@@ -6,20 +6,21 @@
 
 /// A set of paths.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
+pub struct Carried {
     /// Sum of the rates in bytes/s.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// How long the longest hole stands, in seconds.
-    pub(crate) hole: f64,
+    pub hole: f64,
 }
 
 impl Carried {
-    pub(crate) fn with(self, other: Self) -> Self {
+    /// This set with the paths of another one.
+    pub fn with(self, other: Self) -> Self {
         Self { rate: self.rate + other.rate, hole: self.hole.max(other.hole) }
     }
 
     /// In bytes/s, through a window of so many bytes.
-    pub(crate) fn goodput(self, window: f64) -> f64 {
+    pub fn goodput(self, window: f64) -> f64 {
         self.rate.min(window / self.hole)
     }
 }

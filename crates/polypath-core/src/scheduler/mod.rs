@@ -3,7 +3,7 @@
 mod bbp;
 mod blest;
 mod candidates;
-pub(crate) mod carried;
+pub mod carried;
 mod cp;
 mod daps;
 mod ecf;
@@ -20,7 +20,7 @@ mod redundant;
 mod round_robin;
 mod rounds;
 mod stms;
-pub(crate) mod stops;
+pub mod stops;
 #[cfg(test)]
 mod transfers;
 mod weighted;

@@ -30,42 +30,46 @@ const TOLERANCE: f64 = 0.001;
 
 /// A path; bytes/s and seconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lossy {
+pub struct Lossy {
     /// What it carries without a window.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// Share of packets lost.
-    pub(crate) loss: f64,
+    pub loss: f64,
     /// For how long a segment takes its place in the window.
-    pub(crate) place: f64,
+    pub place: f64,
     /// For how long one takes it that is lost first.
-    pub(crate) repaired: f64,
+    pub repaired: f64,
 }
 
 impl Lossy {
     /// A path that sends ahead: acknowledgements return over the path with the shortest RTT, and what is
     /// lost is sent again there.
-    pub(crate) fn ahead(rate: f64, loss: f64, rtt: f64, shortest: f64) -> Self {
+    pub fn ahead(rate: f64, loss: f64, rtt: f64, shortest: f64) -> Self {
         Self { rate, loss, place: (rtt + shortest) / 2.0, repaired: rtt + shortest }
     }
 }
 
 /// A receive window and what passes through it, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub(crate) bytes: f64,
-    pub(crate) segment: f64,
+pub struct Window {
+    /// Its size.
+    pub bytes: f64,
+    /// The size of a segment.
+    pub segment: f64,
 }
 
 /// Paths, by their positions, from the one that carries most alone, and what they carry in bytes/s.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Used {
-    pub(crate) paths: Vec<usize>,
-    pub(crate) bytes_per_sec: f64,
+pub struct Used {
+    /// Their positions.
+    pub paths: Vec<usize>,
+    /// What they carry.
+    pub bytes_per_sec: f64,
 }
 
 impl Window {
     /// What a set of paths carries if all are used, in bytes/s.
-    pub(crate) fn carried(&self, set: &[Lossy]) -> f64 {
+    pub fn carried(&self, set: &[Lossy]) -> f64 {
         let &Self { bytes: window, segment } = self;
         let rate: f64 = set.iter().map(|path| path.rate).sum();
         let longest = |secs: fn(&Lossy) -> f64| set.iter().map(secs).fold(0.0, f64::max);
@@ -86,7 +90,7 @@ impl Window {
 
     /// The paths to use: from the one that carries most alone, as long as they carry no less for
     /// another one.
-    pub(crate) fn used(&self, paths: &[Lossy]) -> Used {
+    pub fn used(&self, paths: &[Lossy]) -> Used {
         let mut ranked: Vec<_> =
             paths.iter().map(|path| self.carried(&[*path])).enumerate().collect();
         ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));

@@ -15,7 +15,7 @@ pub use window::WindowSample;
 
 use crate::live::{Network, NetworkReport};
 use crate::netns::enter;
-use polypath_net::realtime::{Clock, rest};
+use crate::realtime::{Clock, rest};
 use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use socket::Connected;

@@ -3,7 +3,7 @@
 use super::FlowOutcome;
 use super::timeline::Timeline;
 use super::window::Watch;
-use polypath_net::realtime::Clock;
+use crate::realtime::Clock;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::thread::{Builder, JoinHandle};

@@ -1,7 +1,7 @@
 //! The congestion window of a sender, looked at while it sends.
 
 use super::tcp_info::tcp_info;
-use polypath_net::realtime::Clock;
+use crate::realtime::Clock;
 use polypath_units::Timestamp;
 use std::io;
 use std::net::TcpStream;

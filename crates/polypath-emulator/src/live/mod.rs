@@ -7,9 +7,9 @@ pub use report::{NetworkReport, Shortfall};
 
 use crate::netns::{CleanError, Namespaces, NetnsError, enter};
 use crate::plan::{LinkPlan, NetworkPlan, PlanError, Prefix};
+use crate::realtime::Clock;
 use crate::wire::{Wire, WireError, WireSpec};
 use polypath_link::RunSeed;
-use polypath_net::realtime::Clock;
 use polypath_sim::run::Timetable;
 use polypath_sim::scenario::Event;
 use polypath_sim::topology::Topology;

@@ -24,7 +24,7 @@ pub struct Shortfall {
 }
 
 /// The share of packets above which a link counts as one that the host cannot keep up with: p99 of
-/// the lateness is then beyond [`OVERRUN`](polypath_net::realtime::OVERRUN).
+/// the lateness is then beyond [`OVERRUN`](crate::realtime::OVERRUN).
 const TOLERATED: f64 = 0.01;
 
 impl NetworkReport {

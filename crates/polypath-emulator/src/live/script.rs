@@ -1,7 +1,7 @@
 //! The scripted changes of a live network.
 
+use crate::realtime::Clock;
 use crate::wire::Wire;
-use polypath_net::realtime::Clock;
 use polypath_sim::Direction;
 use polypath_sim::run::Timetable;
 use polypath_sim::scenario::Change;

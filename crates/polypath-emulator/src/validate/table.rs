@@ -1,7 +1,7 @@
 //! The fidelity table.
 
 use super::measure::Measurement;
-use polypath_core::metrics::quantile;
+use polypath_model::metrics::quantile;
 use serde::Serialize;
 
 /// A cell, run on both.

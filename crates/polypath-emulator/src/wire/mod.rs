@@ -37,8 +37,8 @@ mod worker;
 pub use parcel::Parcel;
 pub use report::{DirectionReport, WireReport};
 
+use crate::realtime::{Clock, Mover, Shared};
 use polypath_link::{ConfigError, Link, LinkConfig};
-use polypath_net::realtime::{Clock, Mover, Shared};
 use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use socket::PacketSocket;

@@ -1,7 +1,7 @@
 //! What a wire has done, and how well.
 
+use crate::realtime::LatenessSummary;
 use polypath_link::Counters;
-use polypath_net::realtime::LatenessSummary;
 use serde::Serialize;
 
 /// A wire since its start.
@@ -42,7 +42,7 @@ pub struct DirectionReport {
 
 impl DirectionReport {
     /// Packets with which the emulator failed: handed over more than
-    /// [`OVERRUN`](polypath_net::realtime::OVERRUN) late, dropped by the kernel in front of the
+    /// [`OVERRUN`](crate::realtime::OVERRUN) late, dropped by the kernel in front of the
     /// link or behind it, or too large.
     pub fn overruns(&self) -> u64 {
         self.lateness.overruns + self.receive_drops + self.refused + self.oversized

@@ -1,9 +1,9 @@
 //! Two hosts and a wire between them, each in a network namespace of its own.
 #![allow(dead_code, unreachable_pub, reason = "each program uses a part")]
 
+use polypath_emulator::realtime::Clock;
 use polypath_emulator::wire::{Wire, WireSpec};
 use polypath_link::LinkConfig;
-use polypath_net::realtime::Clock;
 use rustix::fd::AsFd;
 use rustix::net::sockopt;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};

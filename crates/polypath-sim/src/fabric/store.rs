@@ -3,7 +3,7 @@
 use super::{Body, EndpointId, Packet, RouteId, Ticket};
 use crate::tcp::{Feedback, Flags, SackBlocks, Segment, Timestamps};
 use polypath_bond::codec::FeedbackHeader;
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 
 /// Marks the handle of a plain segment.
 const PLAIN: u32 = 1 << 31;

@@ -7,8 +7,8 @@ use crate::fabric::Fabric;
 use crate::record::Subject;
 use crate::simulator::Simulator;
 use crate::topology::{Edge, LinkId, Route};
-use polypath_core::metrics::{aggregation_benefit, jain_index};
 use polypath_link::{Counters, Rate};
+use polypath_model::metrics::{aggregation_benefit, jain_index};
 use polypath_units::Timestamp;
 use std::collections::BTreeSet;
 

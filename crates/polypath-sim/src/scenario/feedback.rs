@@ -6,7 +6,7 @@ use super::network::NodeKeys;
 use super::queue::Bytes;
 use crate::fabric::RoutingFeedback;
 use crate::topology::Topology;
-use polypath_core::feedback::{DetectionParameters, ScaleBy, SwitchParameters};
+use polypath_brf::{DetectionParameters, ScaleBy, SwitchParameters};
 use std::time::Duration;
 
 choices! {

@@ -23,7 +23,7 @@
 //! allowed.
 
 mod connection;
-pub(crate) mod declare;
+pub mod declare;
 mod error;
 mod event;
 mod feedback;
@@ -42,7 +42,7 @@ mod recovery;
 mod reference;
 mod schema;
 mod seed;
-pub(crate) mod table;
+pub mod table;
 
 pub use connection::{
     BondOptions, Carrier, ConnectionSpec, Mptcp, Pacing, PathChoice, ReceiveBuffer, Tcp,
@@ -59,7 +59,7 @@ pub use flow::{
 };
 pub use names::{AlgorithmName, NameKind, Setting};
 pub use network::{NetworkSpec, Preset, ScenarioPath};
-pub(crate) use read::read_overridden;
+pub use read::read_overridden;
 pub use record::{Record, Series};
 pub use reference::reference;
 pub use schema::schema;

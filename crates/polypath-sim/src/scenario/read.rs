@@ -101,7 +101,10 @@ pub(super) fn scenario(
 }
 
 /// Reads a document of declared keys with overrides, which is called `what` in errors.
-pub(crate) fn read_overridden<T: Keys>(
+///
+/// # Errors
+/// At the first thing that is wrong, with its place and what is allowed.
+pub fn read_overridden<T: Keys>(
     text: &str,
     settings: &[String],
     file: &Path,

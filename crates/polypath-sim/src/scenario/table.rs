@@ -10,21 +10,24 @@ use toml::de::{DeTable, DeValue};
 
 /// The document that errors refer to: a file, and overrides behind it, each on a line.
 #[derive(Clone, Copy)]
-pub(crate) struct Document<'a> {
-    pub(crate) file: &'a Path,
-    pub(crate) text: &'a str,
+pub struct Document<'a> {
+    /// The name of the file in errors.
+    pub file: &'a Path,
+    /// The text, overrides included.
+    pub text: &'a str,
     /// How much of the text is the file.
-    pub(crate) file_len: usize,
+    pub file_len: usize,
 }
 
 impl Document<'_> {
     /// The error that it is not TOML.
-    pub(crate) fn syntax(&self, error: &toml::de::Error) -> ScenarioError {
+    pub fn syntax(&self, error: &toml::de::Error) -> ScenarioError {
         let place = self.place(&error.span().unwrap_or(0..0));
         ScenarioError::Syntax { place, message: error.message().to_owned() }
     }
 
-    pub(crate) fn place(&self, span: &Range<usize>) -> Place {
+    /// The file and line, or the override, in which a span of the text begins.
+    pub fn place(&self, span: &Range<usize>) -> Place {
         if span.start > self.file_len {
             let line =
                 self.text[self.file_len + 1..].lines().scan(self.file_len + 1, |end, line| {
@@ -42,30 +45,34 @@ impl Document<'_> {
 
 /// Where a value stands and what it is called in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
-    pub(crate) place: Place,
+pub struct Site {
+    /// Where it stands.
+    pub place: Place,
     key: String,
     heading: String,
 }
 
 impl Site {
-    pub(crate) fn key(&self) -> &str {
+    /// The key that it is the value of.
+    pub fn key(&self) -> &str {
         &self.key
     }
 
-    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    /// The error that the value is not right.
+    pub fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         let (place, key) = (self.place.clone(), self.key.clone());
         ScenarioError::Value { place, key, problem: problem.to_string() }
     }
 
-    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
+    /// The error that the table lacks keys.
+    pub fn missing(&self, keys: &str) -> ScenarioError {
         let (place, table) = (self.place.clone(), self.heading.clone());
         ScenarioError::MissingKey { place, table, keys: keys.to_owned() }
     }
 }
 
 /// A table.
-pub(crate) struct Table<'a> {
+pub struct Table<'a> {
     document: Document<'a>,
     /// The keys that lead here, joined by dots.
     path: String,
@@ -77,18 +84,14 @@ pub(crate) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// The whole document, which is called `what` in errors.
-    pub(crate) fn root(
-        document: Document<'a>,
-        what: &str,
-        table: &'a Spanned<DeTable<'a>>,
-    ) -> Self {
+    pub fn root(document: Document<'a>, what: &str, table: &'a Spanned<DeTable<'a>>) -> Self {
         let heading = what.to_owned();
         let (span, entries) = (table.span(), table.get_ref());
         Self { document, path: String::new(), heading, span, entries }
     }
 
     /// The value of `key`.
-    pub(crate) fn get(&self, key: &'a str) -> Option<Value<'a>> {
+    pub fn get(&self, key: &'a str) -> Option<Value<'a>> {
         let (written, value) = self.entries.get_key_value(key)?;
         let span = if value.span().is_empty() { written.span() } else { value.span() };
         let path = match self.path.as_str() {
@@ -106,13 +109,16 @@ impl<'a> Table<'a> {
     }
 
     /// The values of all keys but one.
-    pub(crate) fn others(&self, except: &str) -> Vec<Value<'a>> {
+    pub fn others(&self, except: &str) -> Vec<Value<'a>> {
         let keys = self.entries.keys().map(|key| key.get_ref().as_ref());
         keys.filter(|key| *key != except).filter_map(|key| self.get(key)).collect()
     }
 
     /// Refuses keys that are not allowed.
-    pub(crate) fn refuse_others(&self, allowed: &Allowed) -> Result<(), ScenarioError> {
+    ///
+    /// # Errors
+    /// At the first such key.
+    pub fn refuse_others(&self, allowed: &Allowed) -> Result<(), ScenarioError> {
         let known = |key: &str| allowed.names.contains(&key);
         let unknown = self.entries.keys().find(|key| !known(key.get_ref().as_ref()));
         unknown.map_or(Ok(()), |key| {
@@ -125,19 +131,20 @@ impl<'a> Table<'a> {
         })
     }
 
-    pub(crate) fn site(&self) -> Site {
+    /// Where it stands.
+    pub fn site(&self) -> Site {
         let key = self.path.rsplit('.').next().unwrap_or_default().to_owned();
         Site { place: self.document.place(&self.span), key, heading: self.heading.clone() }
     }
 
     /// The error of a key that must be there.
-    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
+    pub fn missing(&self, keys: &str) -> ScenarioError {
         self.site().missing(keys)
     }
 }
 
 /// A value and where it stands.
-pub(crate) struct Value<'a> {
+pub struct Value<'a> {
     document: Document<'a>,
     key: &'a str,
     path: String,
@@ -149,12 +156,12 @@ pub(crate) struct Value<'a> {
 
 impl<'a> Value<'a> {
     /// The keys that lead here, joined by dots.
-    pub(crate) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         &self.path
     }
 
     /// The value as it is written.
-    pub(crate) fn written(&self) -> &'a str {
+    pub fn written(&self) -> &'a str {
         self.document.text.get(self.span.clone()).unwrap_or_default()
     }
 
@@ -162,13 +169,14 @@ impl<'a> Value<'a> {
         if self.item { format!("[[{}]]", self.path) } else { format!("[{}]", self.path) }
     }
 
-    pub(crate) fn site(&self) -> Site {
+    /// Where it stands.
+    pub fn site(&self) -> Site {
         let place = self.document.place(&self.span);
         Site { place, key: self.key.to_owned(), heading: self.heading() }
     }
 
     /// The error that this value is not right.
-    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         self.site().wrong(problem)
     }
 
@@ -177,7 +185,7 @@ impl<'a> Value<'a> {
     }
 
     /// The error that it is not one of some names.
-    pub(crate) fn is_none_of(&self, names: &[&str]) -> ScenarioError {
+    pub fn is_none_of(&self, names: &[&str]) -> ScenarioError {
         let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
         self.wrong(format_args!(
             "{} is not allowed; allowed are {}",
@@ -186,25 +194,39 @@ impl<'a> Value<'a> {
         ))
     }
 
-    pub(crate) fn text(&self) -> Result<&'a str, ScenarioError> {
+    /// Text.
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn text(&self) -> Result<&'a str, ScenarioError> {
         let allowed = "text in quotes; rates, sizes and times carry their unit in it";
         self.value.as_str().ok_or_else(|| self.is_not(allowed))
     }
 
     /// Text as `parse` understands it.
-    pub(crate) fn parse_with<T, E: fmt::Display>(
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn parse_with<T, E: fmt::Display>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<T, ScenarioError> {
         parse(self.text()?).map_err(|problem| self.wrong(problem))
     }
 
-    pub(crate) fn boolean(&self) -> Result<bool, ScenarioError> {
+    /// True or false.
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn boolean(&self) -> Result<bool, ScenarioError> {
         self.value.as_bool().ok_or_else(|| self.is_not("true or false"))
     }
 
     /// A number that `allows` lets pass; `allowed` says which those are.
-    pub(crate) fn number(
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn number(
         &self,
         allowed: &str,
         allows: impl Fn(f64) -> bool,
@@ -219,7 +241,10 @@ impl<'a> Value<'a> {
     }
 
     /// A whole number from zero to `max`, the most that `T` holds.
-    pub(crate) fn integer<T: Copy + TryFrom<u32> + fmt::Display>(
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn integer<T: Copy + TryFrom<u32> + fmt::Display>(
         &self,
         max: T,
     ) -> Result<T, ScenarioError> {
@@ -230,15 +255,21 @@ impl<'a> Value<'a> {
         number.ok_or_else(|| self.wrong(format_args!("{} is not {allowed}", integer.as_str())))
     }
 
-    pub(crate) fn is_table(&self) -> bool {
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
         self.value.is_table()
     }
 
-    pub(crate) fn is_list(&self) -> bool {
+    /// Whether it is a list.
+    pub fn is_list(&self) -> bool {
         self.value.is_array()
     }
 
-    pub(crate) fn table(&self) -> Result<Table<'a>, ScenarioError> {
+    /// A table.
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn table(&self) -> Result<Table<'a>, ScenarioError> {
         let heading = self.heading();
         let Some(entries) = self.value.as_table() else {
             return Err(self.is_not(&format!("a table ({heading})")));
@@ -248,7 +279,10 @@ impl<'a> Value<'a> {
     }
 
     /// The values of a list; `what` says which list it should be.
-    pub(crate) fn items(&self, what: &str) -> Result<Vec<Value<'a>>, ScenarioError> {
+    ///
+    /// # Errors
+    /// When it is something else, with its place and what is allowed.
+    pub fn items(&self, what: &str) -> Result<Vec<Value<'a>>, ScenarioError> {
         let Some(array) = self.value.as_array() else { return Err(self.is_not(what)) };
         let values = array.iter().map(|item| Value {
             document: self.document,
@@ -263,11 +297,10 @@ impl<'a> Value<'a> {
 }
 
 /// Reads a document of declared keys, which is called `what` in errors.
-pub(crate) fn read_document<T: Keys>(
-    text: &str,
-    file: &Path,
-    what: &str,
-) -> Result<T, ScenarioError> {
+///
+/// # Errors
+/// At the first thing that is wrong, with its place and what is allowed.
+pub fn read_document<T: Keys>(text: &str, file: &Path, what: &str) -> Result<T, ScenarioError> {
     let document = Document { file, text, file_len: text.len() };
     let root = DeTable::parse(text).map_err(|error| document.syntax(&error))?;
     T::read_all(&Table::root(document, what, &root))
@@ -277,7 +310,7 @@ pub(crate) fn read_document<T: Keys>(
 ///
 /// # Panics
 /// If it is not one: the declaration is wrong.
-pub(crate) fn read_literal<T: Readable>(text: &'static str) -> T {
+pub fn read_literal<T: Readable>(text: &'static str) -> T {
     let document = Document { file: Path::new("a declaration"), text, file_len: text.len() };
     let value = DeValue::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let (span, path) = (value.span(), String::new());

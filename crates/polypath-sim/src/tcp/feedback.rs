@@ -1,6 +1,6 @@
 //! The routing feedback option (BRF) in a segment.
 
-use polypath_core::feedback::Code;
+use polypath_brf::Code;
 
 /// The routing feedback option of a segment: four bytes, kind, length and a [`Code`]; or none. Kept
 /// in two bytes, because every segment has it or has it not.

@@ -16,7 +16,7 @@
 use super::runs::{Runs, Setting, run_all};
 use super::table::Table;
 use polypath_core::congestion::CongestionKind;
-use polypath_core::model::{LossyPath, equilibrium};
+use polypath_model::{LossyPath, equilibrium};
 use std::time::Duration;
 
 const CONTROLS: [&str; 4] = ["reno", "lia", "balia", "olia"];

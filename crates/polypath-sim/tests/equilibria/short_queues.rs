@@ -5,7 +5,7 @@
 
 use super::runs::{Runs, Setting, run_all};
 use super::table::Table;
-use polypath_core::metrics::{mean, quantile};
+use polypath_model::metrics::{mean, quantile};
 
 /// Packets, by issue.
 const MOST: f64 = 20.0;

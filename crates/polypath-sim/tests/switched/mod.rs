@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use polypath_bond::BondConfig;
+use polypath_brf::{DetectionParameters, Switch, SwitchParameters};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::feedback::{DetectionParameters, Switch, SwitchParameters};
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
 use polypath_sim::application::Bulk;
 use polypath_sim::endpoint::{LightBond, QuicBond, TcpEnd, TcpSettings};

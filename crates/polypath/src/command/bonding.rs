@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
-use polypath_bond::identity::{HubAddress, SecretKey};
+use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 
 use super::edge::{BondOptions, Paths};
 use crate::config::{LocalEnd, PathSpec, load_key_file};
+use crate::resolve::resolve;
 
 impl BondOptions {
     /// Starts the edge: its paths begin to join the hub.
@@ -68,21 +69,6 @@ impl BondOptions {
         }
         Ok(EdgePaths::Listed(paths))
     }
-}
-
-/// The addresses of a hub's host, never none.
-pub(super) async fn resolve(address: &HubAddress) -> anyhow::Result<Vec<SocketAddr>> {
-    let (host, port) = match address {
-        HubAddress::Socket(address) => return Ok(vec![*address]),
-        HubAddress::Name { host, port } => (host.as_str(), *port),
-    };
-    let found = tokio::net::lookup_host((host, port)).await;
-    let found: Vec<_> =
-        found.with_context(|| format!("the hub's name {host} cannot be resolved"))?.collect();
-    if found.is_empty() {
-        bail!("the hub's name {host} has no address");
-    }
-    Ok(found)
 }
 
 async fn wanted(spec: &PathSpec) -> anyhow::Result<WantedPath> {

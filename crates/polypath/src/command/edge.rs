@@ -11,15 +11,15 @@ use polypath_net::edge::Edge;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
+use super::Composition;
 use super::composition::with_composition;
-use super::service::{self, Stop};
 use super::surfaces::{Serving, Surfaces};
-use super::{Composition, LogFormat, given};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, text,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, given, text,
 };
 use crate::control::{ControlSocket, Role};
 use crate::output;
+use crate::service::{self, LogFormat, Stop};
 
 with_composition! {
     /// Join a hub over several paths and offer the bond to applications

@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 mod serving;
 
+use super::Composition;
 use super::composition::with_composition;
-use super::service;
-use super::{Composition, LogFormat, given};
-use crate::config::{Fault, FileBacked, ListenAddress, config_file, control_socket, text};
+use crate::config::{Fault, FileBacked, ListenAddress, config_file, control_socket, given, text};
+use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
 const DEFAULT_PORT: u16 = 4433;

@@ -10,9 +10,9 @@ use clap::Args;
 use polypath_net::tunnel::FileName;
 
 use super::edge::{BondOptions, EdgeArgs};
-use super::{LogFormat, service};
 use crate::config::{Fault, FileBacked};
 use crate::output;
+use crate::service::{self, LogFormat};
 
 /// Send a file to the hub's inbox over all paths
 ///

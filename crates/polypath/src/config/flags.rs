@@ -37,3 +37,8 @@ pub trait FileBacked: DeserializeOwned {
         Ok(merged)
     }
 }
+
+/// `flags` if any were given, otherwise what the file says.
+pub fn given<T>(flags: Vec<T>, file: Vec<T>) -> Vec<T> {
+    if flags.is_empty() { file } else { flags }
+}

@@ -9,7 +9,6 @@ mod forward;
 mod key_file;
 mod listen;
 mod location;
-mod network;
 mod path_spec;
 pub(crate) mod text;
 
@@ -18,10 +17,9 @@ pub use algorithm::{AlgorithmParser, ParseAlgorithmError, Registered, parse_algo
 pub use allowed_keys::{AllowedKey, AllowedKeys};
 pub use error::{Fault, UsageError};
 pub use file::ConfigFile;
-pub use flags::FileBacked;
+pub use flags::{FileBacked, given};
 pub use forward::{Forward, ForwardProtocol, ParseForwardError};
 pub use key_file::{KeyFileError, create_key_file, load_key_file};
 pub use listen::{ListenAddress, ParseListenAddressError};
 pub use location::{NoHome, config_file, control_socket};
-pub use network::{bond_config, emulated_paths};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};

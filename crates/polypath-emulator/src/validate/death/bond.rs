@@ -3,12 +3,12 @@
 use crate::kernel::{Timeline, ends};
 use crate::live::Network;
 use crate::netns::enter;
+use crate::realtime::Clock;
 use bytes::Bytes;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy, NodeEvent, Role};
 use polypath_net::driver::{BondEvent, BondStream, Driver, DriverError};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, JoinError, Local, WantedPath};
-use polypath_net::realtime::Clock;
 use polypath_net::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
 use polypath_sim::run::{Plan, RunError, bond_config};
 use polypath_sim::scenario::Transport;

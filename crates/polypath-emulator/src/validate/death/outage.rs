@@ -1,8 +1,8 @@
 //! An outage, and what a transfer made of it.
 
 use crate::kernel::Timeline;
-use polypath_core::metrics::interruption;
 use polypath_link::Rate;
+use polypath_model::metrics::interruption;
 use polypath_sim::Direction;
 use polypath_sim::run::Plan;
 use polypath_units::{Bandwidth, Timestamp};

@@ -2,7 +2,7 @@
 
 use super::contestant::World;
 use super::outage::Outcome;
-use polypath_core::metrics::quantile;
+use polypath_model::metrics::quantile;
 use serde::Serialize;
 
 /// What came out of all runs of a contestant.

@@ -5,7 +5,7 @@
 //! follows. So there are three measures, each a mean absolute difference as a share of the first
 //! window's mean; none hides what another shows.
 
-use polypath_core::metrics::mean;
+use polypath_model::metrics::mean;
 use serde::Serialize;
 
 /// How far windows may be apart.

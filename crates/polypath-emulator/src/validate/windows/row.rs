@@ -2,7 +2,7 @@
 
 use super::difference::{BOUND, Difference, Sawtooth};
 use super::track::Track;
-use polypath_core::metrics::quantile;
+use polypath_model::metrics::quantile;
 use serde::Serialize;
 use std::time::Duration;
 

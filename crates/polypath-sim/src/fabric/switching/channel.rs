@@ -1,6 +1,6 @@
 //! What switches, their controller and their neighbours tell each other beside the network.
 
-use polypath_core::feedback::{Decision, Message, PortAddress, PortCounters, SwitchId};
+use polypath_brf::{Decision, Message, PortAddress, PortCounters, SwitchId};
 use polypath_units::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -7,9 +7,7 @@ use super::{RoutingFeedback, SwitchError, Switching, address};
 use crate::fabric::store::Look;
 use crate::fabric::{END, Fabric, RouteId, Ticket};
 use crate::topology::{LinkId, NodeId, Topology};
-use polypath_core::feedback::{
-    PortAddress, PortCounters, PortId, Switch, SwitchId, TcpFlags, Verdict,
-};
+use polypath_brf::{PortAddress, PortCounters, PortId, Switch, SwitchId, TcpFlags, Verdict};
 use polypath_units::Timestamp;
 
 impl Fabric {

@@ -7,7 +7,7 @@
 use crate::fabric::store::{Header, Look, Protocol};
 use crate::tcp::Flags;
 use crate::topology::{LinkId, NodeId};
-use polypath_core::feedback::{Class, Code, FlowKey, Packet, PortId, TcpFlags};
+use polypath_brf::{Class, Code, FlowKey, Packet, PortId, TcpFlags};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Where servers wait.

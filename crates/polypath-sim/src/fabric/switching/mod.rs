@@ -1,5 +1,5 @@
 //! Switches in the network that tell senders their rate, and their controller: the hosts of
-//! [`polypath_core::feedback`].
+//! [`polypath_brf`].
 //!
 //! A packet that enters a link is shown to the switch at the link's beginning, if there is one: see
 //! [`hook`]. Switches, controller and neighbours talk over a [`channel`] beside the network.
@@ -12,7 +12,7 @@ mod port;
 use crate::engine::SourceId;
 use crate::topology::{LinkId, NodeId, Topology};
 use channel::{Channel, Order};
-use polypath_core::feedback::{
+use polypath_brf::{
     Controller, DetectionParameters, PortAddress, PortId, Switch, SwitchId, SwitchParameters,
 };
 use polypath_units::Timestamp;

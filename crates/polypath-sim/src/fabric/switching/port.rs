@@ -2,7 +2,7 @@
 
 use super::SwitchError;
 use crate::topology::{Edge, Topology};
-use polypath_core::feedback::{Class, PortCounters, Shares, Transmitted};
+use polypath_brf::{Class, PortCounters, Shares, Transmitted};
 use polypath_link::{
     HtbClass, HtbConfig, HtbContent, LeafQueue, Link, LinkConfig, Packet, QueueConfig, Rate,
 };

@@ -114,7 +114,7 @@ mod tests {
     use crate::fabric::EndpointId;
     use crate::tcp::{Dss, Feedback, Mapping, MptcpOption, SackBlocks, SynOptions, Timestamps};
     use core::num::NonZeroU16;
-    use polypath_core::feedback::Code;
+    use polypath_brf::Code;
     use polypath_units::Timestamp;
     use proptest::prelude::*;
 

@@ -5,11 +5,14 @@ use crate::scenario::ScenarioError;
 use crate::scenario::table::{Table, Value, read_literal};
 
 /// A type that can stand as a value in a scenario file.
-pub(crate) trait Readable: Sized {
+pub trait Readable: Sized {
     /// What such a value looks like.
     fn shape() -> Shape;
 
     /// Reads one.
+    ///
+    /// # Errors
+    /// When the value is not one, with its place and what is allowed.
     fn read(value: &Value<'_>) -> Result<Self, ScenarioError>;
 
     /// Whether it is neither below nor above these; types without an order have no range.
@@ -20,10 +23,13 @@ pub(crate) trait Readable: Sized {
 
 /// What is declared of a key besides its type.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule {
-    pub(crate) name: &'static str,
-    pub(crate) default: Option<&'static str>,
-    pub(crate) range: Option<(&'static str, &'static str)>,
+pub struct Rule {
+    /// The key.
+    pub name: &'static str,
+    /// The value where the table does not have it, as TOML.
+    pub default: Option<&'static str>,
+    /// The lowest and the highest value, as TOML.
+    pub range: Option<(&'static str, &'static str)>,
 }
 
 impl Rule {
@@ -39,7 +45,7 @@ impl Rule {
     }
 
     /// The key as the schema has it. Reads default and limits, so that a wrong declaration shows.
-    pub(crate) fn key<F: Field>(&self, group: &'static str, purpose: String, shape: Shape) -> Key {
+    pub fn key<F: Field>(&self, group: &'static str, purpose: String, shape: Shape) -> Key {
         let Self { name, default, range } = *self;
         default.into_iter().for_each(F::check_literal);
         range
@@ -58,7 +64,7 @@ impl Rule {
 }
 
 /// A field of a declared table: a [`Readable`], or an optional one.
-pub(crate) trait Field: Sized {
+pub trait Field: Sized {
     /// Whether a table without default must have it.
     const REQUIRED: bool;
 
@@ -110,14 +116,15 @@ impl<T: Readable> Field for Option<T> {
 
 /// The keys that a table may have.
 #[derive(Default)]
-pub(crate) struct Allowed {
-    pub(crate) names: Vec<&'static str>,
+pub struct Allowed {
+    /// The keys.
+    pub names: Vec<&'static str>,
     /// The tag that decided it, such as ` with kind = "bulk"`.
-    pub(crate) because: String,
+    pub because: String,
 }
 
 /// A group of keys: all of a table's, or some of them.
-pub(crate) trait Keys: Sized {
+pub trait Keys: Sized {
     /// Adds the keys to what the schema says of a table.
     fn declare(declaration: &mut Declaration);
 
@@ -154,15 +161,17 @@ impl<T: Keys> Readable for T {
 }
 
 /// A variant of a tagged enum `T`.
-pub(crate) struct Row<T> {
+pub struct Row<T> {
     /// The value of the tag that chooses it.
-    pub(crate) name: &'static str,
-    pub(crate) allow: fn(&mut Allowed, &Table<'_>) -> Result<(), ScenarioError>,
-    pub(crate) take: fn(&Table<'_>) -> Result<T, ScenarioError>,
+    pub name: &'static str,
+    /// Adds the names of its keys.
+    pub allow: fn(&mut Allowed, &Table<'_>) -> Result<(), ScenarioError>,
+    /// Takes its values.
+    pub take: fn(&Table<'_>) -> Result<T, ScenarioError>,
 }
 
 /// The variant that a table chooses with the key `tag`.
-pub(crate) fn row<T>(
+pub fn row<T>(
     rows: &'static [Row<T>],
     tag: &'static str,
     default: Option<&'static str>,

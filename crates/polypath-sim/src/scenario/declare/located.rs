@@ -23,7 +23,8 @@ impl<T: PartialEq> PartialEq for Located<T> {
 impl<T: Eq> Eq for Located<T> {}
 
 impl<T> Located<T> {
-    pub(crate) fn new(value: T, site: Site) -> Self {
+    /// `value`, which stands at `site`.
+    pub fn new(value: T, site: Site) -> Self {
         Self { value, site }
     }
 
@@ -33,17 +34,17 @@ impl<T> Located<T> {
     }
 
     /// The key that it is the value of.
-    pub(crate) fn key(&self) -> &str {
+    pub fn key(&self) -> &str {
         self.site.key()
     }
 
     /// The error that this value is not right.
-    pub(crate) fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
         self.site.wrong(problem)
     }
 
     /// The error that this table lacks a key.
-    pub(crate) fn missing(&self, keys: &str) -> ScenarioError {
+    pub fn missing(&self, keys: &str) -> ScenarioError {
         self.site.missing(keys)
     }
 }

@@ -16,6 +16,8 @@
 ///     ..more: MoreKeys;     // keys of the same table that are declared elsewhere
 /// }
 /// ```
+#[macro_export]
+#[doc(hidden)]
 macro_rules! keys {
     ($(#[doc = $about:literal])+ $(#[derive($($derived:ident),*)])? $visibility:vis struct $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty
@@ -93,6 +95,8 @@ macro_rules! keys {
 /// Declares groups of keys of which a table has one, as an enum: the value of a key tells which.
 ///
 /// `by "kind"` names that key, `by "kind" = "bulk"` also the value where the key is missing.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! tagged {
     ($(#[doc = $about:literal])+ $(#[derive($($derived:ident),*)])?
      $visibility:vis enum $name:ident by $tag:literal $(= $default:literal)? {
@@ -169,6 +173,8 @@ macro_rules! tagged {
 }
 
 /// Declares names of which a value is one, as an enum.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! choices {
     ($(#[doc = $about:literal])+ $visibility:vis enum $name:ident {
         $($(#[doc = $doc:literal])+ $variant:ident = $value:literal,)+
@@ -220,4 +226,4 @@ macro_rules! choices {
     };
 }
 
-pub(crate) use {choices, keys, tagged};
+pub use crate::{choices, keys, tagged};

@@ -11,8 +11,8 @@ mod shape;
 mod values;
 
 pub(in crate::scenario) use keys::Refine;
-pub(crate) use keys::{Allowed, Field, Keys, Readable, Row, Rule, row};
+pub use keys::{Allowed, Field, Keys, Readable, Row, Rule, row};
 pub use located::Located;
-pub(crate) use macros::{choices, keys, tagged};
-pub(crate) use shape::{Choice, Declaration, Key, Shape, Tag, TextForm, Variant, sentences};
-pub(crate) use values::Probability;
+pub use macros::{choices, keys, tagged};
+pub use shape::{Choice, Declaration, Key, Shape, Tag, TextForm, Variant, sentences};
+pub use values::Probability;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// What a value may be.
 #[derive(Clone, Debug)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// True or false.
     Boolean,
     /// A whole number from 0 to this.
@@ -27,71 +27,79 @@ pub(crate) enum Shape {
 
 /// A form of text.
 #[derive(Debug)]
-pub(crate) struct TextForm {
+pub struct TextForm {
     /// The form in a word.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What the form is, for people.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// A regular expression for it, of the kind that JSON schema has.
-    pub(crate) pattern: &'static str,
+    pub pattern: &'static str,
 }
 
 /// A name that may be given, and what it stands for.
 #[derive(Clone, Debug)]
-pub(crate) struct Choice {
-    pub(crate) name: &'static str,
-    pub(crate) purpose: String,
+pub struct Choice {
+    /// The name.
+    pub name: &'static str,
+    /// What it stands for, in sentences.
+    pub purpose: String,
 }
 
 /// The keys of a table.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Declaration {
+pub struct Declaration {
     /// The name of the type that declares it.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What the table is for.
-    pub(crate) purpose: String,
+    pub purpose: String,
     /// The keys, in order.
-    pub(crate) keys: Vec<Key>,
+    pub keys: Vec<Key>,
     /// A key on whose value further keys depend.
-    pub(crate) tag: Option<Tag>,
+    pub tag: Option<Tag>,
 }
 
 /// A key.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
     /// The group of keys that declares it, which several tables may have.
-    pub(crate) group: &'static str,
+    pub group: &'static str,
     /// What it means, in sentences.
-    pub(crate) purpose: String,
-    pub(crate) shape: Shape,
+    pub purpose: String,
+    /// What its value looks like.
+    pub shape: Shape,
     /// Whether the table must have it.
-    pub(crate) required: bool,
+    pub required: bool,
     /// Its value where the table does not have it, as TOML.
-    pub(crate) default: Option<Cow<'static, str>>,
+    pub default: Option<Cow<'static, str>>,
     /// The lowest and the highest value, as TOML.
-    pub(crate) range: Option<(Cow<'static, str>, Cow<'static, str>)>,
+    pub range: Option<(Cow<'static, str>, Cow<'static, str>)>,
 }
 
 /// A key whose value tells which further keys a table may have.
 #[derive(Clone, Debug)]
-pub(crate) struct Tag {
-    pub(crate) key: &'static str,
+pub struct Tag {
+    /// The key.
+    pub key: &'static str,
     /// What it means.
-    pub(crate) purpose: String,
+    pub purpose: String,
     /// The value where there is none.
-    pub(crate) default: Option<&'static str>,
-    pub(crate) variants: Vec<Variant>,
+    pub default: Option<&'static str>,
+    /// Its values, and what comes with each.
+    pub variants: Vec<Variant>,
 }
 
 /// A value of a [`Tag`] and the keys that come with it.
 #[derive(Clone, Debug)]
-pub(crate) struct Variant {
-    pub(crate) name: &'static str,
-    pub(crate) declaration: Declaration,
+pub struct Variant {
+    /// The value of the tag.
+    pub name: &'static str,
+    /// The keys that come with it.
+    pub declaration: Declaration,
 }
 
 /// The sentences of a documentation comment, from its lines.
-pub(crate) fn sentences(lines: &[&str]) -> String {
+pub fn sentences(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
 }

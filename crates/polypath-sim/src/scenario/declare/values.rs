@@ -99,7 +99,7 @@ impl Readable for f64 {
 
 /// A probability from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Probability(pub(crate) f64);
+pub struct Probability(pub(crate) f64);
 
 impl Readable for Probability {
     fn shape() -> Shape {

@@ -7,8 +7,8 @@ use crate::tcp::feedback::Feedback;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::{FEEDBACK, Flags, HEADERS, Segment, SynOptions, Timestamps};
 use crate::tcp::sender::{Negotiated, Sender};
+use polypath_brf::Code;
 use polypath_core::congestion::Congestion;
-use polypath_core::feedback::Code;
 use polypath_units::{Bandwidth, Timestamp};
 
 /// Bytes of the timestamps option in every segment.

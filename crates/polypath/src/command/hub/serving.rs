@@ -14,11 +14,11 @@ use polypath_net::interfaces;
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::key::generate;
-use super::super::service::{Stop, catch};
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role};
 use crate::output;
+use crate::service::{Stop, catch};
 
 /// Serves edges until a signal ends it. SIGHUP reads the list of allowed keys again, and does not
 /// end it, not even as that of a terminal that was closed.

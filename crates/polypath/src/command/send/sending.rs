@@ -12,10 +12,10 @@ use tokio::fs::File;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::super::edge::Paths;
-use super::super::service::Stop;
 use super::SendOptions;
 use super::watch::Watch;
 use crate::progress::Progress;
+use crate::service::Stop;
 
 /// How often the progress is shown.
 const TICK: Duration = Duration::from_millis(200);

@@ -1,0 +1,137 @@
+//! `polypath reproduce`: the claims of papers, and what becomes of them.
+
+mod text;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::experiment::{self, Effort, Observation, Study, StudyReport, Trial};
+use crate::store::Label;
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use super::runs::{self, Finished, Work};
+use crate::report::reproduction;
+use polypath::output;
+use polypath::service::INTERRUPTED;
+
+/// Repeat the experiments of papers and judge their claims
+///
+/// Runs each experiment in the simulator over several seeds, and prints for each claim of the paper
+/// what came out and whether that reproduces it.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ReproduceOptions {
+    /// Only these experiments, such as R2-1 [default: all]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Fewer seeds and points, shorter runs, and no assumption varied
+    #[arg(long)]
+    quick: bool,
+    /// How many runs at once [default: one for each core]
+    #[arg(long, value_name = "J")]
+    jobs: Option<NonZeroUsize>,
+    /// Write plots and a page into this folder, keep the results of runs there, and do not repeat
+    /// those that are there
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Results<'a> {
+    quick: bool,
+    experiments: &'a [StudyReport],
+}
+
+/// Runs the experiments and prints what becomes of the claims.
+///
+/// # Errors
+/// When an experiment is not known, a run fails, or something cannot be read or written.
+pub fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
+    let studies: Vec<Study> = experiment::select(&options.ids)?
+        .into_iter()
+        .map(|experiment| Study::new(experiment, options.effort()))
+        .collect::<Result<_, _>>()?;
+    let reports = match all(&studies, options)? {
+        Reports::All(reports) => reports,
+        Reports::Interrupted { done, of } => {
+            output::tell(&runs::interrupted(options.out.as_deref(), done, of));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    };
+    if let Some(folder) = &options.out {
+        write(folder, &reports, options.title())?;
+    }
+    output::print(&match options.json {
+        true => {
+            let results = Results { quick: options.quick, experiments: &reports };
+            serde_json::to_string_pretty(&results)? + "\n"
+        }
+        false => text::render(&reports, options.title()),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How the experiments ended.
+enum Reports {
+    All(Vec<StudyReport>),
+    Interrupted { done: usize, of: usize },
+}
+
+/// The runs of all experiments at once, so that no core waits at the end of each.
+fn all(studies: &[Study], options: &ReproduceOptions) -> anyhow::Result<Reports> {
+    let trials = studies.iter().map(Study::trials).collect::<Result<Vec<_>, _>>()?;
+    let counts: Vec<usize> = trials.iter().map(Vec::len).collect();
+    let trials = trials.into_iter().flatten().collect();
+    let finished = runs::run(trials, options.out.as_deref(), runs::at_once(options.jobs))?;
+    let mut results: &[(Trial<'_>, Observation)] = match &finished {
+        Finished::All(results) => results,
+        Finished::Interrupted { done, of } => {
+            return Ok(Reports::Interrupted { done: *done, of: *of });
+        }
+    };
+    let report = |(study, count): (&Study, usize)| {
+        let (own, others) = results.split_at(count);
+        results = others;
+        study.report(own)
+    };
+    Ok(Reports::All(studies.iter().zip(counts).map(report).collect()))
+}
+
+/// Writes the page, and each plot for itself.
+fn write(folder: &Path, reports: &[StudyReport], title: &str) -> anyhow::Result<()> {
+    let page = ("index.html".to_owned(), reproduction::page(reports, title));
+    for (name, text) in reproduction::plots(reports).chain([page]) {
+        let file = folder.join(name);
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+impl Work for Trial<'_> {
+    type Measured = Observation;
+
+    fn label(&self) -> Label {
+        Trial::label(self)
+    }
+
+    fn run(&self) -> anyhow::Result<Observation> {
+        Ok(Trial::run(self)?)
+    }
+}
+
+impl ReproduceOptions {
+    const fn effort(&self) -> Effort {
+        if self.quick { Effort::Quick } else { Effort::Full }
+    }
+
+    const fn title(&self) -> &'static str {
+        if self.quick { "Quick reproduction" } else { "Reproduction" }
+    }
+}

@@ -1,0 +1,123 @@
+//! How a trial comes to what it observes.
+
+use super::observation::Observation;
+use core::fmt;
+use polypath_model::ModelError;
+use polypath_sim::run::{Keep, Outcome, Plan, RunError};
+use polypath_sim::scenario::declare::{Keys, Located};
+use polypath_sim::scenario::read_overridden;
+use polypath_sim::scenario::{Scenario, ScenarioError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a trial comes to what it observes.
+#[derive(Clone, Copy, Debug)]
+pub enum Method {
+    /// The experiment's file is a scenario: it is run, and this is taken from the run.
+    Simulation(fn(&Scenario, &Outcome) -> Observation),
+    /// The file has parameters, which this reads: they are evaluated.
+    Evaluation(fn(&Input<'_>) -> Result<Arc<dyn Evaluate>, ScenarioError>),
+}
+
+/// Parameters that can be evaluated: those of a model, or of scenarios that are made of them. Their
+/// `Debug` form tells all of them, so that equal parameters have equal forms and others have not.
+pub trait Evaluate: fmt::Debug + Send + Sync {
+    /// What comes out, for a seed.
+    ///
+    /// # Errors
+    /// When a model or a run refuses the parameters.
+    fn evaluate(&self, seed: u32) -> Result<Observation, TrialFailure>;
+}
+
+/// A file of an experiment, and what a trial has otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    pub(super) file: &'a Path,
+    pub(super) text: &'a str,
+    pub(super) settings: &'a [String],
+}
+
+/// Why a trial has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialFailure {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A model refuses its parameters.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl From<ScenarioError> for TrialFailure {
+    fn from(error: ScenarioError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl Input<'_> {
+    /// The parameters as this trial has them.
+    pub(super) fn parameters<P: Keys + Evaluate + 'static>(
+        &self,
+    ) -> Result<Arc<dyn Evaluate>, ScenarioError> {
+        let parameters: Located<P> =
+            read_overridden(self.text, self.settings, self.file, "parameters")?;
+        Ok(Arc::new(parameters.value))
+    }
+
+    fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
+        Scenario::parse_with(self.text, self.settings, self.file, no_trace)
+    }
+}
+
+/// What a trial does, ready to be done.
+#[derive(Clone, Debug)]
+pub(super) enum Prepared {
+    Run(Box<Plan>, fn(&Scenario, &Outcome) -> Observation),
+    Evaluation(Arc<dyn Evaluate>),
+}
+
+impl Method {
+    /// # Errors
+    /// When the scenario cannot be run, or the parameters cannot be read.
+    pub(super) fn prepare(self, input: &Input<'_>) -> Result<Prepared, TrialFailure> {
+        Ok(match self {
+            Self::Simulation(observe) => {
+                Prepared::Run(Box::new(Plan::new(input.scenario()?)?), observe)
+            }
+            Self::Evaluation(read) => Prepared::Evaluation(read(input)?),
+        })
+    }
+}
+
+impl Prepared {
+    /// Whether it does the same as another one.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            // Equal scenarios may have been written otherwise, which `Debug` tells.
+            (Self::Run(a, _), Self::Run(b, _)) => a.scenario() == b.scenario(),
+            _ => self.fingerprint() == other.fingerprint(),
+        }
+    }
+
+    /// All that the result depends on but the seed.
+    pub(super) fn fingerprint(&self) -> String {
+        match self {
+            Self::Run(plan, _) => format!("{:?}", plan.scenario()),
+            Self::Evaluation(parameters) => format!("{parameters:?}"),
+        }
+    }
+
+    /// # Errors
+    /// When the run or the evaluation fails.
+    pub(super) fn observe(&self, seed: u32) -> Result<Observation, TrialFailure> {
+        match self {
+            Self::Run(plan, observe) => {
+                let outcome = plan.run(seed.into(), Keep::default(), &mut |_| {})?;
+                Ok(observe(plan.scenario(), &outcome))
+            }
+            Self::Evaluation(parameters) => parameters.evaluate(seed),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The rows of tables of claims.
+
+use crate::compare::Interval;
+use crate::experiment::{CellReport, ClaimReport, StudyReport};
+
+/// What the columns mean.
+pub(crate) const MEANING: &str = "ours: the median over the seeds (5 % to 95 % quantile). stands: \
+     the share of sensitivity runs, one assumption varied in each, with the same verdict.";
+
+/// What stands above the columns of claims.
+const HEADINGS: [&str; 7] = ["claim", "quantity", "paper", "required", "ours", "verdict", "stands"];
+
+/// The table of claims with its headings.
+pub(crate) fn claims(reports: &[StudyReport]) -> Vec<[String; 7]> {
+    let rows = reports.iter().flat_map(|report| &report.claims).map(claim);
+    std::iter::once(HEADINGS.map(str::to_owned)).chain(rows).collect()
+}
+
+fn claim(claim: &ClaimReport) -> [String; 7] {
+    let stands = claim.sensitivity.as_ref().map_or_else(String::new, |sensitivity| {
+        format!("{} of {}", sensitivity.same, sensitivity.points)
+    });
+    [
+        claim.id.clone(),
+        claim.quantity.clone(),
+        claim.paper.clone(),
+        with_unit(claim, &claim.bounds),
+        ours(claim),
+        claim.judgement.verdict.to_string(),
+        stands,
+    ]
+}
+
+/// The value of a claim, with its unit.
+pub(super) fn ours(claim: &ClaimReport) -> String {
+    let value = claim.judgement.value;
+    value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
+}
+
+fn with_unit(claim: &ClaimReport, value: &str) -> String {
+    format!("{value} {}", claim.unit).trim_end().to_owned()
+}
+
+/// The table of what each variant reached, one value of all.
+pub(super) fn cells(cells: &[CellReport], value: &str) -> Vec<[String; 3]> {
+    let headings = ["variant", "at", value].map(|heading| heading.replace('_', " "));
+    let row = |cell: &CellReport| {
+        let at: Vec<_> = cell.at.iter().map(|(axis, at)| format!("{axis} {at}")).collect();
+        let reached = cell.values.get(value).map(interval)?;
+        let beyond = if cell.beyond { " *" } else { "" };
+        Some([format!("{}{beyond}", cell.variant), at.join(", ").replace('_', " "), reached])
+    };
+    std::iter::once(headings).chain(cells.iter().filter_map(row)).collect()
+}
+
+/// `1.34 (1.30 to 1.40)`, or the value alone where all seeds agree.
+pub(super) fn interval(value: &Interval) -> String {
+    let Interval { median, low, high } = *value;
+    let [median, low, high] = [median, low, high].map(number);
+    match median == low && median == high {
+        true => median,
+        false => format!("{median} ({low} to {high})"),
+    }
+}
+
+/// With three digits or so.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

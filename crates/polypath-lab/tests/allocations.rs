@@ -1,0 +1,93 @@
+//! Memory: what a connection takes, and that a packet takes nothing.
+//!
+//! The allocator counts, so that a figure is of the simulator and not of the machine. It counts the
+//! whole process: one test at a time.
+
+use polypath_lab::bench::{CASES, Case, Run};
+use polypath_units::Timestamp;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all is left to the system's allocator, with the layouts that came; only counters change.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        PEAK.fetch_max(LIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: the caller keeps what `alloc` asks of it.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps what `dealloc` asks of it.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Allocations while `work` is done.
+fn allocations(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Relaxed);
+    work();
+    ALLOCATIONS.load(Relaxed) - before
+}
+
+/// Bytes for each connection, at most, until `seconds` are over.
+fn bytes_of_each(case: &Case, seconds: f64) -> (usize, Run) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let mut run = case.build().expect("the case is sound");
+    run.simulator.run_until(Timestamp::from_secs_f64(seconds));
+    ((PEAK.load(Relaxed) - before) / case.flows as usize, run)
+}
+
+/// Of hundreds of thousands of packets, sent after queues and windows have had the time to become as
+/// large as they get; a buffer that still doubles is allowed for.
+#[test]
+fn a_packet_allocates_nothing() {
+    let _alone = ONE_AT_A_TIME.lock();
+    for (name, from, to) in [("a", 30.0, 60.0), ("b", 20.0, 30.0), ("d", 30.0, 60.0)] {
+        let case = CASES.iter().find(|case| case.name == name).expect("there is such a case");
+        let mut run = case.build().expect("the case is sound");
+        run.simulator.run_until(Timestamp::from_secs_f64(from));
+        let before = run.delivered().segments;
+        let count = allocations(|| run.simulator.run_until(Timestamp::from_secs_f64(to)));
+        let segments = run.delivered().segments - before;
+        assert!(segments > 200_000, "{name}: {segments} segments");
+        assert!(count <= 5, "{name}: {count} allocations for {segments} segments");
+    }
+}
+
+/// 1,000 connections stay below 200 MB, which leaves 200 kB to each: hosts, links, and the overshoot
+/// of slow start, when most packets are on their way, included.
+#[test]
+fn a_connection_is_small() {
+    let _alone = ONE_AT_A_TIME.lock();
+    for case in [Case::scaled(1), Case::scaled(1_000), Case::scaled_with_hosts(1_000)] {
+        let (bytes, _) = bytes_of_each(&case, 3.0);
+        assert!(bytes < 100_000, "{} connections: {bytes} bytes each", case.flows);
+    }
+}
+
+/// Over the second in which they start, and a few round trips. The last come when the slow start
+/// of the others fills the queue; who loses the SYN tries again a second later, which is not waited
+/// for.
+#[test]
+fn ten_thousand_connections_run() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let (bytes, run) = bytes_of_each(&Case::scaled(10_000), 1.2);
+    let running = run.delivered_by_each().filter(|delivered| delivered.bytes > 0).count();
+    assert!(running > 8_000, "{running} connections");
+    assert!(bytes < 100_000, "{bytes} bytes each");
+}

@@ -1,0 +1,10 @@
+//! What the models of `polypath_model` are worth: their predictions beside what the simulator
+//! measures (docs/models.md).
+
+mod advice;
+#[path = "../../../polypath-sim/tests/common/mod.rs"]
+mod common;
+mod multipath;
+mod sets;
+mod striping;
+mod tunnel;

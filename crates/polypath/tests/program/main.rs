@@ -1,0 +1,21 @@
+//! The real binary as hub, edge and sender, over loopback, with curl and iperf3 as the
+//! applications, and its command line.
+
+mod allowed;
+mod backup;
+mod command_line;
+mod emulated;
+mod external;
+mod failover;
+mod http;
+mod iperf;
+mod name_server;
+mod process;
+mod stopping;
+mod transfers;
+mod world;
+
+/// The program that is tested.
+fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_polypath")
+}

@@ -1,0 +1,39 @@
+//! A name server that never answers, and commands that have no other.
+
+use std::net::UdpSocket;
+use std::process::Command;
+
+use crate::process::Process;
+use crate::world::World;
+
+/// Of these tests' own.
+const NAME_SERVER: &str = "127.77.0.53";
+
+/// The file of settings by which the name server is the only one; it is given up after 20 s.
+pub(crate) fn settings(world: &World) -> String {
+    let settings = format!("nameserver {NAME_SERVER}\noptions timeout:10 attempts:2\n");
+    world.file("resolv.conf", settings.as_bytes())
+}
+
+/// A command in a mount namespace of its own, where the only name server is the one of the file.
+pub(crate) fn with_name_server(file: &str, args: &[&str]) -> Process {
+    let mut command = Command::new("unshare");
+    let script = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"";
+    command.args(["--mount", "sh", "-c", script, file]).arg(crate::program());
+    command.args(args).env_remove("RUST_LOG");
+    Process::spawn(command)
+}
+
+/// A name server that does not answer, for a test, unless none can be had here: that is told then.
+#[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
+pub(crate) fn silent_server(test: &str) -> Option<UdpSocket> {
+    let unshared = Command::new("unshare").args(["--mount", "true"]).status();
+    let socket = UdpSocket::bind((NAME_SERVER, 53));
+    match (unshared, socket) {
+        (Ok(unshared), Ok(socket)) if unshared.success() => Some(socket),
+        _ => {
+            println!("skipped: {test}: no permission to unshare, or for port 53");
+            None
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Programs that a test runs.
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A command that was told to end does so within this time.
+const PROMPT: Duration = Duration::from_secs(5);
+
+pub(crate) fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).expect("output is text")
+}
+
+pub(crate) fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).expect("errors are text")
+}
+
+/// Runs the program that is tested with a home directory of its own, and no other variable.
+pub(crate) fn run_at_home(home: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(crate::program());
+    command.args(args).env_clear().env("HOME", home);
+    command.output().expect("the binary was built for this test")
+}
+
+/// A process that runs until it is told to stop.
+pub(crate) struct Process {
+    child: RefCell<Child>,
+    out: RefCell<BufReader<ChildStdout>>,
+}
+
+impl Process {
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the program can be run");
+        let out = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        Self { child: RefCell::new(child), out: RefCell::new(out) }
+    }
+
+    /// The next line of output, waited for.
+    pub(crate) fn line(&self) -> String {
+        let mut line = String::new();
+        let read = self.out.borrow_mut().read_line(&mut line).unwrap();
+        assert!(read > 0, "the process ended: {:?}", self.child.borrow_mut().wait());
+        line.trim_end().to_owned()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&self) -> ExitStatus {
+        self.child.borrow_mut().wait().unwrap()
+    }
+
+    /// Asks it to end, as `kill` and service managers do, and waits for that.
+    pub(crate) fn stop(&self) -> ExitStatus {
+        self.signal("TERM");
+        self.wait()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.borrow().id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let child = self.child.get_mut();
+        // It may have ended already.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// The exit code of a command that was just told to end.
+#[expect(clippy::disallowed_methods, reason = "what is measured is how long a process takes")]
+pub(crate) fn end_at_once(process: &Process) -> Option<i32> {
+    let start = Instant::now();
+    let status = process.wait();
+    assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+    status.code()
+}

@@ -1,0 +1,173 @@
+//! Processes and files of one test.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::process::{Command, ExitStatus, Output};
+
+pub(crate) use crate::process::{Process, stderr, stdout};
+
+/// Runs curl, which reads no configuration and gives up after two minutes.
+pub(crate) fn curl(args: &[&[&str]]) -> Output {
+    let mut command = Command::new("curl");
+    command.args(["-q", "-sS", "--max-time", "120"]).args(args.concat());
+    command.output().expect("curl is installed")
+}
+
+/// A hub or edge that is ready.
+pub(crate) struct Node {
+    process: Process,
+    lines: Vec<String>,
+    control: String,
+}
+
+impl Node {
+    pub(crate) fn control(&self) -> &str {
+        &self.control
+    }
+
+    pub(crate) fn join_string(&self) -> &str {
+        &self.lines[0]
+    }
+
+    /// What follows `surface` in the lines that the edge printed.
+    pub(crate) fn address_of(&self, surface: &str) -> String {
+        let mut found = self.lines.iter().filter_map(|line| line.split_once(' '));
+        found.find(|(name, _)| *name == surface).expect(surface).1.to_owned()
+    }
+
+    /// Where the one forwarded TCP port is.
+    pub(crate) fn forwarded(&self) -> String {
+        let line = self.address_of("forward");
+        let address = line.strip_prefix("tcp:").and_then(|line| line.split_once('='));
+        address.expect(&line).0.to_owned()
+    }
+
+    pub(crate) fn stop(&self) -> ExitStatus {
+        self.process.stop()
+    }
+
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(&self) -> ExitStatus {
+        self.process.wait()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
+    /// What it has logged so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.control.replace(".sock", ".log")).unwrap()
+    }
+}
+
+/// Two paths that differ in their ports alone.
+const TWO_PATHS: [&str; 2] = ["a=127.0.0.1", "b=127.0.0.1"];
+
+/// A folder with the keys of a hub and an edge that it allows.
+pub(crate) struct World {
+    home: tempfile::TempDir,
+    edge_key: String,
+    nodes: Cell<u32>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut world = Self { home, edge_key: String::new(), nodes: Cell::new(0) };
+        let (file, public) = world.new_key("edge.key");
+        world.edge_key = file;
+        world.new_key("hub.key");
+        world.file("allow", public.as_bytes());
+        world
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.home.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn edge_key(&self) -> &str {
+        &self.edge_key
+    }
+
+    /// Makes a key: its file and its public half.
+    pub(crate) fn new_key(&self, name: &str) -> (String, String) {
+        let file = self.path(name);
+        let made = self.run(&["key", "--out", &file]);
+        assert!(made.status.success(), "{}", stderr(&made));
+        (file, stdout(&made).trim().to_owned())
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        // Who started the tests may ignore SIGHUP (nohup), and all that they start with them.
+        let mut command = Command::new("/usr/bin/env");
+        command.arg("--default-signal=HUP").arg(crate::program());
+        command.args(args).env_clear().env("HOME", self.home.path());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// A node whose log goes to a file beside its control socket.
+    fn node(&self, args: &[&str]) -> Node {
+        let number = self.nodes.replace(self.nodes.get() + 1);
+        let control = self.path(&format!("{number}.sock"));
+        let log = File::create(self.path(&format!("{number}.log"))).unwrap();
+        let mut command = self.command(&[args, &["--control", &control]].concat());
+        command.stderr(log);
+        Node { process: Process::spawn(command), lines: Vec::new(), control }
+    }
+
+    /// A hub that has printed its join string.
+    pub(crate) fn hub(&self, more: &[&str]) -> Node {
+        let (key, allow) = (self.path("hub.key"), self.path("allow"));
+        let files = ["hub", "--key", &key, "--allow", &allow];
+        let mut hub = self.node(
+            &[&files, ["--listen", "127.0.0.1:0", "--target", "127.0.0.1:*"].as_slice(), more]
+                .concat(),
+        );
+        hub.lines.push(hub.process.line());
+        hub
+    }
+
+    /// An edge with two paths, one of which has joined.
+    pub(crate) fn edge(&self, hub: &Node, more: &[&str]) -> Node {
+        self.edge_over(hub, &TWO_PATHS, more)
+    }
+
+    /// An edge over these paths, one of which has joined.
+    pub(crate) fn edge_over(&self, hub: &Node, paths: &[&str], more: &[&str]) -> Node {
+        let joining = self.joining(hub, paths);
+        let mut edge = self.node(&[&["edge"], joining.as_slice(), more].concat());
+        while edge.lines.last().is_none_or(|line| line != "joined") {
+            edge.lines.push(edge.process.line());
+        }
+        edge
+    }
+
+    /// What a hub or edge that runs says of itself.
+    pub(crate) fn status(&self, control: &str) -> serde_json::Value {
+        let asked = self.run(&["status", "--json", "--control", control]);
+        assert!(asked.status.success(), "{}", stderr(&asked));
+        serde_json::from_slice(&asked.stdout).unwrap()
+    }
+
+    /// Runs `polypath send` over two paths.
+    pub(crate) fn send(&self, hub: &Node, args: &[&str]) -> Output {
+        self.run(&[&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat())
+    }
+
+    fn joining<'a>(&'a self, hub: &'a Node, paths: &[&'a str]) -> Vec<&'a str> {
+        let known = ["--key", self.edge_key(), "--join", hub.join_string()];
+        known.into_iter().chain(paths.iter().flat_map(|path| ["--path", path])).collect()
+    }
+}
