@@ -2,7 +2,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 SECONDS ?= 60
 
-.PHONY: help demo test lint doc fuzz bench
+.PHONY: help demo test test-all generate lint doc fuzz bench
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -11,10 +11,22 @@ demo:
 	@scripts/ensure build
 	@cargo run --release -p polypath-lab -- demo $(if $(JSON),--json) $(if $(HTML),--html '$(HTML)')
 
-# make test        run all tests
+# make test        run the tests (in CI with the experiments, if files that these depend on have changed)
 test:
 	@scripts/ensure test
 	@scripts/test
+
+# make test-all    run the tests, the experiments among them, and every fuzz target for SECONDS=60
+test-all:
+	@scripts/ensure test fuzz
+	@scripts/test --all
+	@fuzz/run $(SECONDS)
+	@scripts/test --summary
+
+# make generate    write the schema and reference of scenario files and the classes of the Python package anew
+generate:
+	@scripts/ensure build
+	@scripts/generate
 
 # make lint        check formatting and run Clippy
 lint:
@@ -37,7 +49,7 @@ fuzz:
 # make bench       a link's cost of a packet; the simulator's cost of a segment; a bond over loopback against the QUIC library's own stream; the marks in virtual time
 bench:
 	@scripts/ensure build
-	@cargo bench -q -p polypath-link --bench link
+	@cargo bench -q --manifest-path benches/Cargo.toml --bench link
 	@cargo run -q --release -p polypath-lab -- bench sim
-	@cargo bench -q -p polypath-net --bench loopback
+	@cargo bench -q --manifest-path benches/Cargo.toml --bench loopback
 	@cargo run --release -p polypath-sim --example defaults -- marks polypath hystart_pp edpf

@@ -13,5 +13,5 @@ def test_objects_are_those_of_the_schema() -> None:
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    told = "written anew by: python tools/write_objects.py"
+    told = "stale: run `make generate`"
     assert tool.OBJECTS.read_text() == tool.text(), told

@@ -1,4 +1,4 @@
-"""Writes polypath/objects.py from the schema of scenario files: `python tools/write_objects.py`.
+"""Writes polypath/objects.py from the schema of scenario files: `make generate`.
 
 The schema comes from the declarations that the reader of scenarios is made of, so that objects have
 exactly its keys.

@@ -6,7 +6,7 @@
 //! up.
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use common::{HOSTS_V4, Network};

@@ -5,7 +5,7 @@
 //! by its own account, is what the example `wire_accuracy` prints.
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use common::{HOSTS_V4, Network};

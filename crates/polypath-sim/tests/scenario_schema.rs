@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, and the reference made of the same declarations.
 //!
-//! `UPDATE_GOLDEN=1` writes what is shipped anew.
+//! `make generate` writes what is shipped anew.
 
 use polypath_sim::scenario::{Scenario, reference, schema};
 use serde_json::{Value, json};
@@ -11,10 +11,6 @@ fn root(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)
 }
 
-fn update() -> bool {
-    env::var_os("UPDATE_GOLDEN").is_some()
-}
-
 fn as_json(text: &str) -> Value {
     json!(toml::from_str::<toml::Table>(text).expect("TOML"))
 }
@@ -22,11 +18,8 @@ fn as_json(text: &str) -> Value {
 #[test]
 fn the_shipped_schema_is_up_to_date() {
     let file = root("scenarios/polypath.schema.json");
-    if update() {
-        fs::write(&file, serde_json::to_string_pretty(&schema()).unwrap() + "\n").unwrap();
-    }
     let shipped: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(shipped, schema(), "run with UPDATE_GOLDEN=1");
+    assert_eq!(shipped, schema(), "stale: run `make generate`");
 }
 
 #[test]
@@ -58,18 +51,14 @@ fn the_shipped_scenarios_are_valid_and_name_the_schema() {
 }
 
 /// The part of the page that is generated.
-const BEGIN: &str = "<!-- generated: UPDATE_GOLDEN=1 cargo test -p polypath-sim -->\n";
+const BEGIN: &str = "<!-- generated: make generate -->\n";
 
 #[test]
 fn the_reference_is_up_to_date() {
     let file = root("docs/scenario.md");
     let page = fs::read_to_string(&file).unwrap();
-    let (introduction, shipped) = page.split_once(BEGIN).expect("the mark in docs/scenario.md");
-    if update() {
-        fs::write(&file, format!("{introduction}{BEGIN}\n{}", reference())).unwrap();
-        return;
-    }
-    assert_eq!(shipped.trim(), reference().trim(), "run with UPDATE_GOLDEN=1");
+    let (_, shipped) = page.split_once(BEGIN).expect("the mark in docs/scenario.md");
+    assert_eq!(shipped.trim(), reference().trim(), "stale: run `make generate`");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use polypath::output;
 
-/// Check scenario files, and print their JSON schema
+/// Check scenario files, and print their JSON schema and reference
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ScenarioArgs {
     #[command(subcommand)]
@@ -20,6 +20,8 @@ pub struct ScenarioArgs {
 enum Action {
     /// Print the JSON schema of scenario files, for editors and other programs
     Schema,
+    /// Print the reference of scenario files: every key with its meaning, as Markdown
+    Reference,
     /// Read a scenario and say what it describes, or what is wrong with it (exit code 2)
     Check(CheckOptions),
 }
@@ -62,6 +64,10 @@ pub fn run(args: &ScenarioArgs) -> anyhow::Result<ExitCode> {
     match &args.action {
         Action::Schema => {
             output::print(&(serde_json::to_string_pretty(&scenario::schema())? + "\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Reference => {
+            output::print(&scenario::reference())?;
             Ok(ExitCode::SUCCESS)
         }
         Action::Check(options) => check(options),

@@ -85,7 +85,7 @@ pub struct TunnelTransfer {
     /// The congestion control.
     pub control: TunnelControl,
     /// How many segments are looked at one by one; what follows goes on at the rate found. More
-    /// are more accurate and take longer, about 0.04 us each (`cargo bench -p polypath-model --bench model`).
+    /// are more accurate and take longer, about 0.04 us each (`cargo bench --manifest-path benches/Cargo.toml --bench model`).
     pub horizon_segments: u32,
 }
 

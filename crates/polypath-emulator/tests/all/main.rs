@@ -1,0 +1,10 @@
+//! Emulated networks with real programs and the kernel. They need root; without it they are skipped.
+#![cfg(target_os = "linux")]
+
+mod alone;
+mod common;
+mod death;
+mod fidelity;
+mod netns;
+mod windows;
+mod wire;

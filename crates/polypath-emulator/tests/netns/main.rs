@@ -1,6 +1,0 @@
-//! Networks of namespaces, made and removed for real. Needs root; without it the tests are skipped.
-#![cfg(target_os = "linux")]
-
-mod clean;
-mod network;
-mod traffic;

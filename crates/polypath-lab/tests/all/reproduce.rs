@@ -1,0 +1,81 @@
+//! `polypath reproduce` as people run it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The verdicts of a quick run: a line for each claim.
+const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/verdicts.quick.txt");
+
+fn reproduce(arguments: &[&str]) -> Output {
+    let mut command = Command::new(crate::program());
+    command.arg("reproduce").args(arguments).output().unwrap()
+}
+
+/// Standard output of a run that succeeds.
+fn done(arguments: &[&str]) -> String {
+    let Output { status, stdout, stderr } = reproduce(arguments);
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).unwrap()
+}
+
+fn verdicts(json: &str) -> String {
+    let results: Value = serde_json::from_str(json).unwrap();
+    let experiments = results["experiments"].as_array().unwrap();
+    let claims = experiments.iter().flat_map(|experiment| experiment["claims"].as_array().unwrap());
+    let line = |claim: &Value| {
+        let [id, verdict] = ["id", "verdict"].map(|key| claim[key].as_str().unwrap());
+        format!("{id} {}\n", verdict.replace('_', " "))
+    };
+    claims.map(line).collect()
+}
+
+/// A verdict that changes is a change of what the algorithms do: look at why, then write the new
+/// ones with `UPDATE_GOLDEN=1 cargo test -p polypath-lab --test all reproduce`.
+#[test]
+fn quick_verdicts_are_those_that_are_known() {
+    let verdicts = verdicts(&done(&["--quick", "--json"]));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(VERDICTS, &verdicts).unwrap();
+    }
+    assert_eq!(verdicts, fs::read_to_string(VERDICTS).unwrap());
+}
+
+/// One job at a time, two at a time, and from a folder that has half of the results.
+#[test]
+fn results_depend_neither_on_jobs_nor_on_what_is_known() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().to_str().unwrap();
+    let alone = done(&["r3-2", "--quick", "--json", "--jobs=1"]);
+    assert_eq!(done(&["R3-2", "--quick", "--json", "--jobs=2", "--out", out]), alone);
+    let results = place.path().join("results.jsonl");
+    let text = fs::read_to_string(&results).unwrap();
+    let half: String = text.lines().take(7).map(|line| line.to_owned() + "\n").collect();
+    fs::write(&results, &half).unwrap();
+    assert_eq!(done(&["r3-2", "--quick", "--json", "--out", out]), alone);
+    let again = fs::read_to_string(&results).unwrap();
+    assert!(again.starts_with(&half) && again.lines().count() == text.lines().count());
+}
+
+#[test]
+fn the_folder_has_a_page_and_its_plots() {
+    let place = tempfile::tempdir().unwrap();
+    let text = done(&["r3-2", "--quick", "--out", place.path().to_str().unwrap()]);
+    assert!(text.starts_with("Quick reproduction: 3 claims of 1 experiments"), "{text}");
+    let read = |name: &str| fs::read_to_string(Path::join(place.path(), name)).unwrap();
+    let page = read("index.html");
+    assert!(page.contains("<h2>R3-2: Interruption") && page.contains("<svg"), "{page}");
+    let plot = read("r3-2-1.svg");
+    // Five variants, each a line.
+    assert!(plot.starts_with("<svg") && plot.matches("<polyline").count() == 5, "{plot}");
+}
+
+#[test]
+fn an_experiment_that_is_not_there_is_told() {
+    let Output { status, stderr, .. } = reproduce(&["R9-9"]);
+    assert_eq!(status.code(), Some(2));
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(stderr.contains("unknown experiment \"R9-9\"; allowed: R0-1, R0-2"), "{stderr}");
+}

@@ -1,0 +1,260 @@
+//! Real sockets: an edge with two paths over loopback, a hub, and what passes through them.
+
+use crate::common::within;
+use polypath_bond::identity::SecretKey;
+use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_net::driver::BondStream;
+use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_net::exit::{ExitOptions, FileStore, TargetPolicy};
+use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::proxy::{DatagramFlow, FlowOptions, Opener};
+use polypath_net::tunnel::{FileName, FileOffer, Target, send_file};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::time::timeout;
+
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+fn hub(inbox: Option<FileStore>) -> Hub {
+    hub_with(HubPolicy::default(), Duration::MAX, inbox)
+}
+
+fn hub_with(policy: HubPolicy, delivery_timeout: Duration, inbox: Option<FileStore>) -> Hub {
+    let targets = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
+    Hub::start(HubConfig {
+        identity: SecretKey::from_seed([1; 32]),
+        listen: vec![(LOOPBACK, 0).into()],
+        policy,
+        bond: BondConfig::default(),
+        exit: ExitOptions { policy: targets, delivery_timeout, ..ExitOptions::default() },
+        inbox,
+    })
+    .unwrap()
+}
+
+async fn edge(hub: &Hub) -> Edge {
+    edge_with(hub, SecretKey::from_seed([2; 32])).await
+}
+
+async fn edge_with(hub: &Hub, identity: SecretKey) -> Edge {
+    let path = |name: &str| WantedPath {
+        name: name.to_owned(),
+        local: Local::Address(LOOPBACK.into()),
+        remote: None,
+        backup: false,
+    };
+    Edge::start(EdgeConfig {
+        identity,
+        hub: hub.public(),
+        hub_addresses: hub.addresses().to_vec(),
+        bond: BondConfig::default(),
+        paths: EdgePaths::Listed(vec![path("a"), path("b")]),
+        udp_mode: FlowMode::Aggregate,
+    })
+    .await
+    .unwrap()
+}
+
+fn target(address: SocketAddr) -> Target {
+    address.into()
+}
+
+fn content(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_carries_both_directions_and_both_ends() {
+    let hub = hub(None);
+    let edge = edge(&hub).await;
+    let server = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let address = server.local_addr().unwrap();
+    let echo = tokio::spawn(async move {
+        let (mut socket, _) = server.accept().await.unwrap();
+        let mut received = Vec::new();
+        socket.read_to_end(&mut received).await.unwrap();
+        socket.write_all(&received).await.unwrap();
+    });
+    let mut stream = edge.opener().connect(target(address)).await.unwrap();
+    let sent = content(5_000_000);
+    stream.write_all(&sent).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut back = Vec::new();
+    stream.read_to_end(&mut back).await.unwrap();
+    assert!(back == sent, "{} of {} bytes came back", back.len(), sent.len());
+    echo.await.unwrap();
+    let status = edge.driver().status(edge.bond()).unwrap();
+    assert_eq!(status.paths.len(), 2);
+    assert!(status.paths.iter().all(|path| path.counters.bytes_sent > 0), "{status:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_reaches_the_inbox() {
+    let folder = tempfile::tempdir().unwrap();
+    let hub = hub(Some(FileStore::new(folder.path(), 10_000_000)));
+    let edge = edge(&hub).await;
+    let sent = content(3_000_000);
+    let offer = FileOffer { name: FileName::new("x.bin").unwrap(), size: sent.len() as u64 };
+    let mut stream = edge.opener().offer_file(offer).await.unwrap();
+    send_file(&mut stream, &mut &sent[..], sent.len() as u64).await.unwrap();
+    drop(stream);
+    edge.close().await;
+    assert!(std::fs::read(folder.path().join("x.bin")).unwrap() == sent);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn datagrams_go_and_come() {
+    let hub = hub(None);
+    let edge = edge(&hub).await;
+    let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
+    let address = server.local_addr().unwrap();
+    let echo = tokio::spawn(async move {
+        let mut buffer = [0; 2_000];
+        for _ in 0..20 {
+            let (len, from) = server.recv_from(&mut buffer).await.unwrap();
+            server.send_to(&buffer[..len], from).await.unwrap();
+        }
+    });
+    let flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
+    for n in 0..20u8 {
+        flow.send(&target(address), &[n; 900]).await.unwrap();
+        let (from, payload) = flow.recv().await.unwrap();
+        assert_eq!((from, &payload[..]), (target(address), &[n; 900][..]));
+    }
+    echo.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_datagram_too_long_for_the_paths_is_counted_and_the_flow_goes_on() {
+    let hub = hub(None);
+    let edge = edge(&hub).await;
+    let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
+    let address = server.local_addr().unwrap();
+    let flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
+    // Longer than IP carries, and so than any path.
+    flow.send(&target(address), &[0; 65_535]).await.unwrap();
+    assert_eq!(flow.oversized(), 1);
+    flow.send(&target(address), b"short").await.unwrap();
+    let mut buffer = [0; 2_000];
+    let (len, _) = within(server.recv_from(&mut buffer)).await.unwrap();
+    assert_eq!((&buffer[..len], flow.oversized()), (&b"short"[..], 1));
+}
+
+/// A connection whose edge has said all, and whose target has not: the edge's and the target's ends.
+async fn half_open(edge: &Edge) -> (BondStream, TcpStream) {
+    let server = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let address = server.local_addr().unwrap();
+    let mut stream = within(edge.opener().connect(target(address))).await.unwrap();
+    stream.write_all(b"abc").await.unwrap();
+    stream.shutdown().await.unwrap();
+    let (mut silent, _) = within(server.accept()).await.unwrap();
+    let mut received = Vec::new();
+    within(silent.read_to_end(&mut received)).await.unwrap();
+    assert_eq!(received, b"abc");
+    (stream, silent)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_target_does_not_keep_the_bond_of_an_edge_that_has_left() {
+    let hub = hub_with(HubPolicy::default(), Duration::ZERO, None);
+    let edge = edge(&hub).await;
+    let (_stream, mut silent) = half_open(&edge).await;
+    let _flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
+    edge.close().await;
+    let gone = async {
+        while !hub.driver().bonds().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        while silent.write_all(b"x").await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(gone).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bond_that_is_over_does_not_lock_its_edge_out() {
+    let policy = HubPolicy { max_bonds: 1, max_bonds_per_edge: 1, ..HubPolicy::default() };
+    let hub = hub_with(policy, Duration::MAX, None);
+    let first = edge(&hub).await;
+    let _silent = half_open(&first).await;
+    first.close().await;
+    let second = edge(&hub).await;
+    within(second.joined_in_the_end()).await.unwrap();
+    assert_eq!(hub.driver().bonds().len(), 2, "the first is over, not gone");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_comes_back_is_found_again() {
+    let first = hub(None);
+    let address = first.addresses()[0];
+    let edge = edge(&first).await;
+    let before = edge.bond();
+    let server = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let there = server.local_addr().unwrap();
+    let mut stream = edge.opener().connect(target(there)).await.unwrap();
+    let (mut accepted, _) = server.accept().await.unwrap();
+    accepted.write_all(b"hello").await.unwrap();
+    let mut hello = [0; 5];
+    stream.read_exact(&mut hello).await.unwrap();
+    drop(first);
+    let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
+    let again = loop {
+        let config = HubConfig {
+            identity: SecretKey::from_seed([1; 32]),
+            listen: vec![address],
+            policy: HubPolicy::default(),
+            bond: BondConfig::default(),
+            exit: ExitOptions { policy: policy.clone(), ..ExitOptions::default() },
+            inbox: None,
+        };
+        // The old sockets close with their tasks.
+        match Hub::start(config) {
+            Ok(hub) => break hub,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    let error = stream.read_exact(&mut hello).await.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    while edge.bond() == before {
+        tokio::task::yield_now().await;
+    }
+    let mut stream = edge.opener().connect(target(there)).await.unwrap();
+    let (mut accepted, _) = server.accept().await.unwrap();
+    accepted.write_all(b"again").await.unwrap();
+    stream.read_exact(&mut hello).await.unwrap();
+    assert_eq!(&hello, b"again");
+    drop(again);
+}
+
+/// Far sooner than the 30 s after which a bond whose peer is silent ends by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edge_that_may_no_longer_join_loses_its_bond_and_no_other_does() {
+    let hub = hub(None);
+    let [revoked, allowed] = [[2; 32], [3; 32]].map(SecretKey::from_seed);
+    let server = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let there = target(server.local_addr().unwrap());
+    let lost = edge_with(&hub, revoked.clone()).await;
+    let mut lost_stream = lost.opener().connect(there.clone()).await.unwrap();
+    let (mut lost_end, _) = server.accept().await.unwrap();
+    let kept = edge_with(&hub, allowed.clone()).await;
+    let mut kept_stream = kept.opener().connect(there).await.unwrap();
+    let (mut kept_end, _) = server.accept().await.unwrap();
+
+    let keys = Some([allowed.public()].into());
+    hub.driver().set_policy(HubPolicy { allowed: keys, ..HubPolicy::default() });
+    let mut byte = [0; 1];
+    let within = Duration::from_secs(10);
+    let end = timeout(within, lost_stream.read(&mut byte)).await.expect("the edge is told");
+    assert_eq!(end.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
+    timeout(within, lost_end.read(&mut byte)).await.expect("the target is told").unwrap_err();
+    kept_end.write_all(b"k").await.unwrap();
+    kept_stream.read_exact(&mut byte).await.unwrap();
+    while hub.driver().bonds().iter().any(|(_, peer)| *peer != allowed.public()) {
+        tokio::task::yield_now().await;
+    }
+    let error = edge_with(&hub, revoked).await.joined().await.unwrap_err();
+    assert!(error.is_final(), "{error}");
+}

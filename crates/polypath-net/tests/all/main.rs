@@ -1,0 +1,13 @@
+//! Edge, hub and proxies on real sockets, over loopback.
+
+mod bond_end_to_end;
+mod common;
+mod http_proxy;
+#[cfg(target_os = "linux")]
+mod interface_watcher;
+#[cfg(target_os = "linux")]
+mod own_addresses;
+mod routing_feedback;
+mod socks5;
+mod tunnel_codec;
+mod tunnel_end_to_end;

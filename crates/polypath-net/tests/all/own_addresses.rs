@@ -1,0 +1,88 @@
+//! The host's own addresses: hubs keep edges from them, paths wait for them.
+
+use std::net::Ipv4Addr;
+
+use crate::common::namespace::{in_namespace, ip};
+use crate::common::within;
+use polypath_bond::identity::SecretKey;
+use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, WantedPath};
+use polypath_net::exit::{Exit, ExitOptions};
+use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::tunnel::RefusalKind;
+
+#[test]
+fn an_exit_does_not_reach_its_own_host() {
+    in_namespace("an_exit_does_not_reach_its_own_host", refused());
+}
+
+async fn refused() {
+    ip("link set lo up");
+    // The second address of a network is never chosen as a source.
+    for address in ["10.9.0.2/24", "10.9.0.3/24", "fd00:9::2/64", "fd00:9::3/64"] {
+        ip(&format!("addr add {address} dev lo"));
+    }
+    let exit = Exit::new(ExitOptions::default());
+    for host in ["10.9.0.2", "10.9.0.3", "[::ffff:10.9.0.3]", "[fd00:9::2]", "[fd00:9::3]"] {
+        let refusal = exit.open_tcp(&format!("{host}:80").parse().unwrap()).await.unwrap_err();
+        assert_eq!(refusal.kind, RefusalKind::Policy, "{host}: {refusal}");
+    }
+    for other in ["10.9.1.2:80", "[fd00:8::2]:80"] {
+        let refusal = exit.open_tcp(&other.parse().unwrap()).await.unwrap_err();
+        assert!(matches!(refusal.kind, RefusalKind::ConnectFailed(_)), "{other}: {refusal}");
+    }
+}
+
+fn hub() -> Hub {
+    Hub::start(HubConfig {
+        identity: SecretKey::from_seed([1; 32]),
+        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
+        policy: HubPolicy::default(),
+        bond: BondConfig::default(),
+        exit: ExitOptions::default(),
+        inbox: None,
+    })
+    .unwrap()
+}
+
+async fn edge(hub: &Hub, addresses: &[&str]) -> Result<Edge, EdgeError> {
+    let path = |address: &&str| WantedPath {
+        name: (*address).to_owned(),
+        local: Local::Address(address.parse().unwrap()),
+        remote: None,
+        backup: false,
+    };
+    Edge::start(EdgeConfig {
+        identity: SecretKey::from_seed([2; 32]),
+        hub: hub.public(),
+        hub_addresses: hub.addresses().to_vec(),
+        bond: BondConfig::default(),
+        paths: EdgePaths::Listed(addresses.iter().map(path).collect()),
+        udp_mode: FlowMode::Aggregate,
+    })
+    .await
+}
+
+#[test]
+fn a_path_whose_address_is_missing_opens_when_it_comes() {
+    in_namespace("a_path_whose_address_is_missing_opens_when_it_comes", opened());
+}
+
+async fn opened() {
+    ip("link set lo up");
+    let hub = hub();
+    let error = edge(&hub, &["10.9.9.9"]).await.unwrap_err();
+    assert!(matches!(error, EdgeError::Bind { .. }), "nothing opened: {error}");
+
+    let edge = edge(&hub, &["127.0.0.1", "10.9.9.9"]).await.unwrap();
+    within(edge.joined()).await.unwrap();
+    let paths = || edge.driver().status(edge.bond()).unwrap().paths.len();
+    assert_eq!(paths(), 1);
+    ip("addr add 10.9.9.9/32 dev lo");
+    let joined = async {
+        while paths() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(joined).await;
+}
