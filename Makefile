@@ -35,6 +35,7 @@ lint:
 	@# cargo fmt does not see modules that a macro declares, nor the fuzz targets.
 	git -c safe.directory='*' ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024 --config-path rustfmt.toml
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy -p polypath-sim --no-default-features -- -D warnings
 
 # make doc         build the API documentation
 doc:

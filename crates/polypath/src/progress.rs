@@ -3,10 +3,10 @@
 //! On a terminal the lines stay in place. Elsewhere, in a log or a pipe, a plain line for each
 //! path is written at most once a second, so that nothing overwrites anything.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use console::{Term, truncate_str};
 use polypath_units::{Bandwidth, ByteCount, Timestamp};
 
 /// How often plain lines are written.
@@ -41,25 +41,26 @@ pub struct Progress {
 }
 
 enum View {
-    Live { lines: Vec<ProgressBar> },
-    Plain { out: Box<dyn Write + Send>, last: Option<Timestamp> },
+    /// A terminal, and how many lines of it are ours.
+    Live {
+        terminal: Term,
+        drawn: usize,
+    },
+    Plain {
+        out: Box<dyn Write + Send>,
+        last: Option<Timestamp>,
+    },
 }
 
 impl Progress {
     /// Progress of the paths `names` on standard error.
     pub fn stderr(names: Vec<String>) -> Self {
-        if io::stderr().is_terminal() {
-            Self::live(names, ProgressDrawTarget::stderr())
+        let terminal = Term::buffered_stderr();
+        if terminal.is_term() {
+            Self { names, view: View::Live { terminal, drawn: 0 } }
         } else {
             Self::plain(names, io::stderr())
         }
-    }
-
-    /// Lines that stay in place on `target`.
-    fn live(names: Vec<String>, target: ProgressDrawTarget) -> Self {
-        let all = MultiProgress::with_draw_target(target);
-        let lines = names.iter().map(|_| all.add(line())).collect();
-        Self { names, view: View::Live { lines } }
     }
 
     /// Plain lines on `out`.
@@ -70,15 +71,10 @@ impl Progress {
     /// Shows `paths`, in the order of the names, as they are at `now`.
     ///
     /// # Errors
-    /// When plain lines cannot be written.
+    /// When the lines cannot be written.
     pub fn update(&mut self, now: Timestamp, paths: &[PathProgress]) -> io::Result<()> {
         match &mut self.view {
-            View::Live { lines } => {
-                for ((line, name), path) in lines.iter().zip(&self.names).zip(paths) {
-                    line.set_message(describe(&self.names, name, path));
-                }
-                Ok(())
-            }
+            View::Live { terminal, drawn } => draw(terminal, drawn, &self.names, paths),
             View::Plain { last: Some(last), .. } if now.since(*last) < PLAIN_INTERVAL => Ok(()),
             View::Plain { out, last } => {
                 *last = Some(now);
@@ -90,23 +86,30 @@ impl Progress {
     /// Shows `paths` for the last time; the lines stay.
     ///
     /// # Errors
-    /// When plain lines cannot be written.
+    /// When the lines cannot be written.
     pub fn finish(mut self, paths: &[PathProgress]) -> io::Result<()> {
         match &mut self.view {
-            View::Live { lines } => {
-                for ((line, name), path) in lines.iter().zip(&self.names).zip(paths) {
-                    line.finish_with_message(describe(&self.names, name, path));
-                }
-                Ok(())
-            }
+            View::Live { terminal, drawn } => draw(terminal, drawn, &self.names, paths),
             View::Plain { out, .. } => write_lines(out, &self.names, paths),
         }
     }
 }
 
-fn line() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
-    ProgressBar::no_length().with_style(style)
+/// Writes a line for each path in place of those of before. None is longer than the terminal is wide:
+/// it would take two lines of it.
+fn draw(
+    terminal: &Term,
+    drawn: &mut usize,
+    names: &[String],
+    paths: &[PathProgress],
+) -> io::Result<()> {
+    terminal.clear_last_lines(*drawn)?;
+    let width = terminal.size().1.into();
+    for (name, path) in names.iter().zip(paths) {
+        terminal.write_line(&truncate_str(&describe(names, name, path), width, ""))?;
+    }
+    *drawn = names.len().min(paths.len());
+    terminal.flush()
 }
 
 fn write_lines(out: &mut dyn Write, names: &[String], paths: &[PathProgress]) -> io::Result<()> {
@@ -131,7 +134,6 @@ fn describe(names: &[String], name: &str, path: &PathProgress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use indicatif::InMemoryTerm;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -185,20 +187,24 @@ mod tests {
         );
     }
 
+    /// The terminal is told to go up by two lines and to clear them before they are drawn again.
     #[test]
     fn live_lines_stay_in_place() {
-        let terminal = InMemoryTerm::new(10, 80);
-        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let mut progress = Progress::live(names(), target);
-        for second in 0..5u32 {
-            let now = Timestamp::from_millis(u64::from(second) * 1_000);
-            progress.update(now, &at(f64::from(second))).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let terminal = Term::read_write_pair(file.reopen().unwrap(), file.reopen().unwrap());
+        let mut drawn = 0;
+        for mbit_s in [1.0, 93.25] {
+            draw(&terminal, &mut drawn, &names(), &at(mbit_s)).unwrap();
         }
-        progress.finish(&at(93.25)).unwrap();
-        assert_eq!(
-            terminal.contents(),
-            "wifi   up           93.2 Mbit/s        12.3 MB\n\
-             lte-2  failed        0.0 Mbit/s        12.3 MB"
-        );
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let lines = |mbit_s: &str| {
+            format!(
+                "wifi   up         {mbit_s:>8} Mbit/s        12.3 MB\n\
+                 lte-2  failed          0.0 Mbit/s        12.3 MB\n"
+            )
+        };
+        let (first, rest) = text.split_at(lines("1.0").len());
+        assert_eq!(first, lines("1.0"));
+        assert!(rest.starts_with("\r\u{1b}[") && rest.ends_with(&lines("93.2")), "{rest:?}");
     }
 }

@@ -63,3 +63,15 @@ fn the_index_links_every_page() {
         assert!(index.contains(&format!("({link})")), "docs/README.md lacks {link}");
     }
 }
+
+/// The scheduler that CONTRIBUTING.md shows is a file that is compiled and tested.
+#[test]
+fn the_example_of_contributing_is_what_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("../../CONTRIBUTING.md")).unwrap();
+    let file = std::fs::read_to_string(root.join("src/scheduler/contributing.rs")).unwrap();
+    let indented =
+        |line: &str| if line.is_empty() { line.to_owned() } else { format!("   {line}") };
+    let block = file.lines().map(indented).collect::<Vec<_>>().join("\n");
+    assert!(page.contains(&format!("   ```rust\n{block}\n   ```\n")), "CONTRIBUTING.md is stale");
+}

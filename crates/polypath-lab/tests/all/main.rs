@@ -2,11 +2,14 @@
 
 mod advise;
 mod command_line;
+#[path = "../../../polypath-sim/tests/common/mod.rs"]
+mod common;
 mod compare;
 mod emulate;
 #[path = "../../../polypath/tests/all/http.rs"]
 #[allow(dead_code, reason = "only its content is of use here")]
 mod http;
+mod models;
 #[path = "../../../polypath/tests/all/name_server.rs"]
 mod name_server;
 #[cfg(target_os = "linux")]

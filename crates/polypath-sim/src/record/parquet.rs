@@ -1,5 +1,6 @@
 //! Tables of a run as Parquet files.
 
+use super::run_directory;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -31,13 +32,6 @@ pub enum WriteError {
         /// Why.
         error: ParquetError,
     },
-}
-
-/// Where the files of the run of this seed go: `seed=N` in `directory`, so that programs that know
-/// Hive partitioning (pandas, Polars, DuckDB) read the files of all runs as one table with a column
-/// `seed`.
-pub fn run_directory(directory: &Path, seed: u64) -> PathBuf {
-    directory.join(format!("seed={seed}"))
 }
 
 /// Writes `NAME.parquet` into the [`run_directory`], which is made if it is not there. A file that

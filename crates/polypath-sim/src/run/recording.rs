@@ -1,12 +1,16 @@
 //! What a run keeps beside its results.
 
 use super::RunError;
+#[cfg(feature = "parquet")]
+use crate::record::WriteError;
 use crate::record::delay::{DelayObserver, PathDelay};
 use crate::record::events;
+#[cfg(feature = "pcapng")]
 use crate::record::pcapng::{Capture, CaptureError};
+#[cfg(feature = "qlog")]
 use crate::record::qlog::{Qlog, QlogError};
 use crate::record::series::{Recorder, Recording};
-use crate::record::{Subject, WriteError, run_directory};
+use crate::record::{Subject, run_directory};
 use crate::scenario::Record;
 use crate::simulator::Simulator;
 use crate::topology::Topology;
@@ -36,13 +40,26 @@ pub enum KeepError {
         /// Why.
         error: io::Error,
     },
+    /// This library was built without what the scenario asks for.
+    #[error(
+        "this program was built without the feature {feature} of polypath-sim, which `{key}` of [record] needs"
+    )]
+    NotBuilt {
+        /// The feature.
+        feature: &'static str,
+        /// The key of the scenario.
+        key: &'static str,
+    },
     /// Packets.
+    #[cfg(feature = "pcapng")]
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// Logs.
+    #[cfg(feature = "qlog")]
     #[error(transparent)]
     Qlog(#[from] QlogError),
     /// Tables.
+    #[cfg(feature = "parquet")]
     #[error(transparent)]
     Table(#[from] WriteError),
 }
@@ -81,12 +98,15 @@ impl<'a> Keeper<'a> {
         subjects: &[Subject],
     ) -> Result<(), KeepError> {
         let Some(folder) = self.keep.folder else { return Ok(()) };
+        built(self.record)?;
         if self.record.events {
             events::attach(simulator, subjects);
         }
+        #[cfg(feature = "qlog")]
         if self.record.qlog {
             Qlog::attach(simulator, subjects);
         }
+        #[cfg(feature = "pcapng")]
         if self.record.pcapng {
             let folder = run_folder(folder, self.seed)?;
             Capture::attach(simulator, subjects, &folder, Some(Capture::HEADERS))?;
@@ -115,18 +135,34 @@ impl<'a> Keeper<'a> {
         let delays = observer.map(|observer| observer.finish(simulator)).unwrap_or_default();
         let recording = self.series.finish();
         let Some(folder) = self.keep.folder else { return Ok((recording, delays)) };
+        #[cfg(feature = "parquet")]
         recording.write(folder, self.seed)?;
+        #[cfg(feature = "parquet")]
         if self.record.events {
             events::write(&events::collect(simulator, subjects), subjects, folder, self.seed)?;
         }
+        #[cfg(feature = "pcapng")]
         if self.record.pcapng {
             Capture::finish(simulator)?;
         }
+        #[cfg(feature = "qlog")]
         if self.record.qlog {
             Qlog::finish(simulator, &run_folder(folder, self.seed)?)?;
         }
         Ok((recording, delays))
     }
+}
+
+/// Refuses to record what this library was built without.
+fn built(record: &Record) -> Result<(), KeepError> {
+    let asked = [
+        ("pcapng", "pcapng", record.pcapng, cfg!(feature = "pcapng")),
+        ("qlog", "qlog", record.qlog, cfg!(feature = "qlog")),
+        ("events", "parquet", record.events, cfg!(feature = "parquet")),
+        ("series", "parquet", !record.series.is_empty(), cfg!(feature = "parquet")),
+    ];
+    let missing = asked.into_iter().find(|(_, _, asked, built)| *asked && !built);
+    missing.map_or(Ok(()), |(key, feature, ..)| Err(KeepError::NotBuilt { feature, key }))
 }
 
 /// The folder of a run, made if it is not there.

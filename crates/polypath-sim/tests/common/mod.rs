@@ -129,3 +129,10 @@ pub(crate) fn golden(name: &str, text: &str) {
     let changed: Vec<_> = changed.map(|(new, old)| format!("- {old}\n+ {new}")).collect();
     assert!(text == golden, "{name} has changed:\n{}", changed.join("\n"));
 }
+
+/// Asks the golden file of this name for some of its lines.
+pub(crate) fn golden_has(name: &str, lines: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let golden = std::fs::read_to_string(&file).expect("the golden file can be read");
+    assert!(golden.contains(lines), "{name} does not have:\n{lines}");
+}

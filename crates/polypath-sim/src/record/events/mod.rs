@@ -1,8 +1,10 @@
 //! What happened at the ends of connections: losses, timeouts, recoveries, reinjections, failures of
 //! paths and their return, states.
 
+#[cfg(feature = "parquet")]
 mod table;
 
+#[cfg(feature = "parquet")]
 pub use table::write;
 
 use super::{End, Subject};

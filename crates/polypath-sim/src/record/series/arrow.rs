@@ -1,7 +1,8 @@
 //! Tables as Arrow record batches.
 
 use super::column::{Column, Quantity, Unit, Values};
-use super::recording::{ConnectionKey, Line, LinkKey, PathKey, Table};
+use super::key::{Key, KeyColumn, Part};
+use super::recording::{Line, Table};
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array,
     UInt64Array,
@@ -10,90 +11,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use polypath_units::Timestamp;
 use std::sync::Arc;
 
-/// What tells the lines of a table apart.
-pub trait Key {
-    /// The name of the table.
-    const TABLE: &'static str;
-
-    /// The columns of the key.
-    const COLUMNS: &'static [KeyColumn];
-
-    /// Their values, in order.
-    fn parts(&self) -> Vec<Part<'_>>;
-}
-
-/// A column that tells lines apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyColumn {
-    /// Its name.
-    pub name: &'static str,
-    /// What it means.
-    pub description: &'static str,
-    is_number: bool,
-}
-
-/// A value of a [`KeyColumn`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// A name, as dictionary of UTF-8.
-    Name(&'a str),
-    /// A number, as 8 bits without sign.
-    Number(u8),
-}
-
-const CONNECTION: KeyColumn = KeyColumn::name("connection", "name of the connection");
-const END: KeyColumn = KeyColumn::name("end", "end that sends: client or server");
-
 impl KeyColumn {
-    const fn name(name: &'static str, description: &'static str) -> Self {
-        Self { name, description, is_number: false }
-    }
-
     fn field(&self) -> Field {
         let names = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let data_type = if self.is_number { DataType::UInt8 } else { names() };
         described(Field::new(self.name, data_type, false), self.description)
-    }
-}
-
-impl Key for PathKey {
-    const TABLE: &'static str = "paths";
-    const COLUMNS: &'static [KeyColumn] = &[
-        CONNECTION,
-        END,
-        KeyColumn::name("path", "name of the path"),
-        KeyColumn {
-            name: "path_id",
-            description: "number of the path in its connection",
-            is_number: true,
-        },
-    ];
-
-    fn parts(&self) -> Vec<Part<'_>> {
-        let Self { connection, end, path, path_id } = self;
-        let names = [connection, end.name(), path].map(Part::Name);
-        names.into_iter().chain([Part::Number(*path_id)]).collect()
-    }
-}
-
-impl Key for ConnectionKey {
-    const TABLE: &'static str = "connections";
-    const COLUMNS: &'static [KeyColumn] = &[CONNECTION, END];
-
-    fn parts(&self) -> Vec<Part<'_>> {
-        vec![Part::Name(&self.connection), Part::Name(self.end.name())]
-    }
-}
-
-impl Key for LinkKey {
-    const TABLE: &'static str = "links";
-    const COLUMNS: &'static [KeyColumn] = &[
-        KeyColumn::name("link", "name of the link"),
-        KeyColumn::name("direction", "up from its first node to its second, down back"),
-    ];
-
-    fn parts(&self) -> Vec<Part<'_>> {
-        vec![Part::Name(&self.link), Part::Name(self.direction.name())]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recordings as Parquet files.
 
-use super::arrow::Key;
+use super::key::Key;
 use super::recording::{Recording, Table};
 use crate::record::parquet::{self, WriteError};
 use polypath_units::Timestamp;

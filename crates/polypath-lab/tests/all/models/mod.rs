@@ -2,8 +2,6 @@
 //! measures (docs/models.md).
 
 mod advice;
-#[path = "../../../polypath-sim/tests/common/mod.rs"]
-mod common;
 mod multipath;
 mod sets;
 mod striping;

@@ -1,6 +1,6 @@
 //! The transfers that models are held against.
 
-use crate::striping::Case;
+use super::striping::Case;
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_lab::trial::Trial;
