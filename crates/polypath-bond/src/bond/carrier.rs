@@ -80,9 +80,7 @@ impl Bond {
         self.chunks.on_path_gone(id);
         self.control.on_path_gone(id);
         self.copies.retain(|(path, _)| *path != id);
-        for flow in self.send_flows.values_mut() {
-            flow.forget_path(id);
-        }
+        self.flows.forget_path(id);
         self.congestion.remove_subflow(id);
         self.scheduler.on_remove(id);
         self.detector.on_remove(id);

@@ -49,9 +49,7 @@ impl Bond {
         self.chunks.on_path_gone(id);
         self.control.on_path_gone(id);
         self.congestion.set_usable(id, false);
-        for flow in self.send_flows.values_mut() {
-            flow.forget_path(id);
-        }
+        self.flows.forget_path(id);
         self.events.push_back(Event::PathFailed(id));
     }
 

@@ -19,9 +19,11 @@ mod failure;
 mod fixtures;
 mod flows;
 mod late;
+mod lifecycle;
 mod limits;
 mod receive;
 mod status;
+mod stream_credit;
 mod timers;
 mod transmit;
 mod turns;
@@ -32,12 +34,11 @@ pub use carrier::{PathSettings, Transmit};
 pub use close::BROKEN;
 pub use status::{BondStatus, PathStatus};
 
-use crate::codec::{CloseCode, Control, FlowId, Frame, Parameters, Side, StreamId};
+use crate::codec::{Control, Frame, Parameters, Side};
 use crate::config::BondConfig;
 use crate::control::ControlSender;
 use crate::event::Event;
-use crate::flow::{ClosedFlows, EarlyFlows, RecvFlow, SendFlow};
-use crate::limit::RateLimit;
+use crate::flow::Flows;
 use crate::path::Path;
 use crate::recv::{AckState, RecvStreams};
 use crate::send::{Chunks, SegmentInfo, SendStreams};
@@ -45,9 +46,12 @@ use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, PathHealth};
 use polypath_core::scheduler::{PathView, Scheduler};
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use lifecycle::Lifecycle;
+use limits::RateLimits;
 use std::ops::Range;
 use std::time::Duration;
+use stream_credit::StreamCredit;
 use turns::Turns;
 use wishes::Wishes;
 
@@ -57,27 +61,8 @@ struct Peer {
     /// DSN below this may be used.
     window: u64,
     stream_window: u64,
-    max_streams: u64,
     max_ack_delay: Duration,
     idle_timeout: Duration,
-}
-
-/// How far the end of the bond has come.
-#[derive(Debug, PartialEq, Eq)]
-enum Phase {
-    Open,
-    /// Closed by the application; what was written is still being delivered.
-    Draining {
-        code: u64,
-        reason: String,
-    },
-    /// The close message has this number and is not acknowledged.
-    Closing {
-        seq: u64,
-    },
-    /// Both sides closed, or the peer did not in time.
-    Closed,
-    Broken,
 }
 
 /// A frame for a certain path, or for the best one.
@@ -94,13 +79,7 @@ struct Urgent {
 pub struct Bond {
     side: Side,
     config: BondConfig,
-    phase: Phase,
-    /// What the peer did wrong, if that broke the bond.
-    broken_by: Option<CloseCode>,
-    /// The peer's close message is here.
-    peer_closed: bool,
-    /// When a peer that does not close in its turn is waited for no longer.
-    close_deadline: Option<Timestamp>,
+    lifecycle: Lifecycle,
     congestion: Congestion,
     scheduler: Box<dyn Scheduler>,
     detector: Box<dyn FailureDetector>,
@@ -111,16 +90,7 @@ pub struct Bond {
     recv: RecvStreams,
     acks: AckState,
     control: ControlSender,
-    send_flows: BTreeMap<FlowId, SendFlow>,
-    recv_flows: BTreeMap<FlowId, RecvFlow>,
-    /// What arrived datagrams cost, over all flows: at most the receive buffer.
-    flow_cost: u64,
-    /// Flows that are over: their numbers are not used again.
-    closed_flows: ClosedFlows,
-    /// Datagrams of flows whose opening message is still on its way.
-    early_flows: EarlyFlows,
-    /// The flow that is served first next time.
-    flow_turn: Option<FlowId>,
+    flows: Flows,
     /// Whether flows or streams are served first.
     turns: Turns,
     /// Paths that the peer has removed, for the node to close their connections.
@@ -128,17 +98,7 @@ pub struct Bond {
     /// How each side wants each path to be used.
     wishes: Wishes,
     peer: Peer,
-    /// Streams that this side has opened.
-    opened: u64,
-    /// Flows that this side has opened.
-    opened_flows: u64,
-    /// Streams that the peer has opened, and those of them that are over.
-    peer_opened: u64,
-    peer_finished: u64,
-    /// Streams that the peer is allowed, or will be once it is told.
-    granted_streams: u64,
-    /// An `open_stream` was refused.
-    opener_waits: bool,
+    stream_credit: StreamCredit,
     urgent: VecDeque<Urgent>,
     /// Further paths that the scheduler wants copies of a segment on.
     copies: VecDeque<(PathId, u64)>,
@@ -146,12 +106,7 @@ pub struct Bond {
     window_blocked: bool,
     /// A congestion window has grown by sending.
     window_opened: bool,
-    /// The limits on what is sent and on what is taken.
-    send_limit: Option<RateLimit>,
-    take_limit: Option<RateLimit>,
-    /// Streams whose reading the limit holds back, and when it lets them go on.
-    held_readers: BTreeSet<StreamId>,
-    release_at: Option<Timestamp>,
+    limits: RateLimits,
     /// When the scheduler, or pacing, wants to be asked again.
     wake: Option<Timestamp>,
     last_arrival: Timestamp,
@@ -185,10 +140,7 @@ impl Bond {
         let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
         Self {
             side,
-            phase: Phase::Open,
-            broken_by: None,
-            peer_closed: false,
-            close_deadline: None,
+            lifecycle: Lifecycle::new(),
             congestion: Congestion::new(config.congestion.clone()),
             scheduler: config
                 .scheduler
@@ -200,36 +152,22 @@ impl Bond {
             recv: RecvStreams::new(&config),
             acks,
             control: ControlSender::default(),
-            send_flows: BTreeMap::new(),
-            recv_flows: BTreeMap::new(),
-            flow_cost: 0,
-            closed_flows: ClosedFlows::default(),
-            early_flows: EarlyFlows::default(),
-            flow_turn: None,
+            flows: Flows::new(side, config.flow_buffer, config.receive_buffer),
             turns: Turns::default(),
             removed: Vec::new(),
             wishes: Wishes::default(),
             peer: Peer {
                 window: peer.initial_window,
                 stream_window: peer.stream_window,
-                max_streams: peer.max_streams,
                 max_ack_delay: peer.max_ack_delay,
                 idle_timeout: peer.idle_timeout,
             },
-            opened: 0,
-            opened_flows: 0,
-            peer_opened: 0,
-            peer_finished: 0,
-            granted_streams: config.max_streams,
-            opener_waits: false,
+            stream_credit: StreamCredit::new(side, peer.max_streams, config.max_streams),
             urgent: VecDeque::new(),
             copies: VecDeque::new(),
             window_blocked: false,
             window_opened: false,
-            send_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
-            take_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
-            held_readers: BTreeSet::new(),
-            release_at: None,
+            limits: RateLimits::new(config.max_rate, now),
             wake: None,
             last_arrival: now,
             events: VecDeque::new(),

@@ -1,9 +1,10 @@
 //! What arrives from the peer.
 
-use super::{Bond, Phase};
+use super::Bond;
 use crate::codec::{AckFrame, Control, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId};
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
+use crate::flow::FlowConfig;
 use crate::recv::{Arriving, SHORT};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
@@ -30,7 +31,7 @@ fn compact(data: Bytes) -> Bytes {
 impl Bond {
     /// A datagram arrived on a path. A peer that breaks the protocol breaks the bond.
     pub fn on_datagram(&mut self, id: PathId, datagram: Bytes, now: Timestamp) {
-        if self.phase == Phase::Broken {
+        if self.lifecycle.is_broken() {
             return;
         }
         let keep_alive = self.keep_alive();
@@ -130,7 +131,7 @@ impl Bond {
         let (len, end) = (range.end - range.start, range.end);
         let new = self.acks.data.insert(range, on_new);
         if new > 0 {
-            self.extend_close(now);
+            self.lifecycle.on_progress(now);
         }
         self.counters.bytes_duplicate += len - new;
         let out_of_order = self.acks.data.next() == before;
@@ -236,10 +237,10 @@ impl Bond {
             let srtt = congestion.rtt(path).and_then(|rtt| rtt.srtt());
             srtt.unwrap_or(MIN_REORDERING).max(MIN_REORDERING) / REORDERING
         });
-        let (control, flows) = (&mut self.control, &mut self.closed_flows);
+        let (control, flows) = (&mut self.control, &mut self.flows);
         control.on_ack(ack.control_nxt, &ack.control_ranges, |message| {
             if let Control::FlowClose { flow } = message {
-                flows.insert(flow);
+                flows.on_close_acked(flow);
             }
         })?;
         over.into_iter().for_each(|id| self.after_half_closed(id));
@@ -279,7 +280,7 @@ impl Bond {
                 }
             }
             Control::FlowOpen { flow, mode, resequence } => {
-                self.on_flow_open(flow, mode, resequence, now)?;
+                self.on_flow_open(flow, FlowConfig { mode, resequence }, now)?;
             }
             Control::FlowClose { flow } => self.on_flow_close(flow),
             Control::Close { code, reason } => self.on_close(code, reason, now),
@@ -288,9 +289,7 @@ impl Bond {
     }
 
     pub(super) fn on_max_streams(&mut self, max: u64) {
-        self.peer.max_streams = self.peer.max_streams.max(max);
-        if self.opener_waits && self.opened < self.peer.max_streams {
-            self.opener_waits = false;
+        if self.stream_credit.raise_limit(max) {
             self.events.push_back(Event::StreamsAvailable);
         }
     }

@@ -1,7 +1,7 @@
 //! What is sent next, and where.
 
 use super::views::MIN_DATAGRAM;
-use super::{Bond, Phase, Transmit, Urgent};
+use super::{Bond, Transmit, Urgent};
 use crate::codec::{AckFrame, Arrival, Frame};
 use crate::path::{Path, Payload};
 use crate::send::SegmentInfo;
@@ -17,7 +17,7 @@ impl Bond {
     /// [`Bond::poll_timeout`]. A datagram must reach [`Bond::on_packet_sent`] before much time
     /// passes: the bond counts it as sent.
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Transmit> {
-        if self.phase == Phase::Broken {
+        if self.lifecycle.is_broken() {
             return None;
         }
         self.poll_probe(now)
@@ -35,27 +35,25 @@ impl Bond {
 
     /// What counts against the limit of the rate.
     fn poll_within_limit(&mut self, now: Timestamp) -> Option<Transmit> {
-        let transmit = match self.send_limit.as_mut().map(|limit| limit.check(now)) {
-            Some(Err(again)) => {
+        let transmit = match self.limits.check_send(now) {
+            Ok(()) => self.poll_in_turn(now),
+            Err(again) => {
                 self.wake_at(again);
                 None
             }
-            _ => self.poll_in_turn(now),
         };
         let Some(transmit) = transmit else {
             self.rest();
             return None;
         };
-        if let Some(limit) = &mut self.send_limit {
-            limit.take(transmit.payload.len);
-        }
+        self.limits.on_sent(transmit.payload.len);
         Some(transmit)
     }
 
     /// Datagrams of flows go first, because they are worth the most when they are new; but streams have
     /// their turns. What flows send in a turn that streams could not use costs them none.
     fn poll_in_turn(&mut self, now: Timestamp) -> Option<Transmit> {
-        if !self.flows_wait() {
+        if !self.flows.are_waiting() {
             return self.poll_streams(now);
         }
         let contended = self.streams_wait();
