@@ -30,7 +30,7 @@ impl Bond {
 
     /// All that the path carries goes over the others; the path is probed.
     fn fail_path(&mut self, id: PathId, now: Timestamp) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Failed;
         path.counters.failures += 1;
         path.probe.start(now);
@@ -54,7 +54,7 @@ impl Bond {
     }
 
     fn recover_path(&mut self, id: PathId) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Active;
         path.probe.stop();
         self.congestion.set_usable(id, true);
@@ -67,26 +67,24 @@ impl Bond {
         now: Timestamp,
         silence: Duration,
     ) -> impl Iterator<Item = PathId> {
-        let silent = self.paths.values().filter(move |path| path.is_silent(now, silence));
+        let silent = self.paths.iter().filter(move |path| path.is_silent(now, silence));
         silent.map(|path| path.id)
     }
 
     /// Whether the path exists and has not failed.
     pub(crate) fn is_path_active(&self, id: PathId) -> bool {
-        self.paths.get(&id).is_some_and(|path| !path.is_failed())
+        self.paths.is_working(id)
     }
 
     pub(super) fn on_pong(&mut self, id: PathId, probe: u64, now: Timestamp) {
-        let Some(path) = self.paths.get(&id) else { return };
+        let Some(path) = self.paths.get(id) else { return };
         if path.is_failed() && path.probe.is_current(probe) {
             self.detector.on_probe_acked(id, now);
         }
     }
 
     pub(super) fn run_detector(&mut self, now: Timestamp) {
-        self.look_at_health();
-        let state = self.send_state();
-        self.detector.on_timer(now, &self.health, &state);
+        self.ask_detector(|detector, health, state| detector.on_timer(now, health, state));
         self.obey_detector(now);
     }
 }

@@ -1,5 +1,6 @@
 //! Datagram flows.
 
+use super::paths::Paths;
 use super::{Bond, Transmit};
 use crate::codec::{
     Control, DatagramFrame, FlowId, FlowMode, datagram_header_size, encode_datagram_header,
@@ -7,12 +8,10 @@ use crate::codec::{
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
 use crate::flow::{FlowConfig, FlowCounters};
-use crate::path::{Path, Payload};
+use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
-use polypath_core::scheduler::Pick;
 use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The longest automatic wait for order.
@@ -69,9 +68,8 @@ impl Bond {
 
     /// The longest datagram that every working path carries on any flow now.
     pub fn max_datagram_size(&self) -> usize {
-        let paths = self.paths.values().filter(|path| !path.is_failed());
-        let smallest = paths.map(|path| path.max_datagram as usize).min().unwrap_or(0);
-        smallest.saturating_sub(datagram_header_size(FlowId(1 << 20), 1 << 29, None))
+        let smallest = self.paths.working().map(|path| path.max_datagram as usize).min();
+        smallest.unwrap_or(0).saturating_sub(datagram_header_size(FlowId(1 << 20), 1 << 29, None))
     }
 
     /// Queues a datagram.
@@ -80,7 +78,7 @@ impl Bond {
     /// When it is too long, the queue is full, or there is no such flow.
     pub fn send_datagram(&mut self, id: FlowId, data: &Bytes) -> Result<(), SendDatagramError> {
         let max = self.max_datagram_size();
-        let active = self.active_paths();
+        let active = self.paths.active();
         let flow = self.flows.sender_mut(id).ok_or(SendDatagramError::UnknownFlow(id))?;
         if data.len() > max && max > 0 {
             return Err(SendDatagramError::TooLarge { max });
@@ -138,15 +136,10 @@ impl Bond {
         let len = flow.peek()?.data.len() as u64;
         let path = match flow.mode {
             FlowMode::Best => self.stick(id)?,
-            _ => match self.scheduler.pick(&self.views, &self.queue_view(len, None), now) {
-                // Datagrams have no order that sending ahead could keep.
-                Pick::Send(path) | Pick::Ahead { path, .. } => path,
-                Pick::Duplicate(paths) => paths.iter().next()?,
-                Pick::Wait(until) => {
-                    self.wake_at(until);
-                    return None;
-                }
-            },
+            _ => {
+                let queue = self.queue_view(len, None);
+                self.selection.pick_for_datagram(&queue, now)?
+            }
         };
         let queued = self.flows.sender_mut(id)?.pop()?;
         Some(self.build_datagram(id, queued.seq, &queued.data, path))
@@ -154,23 +147,18 @@ impl Bond {
 
     /// The path of a `best` flow, if it has room now.
     fn stick(&mut self, id: FlowId) -> Option<PathId> {
-        let active = self.active_paths();
-        let best = self.fastest_path(PathSet::EMPTY);
+        let active = self.paths.active();
+        let best = self.paths.fastest(PathSet::EMPTY, &self.congestion);
         let path = self.flows.sender_mut(id)?.stick(active, best)?;
-        self.has_room(path).then_some(path)
+        self.selection.open().any(|view| view.id == path).then_some(path)
     }
 
     fn poll_redundant(&mut self, id: FlowId) -> Option<Transmit> {
         let flow = self.flows.sender(id)?;
-        let open = self.views.iter().map(|view| view.id).filter(|&path| self.has_room(path));
-        let path = open.into_iter().find(|&path| flow.peek_copy(path).is_some())?;
+        let has_copy = |path: &PathId| flow.peek_copy(*path).is_some();
+        let path = self.selection.open().map(|view| view.id).find(has_copy)?;
         let queued = self.flows.sender_mut(id)?.pop_copy(path)?;
         Some(self.build_datagram(id, queued.seq, &queued.data, path))
-    }
-
-    /// Whether a path takes a datagram now; one that pacing holds back is waited for.
-    fn has_room(&self, path: PathId) -> bool {
-        self.views.iter().any(|view| view.id == path && view.available)
     }
 
     fn build_datagram(&mut self, id: FlowId, seq: u64, data: &Bytes, path: PathId) -> Transmit {
@@ -184,11 +172,8 @@ impl Bond {
 
 /// How long order is worth waiting for: half of how much the round trips of the working paths
 /// differ.
-fn wait_for_order(paths: &BTreeMap<PathId, Path>, congestion: &Congestion) -> Duration {
-    let rtts = || {
-        let active = paths.values().filter(|path| !path.is_failed());
-        active.filter_map(|path| congestion.rtt(path.id))
-    };
+fn wait_for_order(paths: &Paths, congestion: &Congestion) -> Duration {
+    let rtts = || paths.working().filter_map(|path| congestion.rtt(path.id));
     let slowest = rtts().filter_map(|rtt| Some(rtt.srtt()? + 4 * rtt.rttvar())).max();
     let fastest = rtts().filter_map(|rtt| rtt.min()).min();
     let apart = slowest.unwrap_or_default().saturating_sub(fastest.unwrap_or_default());

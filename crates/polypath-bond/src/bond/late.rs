@@ -44,11 +44,11 @@ impl Bond {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
         }
-        let active = self.active_paths();
-        let open = self.views.iter().filter(|view| view.available && active.contains(view.id));
+        let active = self.paths.active();
+        let open = self.selection.open().filter(|view| active.contains(view.id));
         let idle = open.filter(|view| view.srtt.is_some());
         let Some(&fast) = idle.min_by_key(|view| view.srtt) else {
-            self.wake_when_paced(now);
+            self.selection.wake_when_paced(now);
             return None;
         };
         self.penalise_if_blocked(fast.id, now);
@@ -58,11 +58,13 @@ impl Bond {
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
         match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
             Ok(dsn) => {
-                self.window_blocked |= self.window_is_exhausted();
+                if self.window_is_exhausted() {
+                    self.selection.on_window_blocked();
+                }
                 self.build_copy(fast.id, dsn, now)
             }
             Err(later) => {
-                self.wake_at(later);
+                self.selection.wake_at(later);
                 None
             }
         }
@@ -86,7 +88,7 @@ impl Bond {
             let probe = chunk.is_oldest && path == fast.id && self.is_tail();
             return probe.then(|| sent + self.probe_timeout(fast));
         }
-        let slow = self.views.iter().find(|view| view.id == path)?;
+        let slow = self.selection.views().iter().find(|view| view.id == path)?;
         let srtt = fast.srtt.unwrap_or_default();
         let expected = expected_arrival(slow, sent);
         let overtaken = expected_arrival(fast, now) + (srtt / 4).max(MIN_GAIN);
@@ -105,7 +107,7 @@ impl Bond {
 
     /// Whether a path loses packets, or has carried too few to know.
     fn is_risky(&self, view: &PathView) -> bool {
-        let sent = self.paths.get(&view.id).map_or(0, |path| path.counters.packets_sent);
+        let sent = self.paths.get(view.id).map_or(0, |path| path.counters.packets_sent);
         view.loss >= RISK || (sent as f64) < 1.0 / RISK
     }
 

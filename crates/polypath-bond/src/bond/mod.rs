@@ -10,6 +10,7 @@
 //! - application: [`Bond::open_stream`], [`Bond::write`], [`Bond::read`], flows, [`Bond::close`],
 //!   with [`Bond::poll_event`] saying when to try again.
 
+mod acknowledge;
 mod api;
 mod build;
 mod carrier;
@@ -21,14 +22,18 @@ mod flows;
 mod late;
 mod lifecycle;
 mod limits;
+mod paths;
+mod preferences;
 mod receive;
+mod scratch;
+mod selection;
 mod status;
 mod stream_credit;
+mod stream_data;
 mod timers;
 mod transmit;
 mod turns;
 mod views;
-mod wishes;
 
 pub use carrier::{PathSettings, Transmit};
 pub use close::BROKEN;
@@ -39,21 +44,20 @@ use crate::config::BondConfig;
 use crate::control::ControlSender;
 use crate::event::Event;
 use crate::flow::Flows;
-use crate::path::Path;
 use crate::recv::{AckState, RecvStreams};
-use crate::send::{Chunks, SegmentInfo, SendStreams};
-use polypath_core::congestion::Congestion;
-use polypath_core::failure::{FailureDetector, PathHealth};
-use polypath_core::scheduler::{PathView, Scheduler};
-use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeMap, VecDeque};
+use crate::send::{Chunks, SendStreams};
 use lifecycle::Lifecycle;
 use limits::RateLimits;
-use std::ops::Range;
+use paths::Paths;
+use polypath_core::congestion::Congestion;
+use polypath_core::failure::FailureDetector;
+use polypath_units::{PathSet, Timestamp};
+use scratch::Scratch;
+use selection::PathSelection;
+use std::collections::VecDeque;
 use std::time::Duration;
 use stream_credit::StreamCredit;
 use turns::Turns;
-use wishes::Wishes;
 
 /// What the peer allows us, from its join message and later frames.
 #[derive(Debug)]
@@ -81,10 +85,9 @@ pub struct Bond {
     config: BondConfig,
     lifecycle: Lifecycle,
     congestion: Congestion,
-    scheduler: Box<dyn Scheduler>,
+    selection: PathSelection,
     detector: Box<dyn FailureDetector>,
-    /// By path number.
-    paths: BTreeMap<PathId, Path>,
+    paths: Paths,
     send: SendStreams,
     chunks: Chunks,
     recv: RecvStreams,
@@ -93,30 +96,15 @@ pub struct Bond {
     flows: Flows,
     /// Whether flows or streams are served first.
     turns: Turns,
-    /// Paths that the peer has removed, for the node to close their connections.
-    removed: Vec<PathId>,
-    /// How each side wants each path to be used.
-    wishes: Wishes,
     peer: Peer,
     stream_credit: StreamCredit,
     urgent: VecDeque<Urgent>,
-    /// Further paths that the scheduler wants copies of a segment on.
-    copies: VecDeque<(PathId, u64)>,
-    /// The receiver's window made us send something again since the last pick.
-    window_blocked: bool,
     /// A congestion window has grown by sending.
     window_opened: bool,
     limits: RateLimits,
-    /// When the scheduler, or pacing, wants to be asked again.
-    wake: Option<Timestamp>,
-    last_arrival: Timestamp,
     events: VecDeque<Event>,
-    /// Reused buffers.
-    views: Vec<PathView>,
-    health: Vec<PathHealth>,
-    segments: Vec<SegmentInfo>,
-    new_ranges: Vec<Range<u64>>,
     counters: BondCounters,
+    scratch: Scratch,
 }
 
 /// Counters of a bond.
@@ -137,16 +125,16 @@ pub struct BondCounters {
 impl Bond {
     /// A bond without paths. `peer` is what the other end's join message allows.
     pub fn new(side: Side, config: BondConfig, peer: &Parameters, now: Timestamp) -> Self {
+        let own = config.own_scheduler.as_ref();
+        let scheduler = config.scheduler.build_or(own, config.blocking_protection);
         let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
         Self {
             side,
             lifecycle: Lifecycle::new(),
             congestion: Congestion::new(config.congestion.clone()),
-            scheduler: config
-                .scheduler
-                .build_or(config.own_scheduler.as_ref(), config.blocking_protection),
+            selection: PathSelection::new(scheduler),
             detector: config.failure.build(),
-            paths: BTreeMap::new(),
+            paths: Paths::new(now),
             send: SendStreams::default(),
             chunks: Chunks::default(),
             recv: RecvStreams::new(&config),
@@ -154,8 +142,6 @@ impl Bond {
             control: ControlSender::default(),
             flows: Flows::new(side, config.flow_buffer, config.receive_buffer),
             turns: Turns::default(),
-            removed: Vec::new(),
-            wishes: Wishes::default(),
             peer: Peer {
                 window: peer.initial_window,
                 stream_window: peer.stream_window,
@@ -164,18 +150,11 @@ impl Bond {
             },
             stream_credit: StreamCredit::new(side, peer.max_streams, config.max_streams),
             urgent: VecDeque::new(),
-            copies: VecDeque::new(),
-            window_blocked: false,
             window_opened: false,
             limits: RateLimits::new(config.max_rate, now),
-            wake: None,
-            last_arrival: now,
             events: VecDeque::new(),
-            views: Vec::new(),
-            health: Vec::new(),
-            segments: Vec::new(),
-            new_ranges: Vec::new(),
             counters: BondCounters::default(),
+            scratch: Scratch::default(),
             config,
         }
     }
@@ -210,15 +189,5 @@ impl Bond {
 
     fn tell(&mut self, message: Control) {
         self.control.push(message);
-    }
-
-    /// The paths that carry data now: backups only while nothing else works.
-    fn active_paths(&self) -> PathSet {
-        let working = |backup| -> PathSet {
-            let paths = self.paths.values().filter(|path| !path.is_failed());
-            paths.filter(|path| path.backup == backup).map(|path| path.id).collect()
-        };
-        let regular = working(false);
-        if regular.is_empty() { working(true) } else { regular }
     }
 }

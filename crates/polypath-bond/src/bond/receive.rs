@@ -35,11 +35,9 @@ impl Bond {
             return;
         }
         let keep_alive = self.keep_alive();
-        let Some(path) = self.paths.get_mut(&id) else { return };
-        path.counters.bytes_received += datagram.len() as u64;
-        path.last_arrival = now;
-        path.keep_alive_at = path.keep_alive_at.map(|_| now + keep_alive);
-        self.last_arrival = now;
+        if !self.paths.on_arrival(id, datagram.len() as u64, keep_alive, now) {
+            return;
+        }
         self.detector.on_arrival(id, now);
         for frame in Frames::new(datagram) {
             let handled = frame.map_err(ProtocolError::Malformed);
@@ -74,7 +72,7 @@ impl Bond {
                 self.on_control(message, now)
             }
             Frame::Ping { id } => {
-                if let Some(path) = self.paths.get_mut(&path) {
+                if let Some(path) = self.paths.get_mut(path) {
                     path.owe_pong(id);
                 }
                 Ok(())
@@ -89,9 +87,9 @@ impl Bond {
                 Ok(())
             }
             Frame::PathSuspect(feedback) => {
-                self.look_at_health();
-                let state = self.send_state();
-                self.detector.on_feedback(&feedback, now, &self.health, &state);
+                self.ask_detector(|detector, health, state| {
+                    detector.on_feedback(&feedback, now, health, state);
+                });
                 Ok(())
             }
             Frame::PathQuery(query) => {
@@ -103,7 +101,7 @@ impl Bond {
     }
 
     fn owe_ack(&mut self, path: PathId, now: Timestamp) {
-        if let Some(path) = self.paths.get_mut(&path) {
+        if let Some(path) = self.paths.get_mut(path) {
             path.acks_owed = true;
         }
         self.acks.on_arrival(now);
@@ -173,12 +171,12 @@ impl Bond {
             return Ok(());
         }
         let first = range.start;
-        let mut pieces = std::mem::take(&mut self.new_ranges);
+        let mut pieces = self.scratch.new_ranges.take();
         self.record(path, range, now, |piece| pieces.push(piece.start - first..piece.end - first));
-        for piece in pieces.drain(..) {
-            self.store(&segment, &piece);
+        for piece in &pieces {
+            self.store(&segment, piece);
         }
-        self.new_ranges = pieces;
+        self.scratch.new_ranges.put_back(pieces);
         if fin {
             self.acks.demand(now);
         }
@@ -270,12 +268,14 @@ impl Bond {
                 self.on_stop_sending(id, code);
             }
             Control::PathStatus { path, sequence, backup } => {
-                self.on_path_status(path, sequence, backup);
+                self.paths.prefer(path, |preferences| {
+                    preferences.on_path_status(path, sequence, backup);
+                });
             }
             Control::PathRemove { path } => {
-                if self.paths.contains_key(&path) {
+                if self.paths.contains(path) {
                     self.remove_path(path);
-                    self.removed.push(path);
+                    self.paths.on_removed_by_peer(path);
                     self.events.push_back(Event::PathRemoved(path));
                 }
             }

@@ -20,21 +20,23 @@ impl Bond {
         if self.lifecycle.is_broken() {
             return None;
         }
-        self.look_at_health();
-        let state = self.send_state();
-        let probes = self.paths.values().map(|path| path.probe.next_at).min();
+        let detector =
+            self.ask_detector(|detector, health, state| detector.next_timer(health, state));
+        let probes = self.paths.iter().map(|path| path.probe.next_at).min();
         let timers = [
-            self.acks.due().filter(|_| self.fastest_path(PathSet::EMPTY).is_some()),
+            self.acks
+                .due()
+                .filter(|_| self.paths.fastest(PathSet::EMPTY, &self.congestion).is_some()),
             self.lifecycle.deadline(),
-            self.paths.values().filter_map(|path| path.keep_alive_due()).min(),
-            self.wake,
+            self.paths.iter().filter_map(|path| path.keep_alive_due()).min(),
+            self.selection.wake(),
             self.limits.release_at(),
             probes.filter(|&at| at < Timestamp::MAX),
             self.control.next_timer(self.silence_limit()),
-            self.detector.next_timer(&self.health, &state),
+            detector,
             self.next_flow_timer(),
             self.next_hint_check(),
-            Some(self.last_arrival + self.idle_timeout()),
+            Some(self.paths.last_arrival() + self.idle_timeout()),
         ];
         timers.into_iter().flatten().min()
     }
@@ -44,7 +46,7 @@ impl Bond {
         if self.lifecycle.is_broken() {
             return;
         }
-        if self.last_arrival + self.idle_timeout() <= now {
+        if self.paths.last_arrival() + self.idle_timeout() <= now {
             self.break_off(BreakReason::IdleTimeout);
             return;
         }
@@ -76,7 +78,7 @@ impl Bond {
 
     /// How long something may stay unacknowledged before it is sent again without any hint.
     fn silence_limit(&self) -> Duration {
-        let rtts = self.paths.keys().filter_map(|&id| self.congestion.rtt(id)?.srtt());
+        let rtts = self.paths.ids().filter_map(|id| self.congestion.rtt(id)?.srtt());
         (3 * rtts.max().unwrap_or_default() + self.peer.max_ack_delay).max(MIN_CONTROL_TIMEOUT)
     }
 

@@ -239,9 +239,7 @@ impl Flows {
     /// When [`Self::release`] would find something.
     pub(crate) fn next_timer(&self, paths_wait: impl Fn() -> Duration) -> Option<Timestamp> {
         let flows = self.open.values().map(|halves| &halves.recv);
-        let timer = |flow: &RecvFlow| {
-            flow.next_timer(flow.resequence.unwrap_or_else(&paths_wait))
-        };
+        let timer = |flow: &RecvFlow| flow.next_timer(flow.resequence.unwrap_or_else(&paths_wait));
         flows.filter_map(timer).min()
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct AckState {
     /// The window that the peer was told last.
     advertised: u64,
     /// When an acknowledgement went over the fastest path last, or a copy of one.
-    hurried: Option<Timestamp>,
+    fastest_at: Option<Timestamp>,
 }
 
 impl AckState {
@@ -73,7 +73,7 @@ impl AckState {
             pending: 0,
             due: None,
             advertised,
-            hurried: None,
+            fastest_at: None,
         }
     }
 
@@ -122,13 +122,13 @@ impl AckState {
     }
 
     /// An acknowledgement goes over the fastest path.
-    pub(crate) fn on_hurried(&mut self, now: Timestamp) {
-        self.hurried = Some(now);
+    pub(crate) fn on_sent_over_fastest(&mut self, now: Timestamp) {
+        self.fastest_at = Some(now);
     }
 
     /// Whether none has gone over the fastest path for the time that one may be delayed.
-    pub(crate) fn wants_hurry(&self, now: Timestamp) -> bool {
-        self.hurried.is_none_or(|at| now >= at + self.max_delay)
+    pub(crate) fn wants_copy(&self, now: Timestamp) -> bool {
+        self.fastest_at.is_none_or(|at| now >= at + self.max_delay)
     }
 
     /// The limit that the peer was given.
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn a_copy_is_wanted_after_the_delay_without_one() {
         let mut acks = AckState::new(2, Duration::from_millis(5), 1_000);
-        let wanted = |acks: &AckState, millis| acks.wants_hurry(Timestamp::from_millis(millis));
+        let wanted = |acks: &AckState, millis| acks.wants_copy(Timestamp::from_millis(millis));
         assert!(wanted(&acks, 0));
-        acks.on_hurried(Timestamp::from_millis(10));
+        acks.on_sent_over_fastest(Timestamp::from_millis(10));
         assert_eq!([14, 15].map(|millis| wanted(&acks, millis)), [false, true]);
         acks.on_arrival(Timestamp::from_millis(20));
         assert!(!acks.is_full());
