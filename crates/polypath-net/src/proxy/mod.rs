@@ -24,6 +24,7 @@ mod forward;
 mod guard;
 pub mod http;
 mod listen;
+mod session;
 pub mod socks5;
 mod splice;
 mod udp_forward;

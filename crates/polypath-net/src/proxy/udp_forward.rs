@@ -11,7 +11,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::{DatagramFlow, FlowError, OpenError, Opener, ProxyOptions};
+use super::session::SessionError;
+use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
@@ -67,14 +68,6 @@ struct Session {
     peer: SocketAddr,
     target: Target,
     datagrams: mpsc::Receiver<Bytes>,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum SessionError {
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Flow(#[from] FlowError),
 }
 
 impl Session {

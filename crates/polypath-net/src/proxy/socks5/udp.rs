@@ -9,7 +9,8 @@ use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep_until};
 
 use super::codec::{Reply, decode_udp, encode_udp};
-use super::{SessionError, refuse};
+use super::refuse;
+use crate::proxy::session::SessionError;
 use crate::proxy::{DatagramFlow, FlowError, GuardedStream, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
