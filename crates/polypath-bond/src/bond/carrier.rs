@@ -63,7 +63,7 @@ impl Bond {
     }
 
     /// Removes a path and tells the peer, over another one.
-    pub fn abandon_path(&mut self, id: PathId) {
+    pub(crate) fn abandon_path(&mut self, id: PathId) {
         self.drop_path(id);
         self.tell(Control::PathRemove { path: id });
     }
@@ -96,7 +96,7 @@ impl Bond {
     }
 
     /// The largest datagram of a path changed. Returns whether it is smaller than before.
-    pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) -> bool {
+    pub(crate) fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) -> bool {
         let Some(path) = self.paths.get_mut(id) else { return false };
         let before = std::mem::replace(&mut path.max_datagram, max_datagram as u64);
         if path.max_datagram != before {
@@ -150,7 +150,7 @@ impl Bond {
 
     /// Whether sending has opened a window since the last call, as it does when a path sends again
     /// after it was idle: more may be sent at once.
-    pub fn take_window_opened(&mut self) -> bool {
+    pub(crate) fn take_window_opened(&mut self) -> bool {
         std::mem::take(&mut self.window_opened)
     }
 
@@ -222,17 +222,22 @@ impl Bond {
     }
 
     /// The carrier's peer reported congestion marks (ECN-CE).
-    pub fn on_congestion_marks(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
+    pub(crate) fn on_congestion_marks(
+        &mut self,
+        id: PathId,
+        newest_sent: Timestamp,
+        now: Timestamp,
+    ) {
         self.congestion.on_ecn(id, now, newest_sent);
     }
 
     /// The losses of the last episode were none.
-    pub fn on_spurious_losses(&mut self, id: PathId) {
+    pub(crate) fn on_spurious_losses(&mut self, id: PathId) {
         self.congestion.on_spurious_loss(id);
     }
 
     /// The carrier could not take a datagram after all: what it held travels again.
-    pub fn on_unsent(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
+    pub(crate) fn on_unsent(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
         if let Some(path) = self.paths.get_mut(id) {
             path.uncommit(payload);
         }

@@ -6,7 +6,7 @@ use crate::event::{BreakReason, Event};
 use polypath_units::Timestamp;
 
 /// Code with which streams end here because their bond broke. It never travels.
-pub const BROKEN: u64 = u64::MAX;
+pub(super) const BROKEN: u64 = u64::MAX;
 
 impl Bond {
     /// Closes gracefully: no new streams or writes; everything written, and the end of every
@@ -97,6 +97,8 @@ impl Bond {
     }
 
     /// Gives up at once: streams end with an error unless all their data is here.
+    // For tests, where an end breaks off for a reason of their choice.
+    #[doc(hidden)]
     pub fn break_off(&mut self, reason: BreakReason) {
         let code = match &reason {
             BreakReason::Protocol(error) => Some(error.code()),

@@ -36,7 +36,6 @@ mod turns;
 mod views;
 
 pub use carrier::{PathSettings, Transmit};
-pub use close::BROKEN;
 pub use status::{BondStatus, PathStatus};
 
 use crate::codec::{Control, Frame, Parameters, Side};
@@ -171,7 +170,7 @@ impl Bond {
     }
 
     /// Takes the peer's parameters over, when its join answer arrives after the bond was made.
-    pub fn set_peer(&mut self, peer: &Parameters) {
+    pub(crate) fn set_peer(&mut self, peer: &Parameters) {
         self.peer.window = self.peer.window.max(peer.initial_window);
         self.peer.stream_window = peer.stream_window;
         for id in self.send.ids().collect::<Vec<_>>() {

@@ -94,6 +94,8 @@ impl Bond {
 
     /// What received data costs, book-keeping included: at most twice the receive buffer, and
     /// 64 bytes for each stream.
+    // For tests of what a peer can make this end hold.
+    #[doc(hidden)]
     pub fn buffer_cost(&self) -> u64 {
         self.recv.cost()
     }

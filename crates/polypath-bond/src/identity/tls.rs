@@ -24,6 +24,8 @@ use rustls::{
 use super::{PublicKey, SecretKey};
 
 /// The server name to connect with. It is never sent and never checked: the key is the name.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub const SERVER_NAME: &str = "polypath";
 
 /// TLS could not be configured.
@@ -71,6 +73,8 @@ impl WrongHubKey {
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub fn client_config(
     secret: &SecretKey,
     hub: PublicKey,
@@ -94,11 +98,13 @@ pub fn client_config(
 }
 
 /// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
-/// Ed25519 key. What the edge may do is decided afterwards, by its [`peer_public_key`]. Speaks the
+/// Ed25519 key. What the edge may do is decided afterwards, by that key. Speaks the
 /// first of the application protocols `alpn` that the edge speaks.
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub fn server_config(
     secret: &SecretKey,
     alpn: &[&[u8]],
@@ -118,7 +124,7 @@ pub fn server_config(
 }
 
 /// The key that the peer of `connection` proved to possess; `None` until it has done so.
-pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> {
+pub(crate) fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> {
     let session = connection.crypto_session();
     if session.is_handshaking() {
         return None;
@@ -128,7 +134,7 @@ pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> 
 }
 
 /// The application protocol that the ends of `connection` have agreed on; `None` until then.
-pub fn application_protocol(connection: &noq_proto::Connection) -> Option<Vec<u8>> {
+pub(crate) fn application_protocol(connection: &noq_proto::Connection) -> Option<Vec<u8>> {
     connection.crypto_session().handshake_data()?.downcast::<HandshakeData>().ok()?.protocol
 }
 

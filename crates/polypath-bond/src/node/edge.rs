@@ -283,6 +283,8 @@ impl Node {
     }
 
     /// Whether a path of a bond has been joined or is being used.
+    // For tests, which wait until the paths of a script have joined.
+    #[doc(hidden)]
     pub fn is_path_attached(&self, key: BondKey, path: PathId) -> bool {
         let carrier = self.bonds.get(&key).and_then(|entry| entry.carriers.get(&path));
         carrier
