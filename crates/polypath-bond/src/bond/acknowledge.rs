@@ -108,7 +108,8 @@ mod tests {
         assert_eq!(acknowledged(&mut far_and(81), 8, 110), [0]);
     }
 
-    /// Bytes of a stream arrive in order of DSN, until the peer may send no more DSN or `end` is its offset.
+    /// Bytes of a stream arrive in order of DSN, until the peer may send no more DSN or `end` is
+    /// its offset.
     fn arrive(bond: &mut Bond, id: StreamId, end: u64, now: Timestamp) {
         let mut offset = 0;
         while offset < end && bond.acks.data.next() < bond.acks.advertised() {
@@ -134,8 +135,9 @@ mod tests {
         windows.last()
     }
 
-    /// A stream that nobody reads holds 13/16 of the buffer of 1 MiB, more than 3/4. Another has all the
-    /// other DSN, and all has been acknowledged: the peer can neither send nor expect anything.
+    /// A stream that nobody reads holds 13/16 of the buffer of 1 MiB, more than 3/4. Another has
+    /// all the other DSN, and all has been acknowledged: the peer can neither send nor expect
+    /// anything.
     #[test]
     fn a_peer_without_credit_hears_of_what_a_reader_frees_beside_a_slow_one() {
         let buffer = 1 << 20;

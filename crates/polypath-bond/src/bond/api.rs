@@ -122,8 +122,8 @@ impl Bond {
         }
     }
 
-    /// Whether a [`Bond::read`] at this time has left something that the peer must hear, at once or at
-    /// a time that [`Bond::poll_timeout`] did not say before.
+    /// Whether a [`Bond::read`] at this time has left something that the peer must hear, at once or
+    /// at a time that [`Bond::poll_timeout`] did not say before.
     pub fn has_news(&self, now: Timestamp) -> bool {
         let is_due = |due| due <= now || self.acks.peer_is_short(self.recv.window());
         self.acks.due().is_some_and(is_due) || self.control.peek().is_some()
@@ -266,8 +266,9 @@ mod tests {
     }
 
     /// It knows the limits that it would be told, and goes on until the bond breaks. Each stream
-    /// leaves a message. Those that are sent are 1,024 at most; the last MAX_STREAMS among them admits
-    /// no more than 64 streams that were not over when it was queued, and four more of its kind.
+    /// leaves a message. Those that are sent are 1,024 at most; the last MAX_STREAMS among them
+    /// admits no more than 64 streams that were not over when it was queued, and four more of its
+    /// kind.
     #[test]
     fn messages_do_not_pile_up_for_a_peer_that_acknowledges_none() {
         let mut peer = Peer::new();

@@ -109,7 +109,7 @@ impl Bond {
     pub fn on_path_down(&mut self, id: PathId, now: Timestamp) {
         if self.paths.contains(id) {
             self.detector.on_down(id, now);
-            self.obey_detector(now);
+            self.take_detector_actions(now);
         }
     }
 
@@ -167,8 +167,8 @@ impl Bond {
         }
     }
 
-    /// Switches told a path its rate: to be called before the acknowledgements that came with it are
-    /// reported. They count bytes on the wire, congestion control the packets of the carrier:
+    /// Switches told a path its rate: to be called before the acknowledgements that came with it
+    /// are reported. They count bytes on the wire, congestion control the packets of the carrier:
     /// `headers` is what is added to each of those, in bytes.
     pub fn on_feedback(&mut self, id: PathId, code: Code, headers: u64, now: Timestamp) {
         let (Some(rate), Some(path)) = (code.bytes_per_sec(), self.paths.get(id)) else { return };
@@ -189,7 +189,7 @@ impl Bond {
             self.give_up(id, &packet.payload, now);
         }
         self.detector.on_ack(id, now);
-        self.obey_detector(now);
+        self.take_detector_actions(now);
         self.note_idle(id, now);
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 impl Bond {
     /// Does what the failure detector wants done.
-    pub(super) fn obey_detector(&mut self, now: Timestamp) {
+    pub(super) fn take_detector_actions(&mut self, now: Timestamp) {
         while let Some(action) = self.detector.poll_action() {
             match action {
                 Action::Query { query, avoid } => {
@@ -85,6 +85,6 @@ impl Bond {
 
     pub(super) fn run_detector(&mut self, now: Timestamp) {
         self.ask_detector(|detector, health, state| detector.on_timer(now, health, state));
-        self.obey_detector(now);
+        self.take_detector_actions(now);
     }
 }

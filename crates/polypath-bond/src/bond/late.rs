@@ -4,9 +4,9 @@
 //! an idle fast path can overtake a slow one that holds the oldest data (opportunistic
 //! retransmission, Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14). Here the test is the
 //! expected arrival instead of "the oldest segment only": the copy must arrive clearly earlier, or
-//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits, this
-//! is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so; with
-//! `penalisation` the slower path that blocks the window has its own halved.
+//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits,
+//! this is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so;
+//! with `penalisation` the slower path that blocks the window has its own halved.
 //!
 //! At the end of the data two more reasons hold, because a loss there is found out late and all
 //! that is left to do is to wait for its repair:
@@ -17,7 +17,7 @@
 //!   loss probe: RFC 8985 section 7, with the time-out of RFC 9002 section 6.2.1).
 
 use super::{Bond, Transmit};
-use crate::send::Flying;
+use crate::send::SentChunk;
 use polypath_core::scheduler::PathView;
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
@@ -70,8 +70,8 @@ impl Bond {
         }
     }
 
-    /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for data
-    /// that `fast` could carry. A full send buffer alone is no reason.
+    /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for
+    /// data that `fast` could carry. A full send buffer alone is no reason.
     fn penalise_if_blocked(&mut self, fast: PathId, now: Timestamp) {
         if self.config.penalisation
             && self.send.unsent() > 0
@@ -82,7 +82,7 @@ impl Bond {
     }
 
     /// When a copy of the chunk on `fast` is worth it, if ever.
-    fn copy_due(&self, fast: &PathView, chunk: &Flying, now: Timestamp) -> Option<Timestamp> {
+    fn copy_due(&self, fast: &PathView, chunk: &SentChunk, now: Timestamp) -> Option<Timestamp> {
         let (path, sent) = chunk.last_sent?;
         if chunk.sent_on.contains(fast.id) {
             let probe = chunk.is_oldest && path == fast.id && self.is_tail();

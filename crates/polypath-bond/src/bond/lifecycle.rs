@@ -125,8 +125,8 @@ impl Lifecycle {
         self.phase = Phase::Closed;
     }
 
-    /// The bond is given up; `code` is what the peer did wrong, if anything. Returns whether that is
-    /// news.
+    /// The bond is given up; `code` is what the peer did wrong, if anything. Returns whether that
+    /// is news.
     pub(super) fn break_off(&mut self, code: Option<CloseCode>) -> bool {
         let news = !self.is_broken();
         if news {

@@ -46,7 +46,7 @@ impl Bond {
                 return;
             }
         }
-        self.obey_detector(now);
+        self.take_detector_actions(now);
     }
 
     fn on_frame(
@@ -341,8 +341,8 @@ mod tests {
         assert!(read.into_iter().eq((0..BUFFER / 4).map(|offset| offset as u8)));
     }
 
-    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order of
-    /// offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
+    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order
+    /// of offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
     #[test]
     fn pieces_without_order_are_bounded_though_their_dsn_are_next() {
         let mut bond = hub(BondConfig { receive_buffer: BUFFER, ..BondConfig::default() }, None);

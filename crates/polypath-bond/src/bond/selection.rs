@@ -109,7 +109,8 @@ impl PathSelection {
         self.window_blocked = true;
     }
 
-    /// Whether the receiver's window made us send something again since the last segment was picked.
+    /// Whether the receiver's window made us send something again since the last segment was
+    /// picked.
     pub(super) fn is_window_blocked(&self) -> bool {
         self.window_blocked
     }

@@ -29,8 +29,8 @@ impl Bond {
         None
     }
 
-    /// Stream data, by the scheduler's choice: what must travel again or was left behind first, then
-    /// what has not been cut yet.
+    /// Stream data, by the scheduler's choice: what must travel again or was left behind first,
+    /// then what has not been cut yet.
     fn poll_data(&mut self, now: Timestamp) -> Option<Transmit> {
         let Some(queued) = self.chunks.next_reinjection() else {
             return if self.may_cut() { self.send_new(now) } else { self.poll_late_copy(now) };
@@ -62,7 +62,8 @@ impl Bond {
         self.carry_out(&pick, false, now)
     }
 
-    /// Where the scheduler wants the next segment, which is `len` long; `queued` if it has been cut.
+    /// Where the scheduler wants the next segment, which is `len` long; `queued` if it has been
+    /// cut.
     fn pick(&mut self, len: u64, queued: Option<&SegmentInfo>, now: Timestamp) -> Pick {
         let len = len.clamp(1, self.selection.largest_packet());
         let queue = self.queue_view(len, queued);
@@ -160,7 +161,8 @@ mod tests {
         now
     }
 
-    /// Lost data that waits for a better path holds up neither what was left behind nor what is new.
+    /// Lost data that waits for a better path holds up neither what was left behind nor what is
+    /// new.
     #[test]
     fn new_data_is_sent_while_what_is_lost_waits() {
         let mut bond = bond(1_000_000);

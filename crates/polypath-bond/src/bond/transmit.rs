@@ -36,15 +36,15 @@ impl Bond {
             }
         };
         let Some(transmit) = transmit else {
-            self.rest();
+            self.mark_app_limited();
             return None;
         };
         self.limits.on_sent(transmit.payload.len);
         Some(transmit)
     }
 
-    /// Datagrams of flows go first, because they are worth the most when they are new; but streams have
-    /// their turns. What flows send in a turn that streams could not use costs them none.
+    /// Datagrams of flows go first, because they are worth the most when they are new; but streams
+    /// have their turns. What flows send in a turn that streams could not use costs them none.
     fn poll_in_turn(&mut self, now: Timestamp) -> Option<Transmit> {
         if !self.flows.are_waiting() {
             return self.poll_streams(now);
@@ -117,7 +117,7 @@ impl Bond {
 
     /// Nothing is sent now: paths with room are limited by the application or the scheduler, not
     /// by the network.
-    fn rest(&mut self) {
+    fn mark_app_limited(&mut self) {
         for view in self.selection.open() {
             self.congestion.set_app_limited(view.id);
         }
@@ -145,8 +145,8 @@ mod tests {
         (bond, flow)
     }
 
-    /// Sends until all of the stream is sent, in rounds of 10 ms after which all is acknowledged. `queue`
-    /// is called before each datagram. Which were of the flow, and their lengths.
+    /// Sends until all of the stream is sent, in rounds of 10 ms after which all is acknowledged.
+    /// `queue` is called before each datagram. Which were of the flow, and their lengths.
     fn send_all(bond: &mut Bond, mut queue: impl FnMut(&mut Bond, usize)) -> Vec<(bool, u64)> {
         let (mut now, mut number, mut sent) = (Timestamp::ZERO, 0, Vec::new());
         while bond.send.unsent() > 0 {

@@ -9,8 +9,8 @@ use polypath_core::scheduler::QueueView;
 const MORE_TO_COME: u64 = 1 << 40;
 
 impl Bond {
-    /// What a scheduler is shown of the data, for a segment of `segment` bytes; `again` if it has been
-    /// cut before.
+    /// What a scheduler is shown of the data, for a segment of `segment` bytes; `again` if it has
+    /// been cut before.
     pub(super) fn queue_view(&self, segment: u64, again: Option<&SegmentInfo>) -> QueueView {
         let reserved = self.chunks.reserved();
         let more = if self.send.has_waiting() { MORE_TO_COME } else { 0 };

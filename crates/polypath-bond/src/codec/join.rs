@@ -261,7 +261,8 @@ impl JoinReply {
         put_message(buf, &body);
     }
 
-    /// Takes one reply from the front of `buf`; `None`, and nothing taken, if more bytes are needed.
+    /// Takes one reply from the front of `buf`; `None`, and nothing taken, if more bytes are
+    /// needed.
     ///
     /// # Errors
     ///

@@ -219,8 +219,8 @@ impl Flows {
         Some(data)
     }
 
-    /// Releases what has waited for order long enough. `on_ready` gets the flows that have something
-    /// to read now and had nothing before.
+    /// Releases what has waited for order long enough. `on_ready` gets the flows that have
+    /// something to read now and had nothing before.
     pub(crate) fn release(
         &mut self,
         paths_wait: impl Fn() -> Duration,

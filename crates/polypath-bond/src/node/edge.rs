@@ -16,8 +16,8 @@ use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 use tracing::debug;
 
-/// Time before a lost path is tried again, doubled by each failure of which the hub knows. An attempt
-/// that nobody answers has taken its time already: the next follows at once.
+/// Time before a lost path is tried again, doubled by each failure of which the hub knows. An
+/// attempt that nobody answers has taken its time already: the next follows at once.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const MAX_RETRY: Duration = Duration::from_secs(5);
 

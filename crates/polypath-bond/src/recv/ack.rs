@@ -6,8 +6,8 @@ use polypath_units::Timestamp;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Credit that a peer which is short of it hears of at once: as much as eight payloads, which want an
-/// acknowledgement too, so that small reads send no more of them than arriving data does.
+/// Credit that a peer which is short of it hears of at once: as much as eight payloads, which want
+/// an acknowledgement too, so that small reads send no more of them than arriving data does.
 const WORTH_TELLING: u64 = 8 * 1_200;
 
 /// Numbers received in order up to a point, and ranges above it.
@@ -93,8 +93,9 @@ impl AckState {
     }
 
     /// The window is `window` now: a quarter more than the peer knows is said at once. So is less
-    /// when the peer is short of credit: where slow readers hold the rest of the buffer, no more may
-    /// ever come free. What small reads give it is gathered for the time that one may be delayed.
+    /// when the peer is short of credit: where slow readers hold the rest of the buffer, no more
+    /// may ever come free. What small reads give it is gathered for the time that one may be
+    /// delayed.
     pub(crate) fn on_window(&mut self, window: u64, buffer: u64, now: Timestamp) {
         let grown = window.saturating_sub(self.advertised);
         let is_short = self.peer_is_short(window);
