@@ -8,9 +8,11 @@ use super::session::{Client, SessionError};
 use super::{Opener, ProxyOptions, listen, splice};
 use crate::tunnel::Target;
 
-/// Connects each client of `listener` to `target`. Runs until the listener fails; dropping it ends all.
+/// Connects each client of `listener` to `target`. Runs until the listener fails; dropping it ends
+/// all.
 ///
-/// A target that cannot be reached resets the client: the protocol inside has no place for an explanation.
+/// A target that cannot be reached resets the client: the protocol inside has no place for an
+/// explanation.
 pub async fn forward_tcp<O: Opener>(
     listener: TcpListener,
     opener: O,

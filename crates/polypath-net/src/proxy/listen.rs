@@ -16,9 +16,9 @@ use super::{GuardedStream, Opener, ProxyOptions};
 /// Pause after an accept that failed for want of a resource, such as file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves each client with `session`, in a task of its own, at most [`ProxyOptions::max_connections`] at
-/// once. `what` is what the log calls a session. Dropping the future ends the tasks, and resets what they
-/// had not finished.
+/// Serves each client with `session`, in a task of its own, at most
+/// [`ProxyOptions::max_connections`] at once. `what` is what the log calls a session. Dropping the
+/// future ends the tasks, and resets what they had not finished.
 pub(super) async fn serve<O, F>(
     listener: TcpListener,
     opener: O,
@@ -52,7 +52,8 @@ where
     }
 }
 
-/// Waits for a client through errors that concern a single one, or that pass (accept(2), "Error handling").
+/// Waits for a client through errors that concern a single one, or that pass (accept(2), "Error
+/// handling").
 async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept().await {

@@ -26,8 +26,9 @@ pub struct UdpForwardError(io::Error);
 
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
 ///
-/// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either direction. At
-/// most [`ProxyOptions::max_connections`] clients are served; datagrams of further ones are dropped.
+/// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either
+/// direction. At most [`ProxyOptions::max_connections`] clients are served; datagrams of further
+/// ones are dropped.
 pub async fn forward_udp<O: Opener>(
     socket: UdpSocket,
     opener: O,
@@ -43,7 +44,8 @@ pub async fn forward_udp<O: Opener>(
             received = socket.recv_from(&mut buffer) => {
                 let (length, peer) = match received {
                     Ok(received) => received,
-                    // An ICMP error of an earlier answer: that client has left, the others have not.
+                    // An ICMP error of an earlier answer: that client has left, the others have
+                    // not.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                     Err(error) => return Err(UdpForwardError(error)),
                 };

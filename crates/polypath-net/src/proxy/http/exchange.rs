@@ -16,8 +16,8 @@ use super::{Failure, HttpError, ReadHeadError, read_head};
 use crate::proxy::GuardedStream;
 use crate::proxy::session::SessionError;
 
-/// Sends the request on and the response back. `rest` are bytes that came with the head. A client that has ended its
-/// half waits for the head of the response no longer than `half_closed_timeout`.
+/// Sends the request on and the response back. `rest` are bytes that came with the head. A client
+/// that has ended its half waits for the head of the response no longer than `half_closed_timeout`.
 pub(super) async fn exchange<S>(
     client: &mut GuardedStream,
     mut origin: S,
@@ -70,8 +70,8 @@ async fn send_request(
     }
 }
 
-/// Waits until the client's connection breaks. Its end is a half-close, which is told; a second request gets no
-/// answer: the response says `Connection: close`.
+/// Waits until the client's connection breaks. Its end is a half-close, which is told; a second
+/// request gets no answer: the response says `Connection: close`.
 async fn left(
     mut client: impl AsyncRead + Unpin,
     ended: oneshot::Sender<()>,

@@ -1,8 +1,8 @@
 //! HTTP/1.x proxy (RFC 9110, RFC 9112): CONNECT, and plain requests in absolute form.
 //!
 //! A plain request is sent on in origin form, one for each connection: both sides are told
-//! `Connection: close`. Request and response are framed here too, so that a second request on the same
-//! connection never reaches the wrong origin, and a cut response resets the client.
+//! `Connection: close`. Request and response are framed here too, so that a second request on the
+//! same connection never reaches the wrong origin, and a cut response resets the client.
 //!
 //! Omitted: `Upgrade` on plain requests (WebSocket clients use CONNECT), caching.
 
@@ -18,13 +18,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 pub use body::{BodyError, BodyScanner, Framing};
-pub use head::{Form, HeadError, MAX_HEAD, RequestHead, ResponseHead, head_length};
+use head::MAX_HEAD;
+pub use head::{Form, HeadError, RequestHead, ResponseHead, head_length};
 
 use super::session::{Client, SessionError};
 use super::{GuardedStream, OpenError, Opener, ProxyOptions, listen, splice};
 use crate::tunnel::{ConnectFailure, RefusalKind};
 
-/// Serves HTTP proxy clients. Runs until the listener fails; dropping the future ends all connections.
+/// Serves HTTP proxy clients. Runs until the listener fails; dropping the future ends all
+/// connections.
 pub async fn serve_http<O: Opener>(
     listener: TcpListener,
     opener: O,

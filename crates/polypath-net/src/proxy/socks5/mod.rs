@@ -11,8 +11,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
+use codec::Reply;
 pub use codec::{
-    Command, Greeting, Method, PasswordRequest, Reply, Socks5Error, SocksRequest, UdpHeaderError,
+    Command, Greeting, Method, PasswordRequest, Socks5Error, SocksRequest, UdpHeaderError,
     decode_udp, encode_udp,
 };
 
@@ -48,7 +49,8 @@ async fn session<O: Opener>(client: Client<O>) -> Result<(), SessionError> {
     }
 }
 
-/// A malformed request has a reply code; a client that broke off or failed to log in has had its answer.
+/// A malformed request has a reply code; a client that broke off or failed to log in has had its
+/// answer.
 async fn finish_handshake(client: GuardedStream, error: SessionError) -> Result<(), SessionError> {
     match &error {
         SessionError::Handshake(ReceiveError::Malformed(malformed)) => match malformed.reply() {
