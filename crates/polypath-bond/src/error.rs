@@ -114,7 +114,7 @@ pub enum ProtocolError {
 
 impl ProtocolError {
     /// The code that closes the bond.
-    pub const fn code(&self) -> crate::codec::CloseCode {
+    pub(crate) const fn code(&self) -> crate::codec::CloseCode {
         use crate::codec::CloseCode;
         match self {
             Self::Malformed(_) | Self::AckOfUnsent { .. } | Self::ControlSpan { .. } => {

@@ -25,7 +25,7 @@ mod ranges;
 mod recv;
 mod send;
 
-pub use bond::{BROKEN, Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmit};
+pub use bond::{Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmit};
 pub use codec::{FlowId, FlowMode, Side, StreamId};
 pub use config::BondConfig;
 pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, WriteError};

@@ -1,8 +1,8 @@
 //! What applications call: streams.
 
-use super::{Bond, Phase};
-use crate::codec::{Control, Side, StreamId};
-use crate::error::{OpenError, ReadError, WriteError};
+use super::Bond;
+use crate::codec::{Control, StreamId};
+use crate::error::{OpenError, ProtocolError, ReadError, WriteError};
 use crate::event::Event;
 use bytes::Bytes;
 use polypath_units::Timestamp;
@@ -13,15 +13,10 @@ impl Bond {
     /// # Errors
     /// When the peer's limit is reached or the bond is closing.
     pub fn open_stream(&mut self) -> Result<StreamId, OpenError> {
-        if self.phase != Phase::Open {
+        if !self.lifecycle.is_open() {
             return Err(OpenError::Closed);
         }
-        if self.opened >= self.peer.max_streams {
-            self.opener_waits = true;
-            return Err(OpenError::LimitReached);
-        }
-        let id = StreamId::new(self.side, self.opened);
-        self.opened += 1;
+        let id = self.stream_credit.open().ok_or(OpenError::LimitReached)?;
         self.send.open(id, self.peer.stream_window);
         self.recv.open(id);
         Ok(id)
@@ -71,7 +66,7 @@ impl Bond {
 
     fn check_writable(&self, id: StreamId) -> Result<(), WriteError> {
         match self.send.get(id) {
-            Some(stream) if stream.is_open() && self.phase == Phase::Open => Ok(()),
+            Some(stream) if stream.is_open() && self.lifecycle.is_open() => Ok(()),
             _ => Err(WriteError::UnknownStream(id)),
         }
     }
@@ -99,13 +94,14 @@ impl Bond {
         max: usize,
         now: Timestamp,
     ) -> Result<Option<Bytes>, ReadError> {
-        if self.holds_reader(id, now) {
+        if self.limits.holds_reader(id, now) {
             return Err(ReadError::Blocked);
         }
         let result = self.recv.read(id, max);
         match &result {
             Ok(Some(data)) => {
-                self.count_read(data.len() as u64);
+                self.counters.bytes_read += data.len() as u64;
+                self.limits.on_read(data.len() as u64);
                 self.after_release(now);
                 if let Some(max) = self.recv.raise_limit(id) {
                     self.tell(Control::MaxStreamData { id, max });
@@ -126,8 +122,8 @@ impl Bond {
         }
     }
 
-    /// Whether a [`Bond::read`] at this time has left something that the peer must hear, at once or at
-    /// a time that [`Bond::poll_timeout`] did not say before.
+    /// Whether a [`Bond::read`] at this time has left something that the peer must hear, at once or
+    /// at a time that [`Bond::poll_timeout`] did not say before.
     pub fn has_news(&self, now: Timestamp) -> bool {
         let is_due = |due| due <= now || self.acks.peer_is_short(self.recv.window());
         self.acks.due().is_some_and(is_due) || self.control.peek().is_some()
@@ -145,11 +141,8 @@ impl Bond {
         if !over || id.initiator() == self.side {
             return;
         }
-        self.peer_finished += 1;
-        let grant = self.peer_finished + self.config.max_streams;
-        if grant >= self.granted_streams + (self.config.max_streams / 4).max(1) {
-            self.granted_streams = grant;
-            self.tell(Control::MaxStreams { max: grant });
+        if let Some(max) = self.stream_credit.on_peer_finished() {
+            self.tell(Control::MaxStreams { max });
         }
     }
 
@@ -160,22 +153,15 @@ impl Bond {
     }
 
     /// Whether `id` names a stream that the peer may have opened, and opens it and those before it.
-    pub(super) fn accept_stream(&mut self, id: StreamId) -> Result<(), crate::ProtocolError> {
+    pub(super) fn accept_stream(&mut self, id: StreamId) -> Result<(), ProtocolError> {
         if id.initiator() == self.side {
-            return if id.index() < self.opened {
-                Ok(())
-            } else {
-                Err(crate::ProtocolError::StreamState(id))
-            };
+            let known = self.stream_credit.has_opened(id);
+            return known.then_some(()).ok_or(ProtocolError::StreamState(id));
         }
-        // A limit that waits to be sent does not count yet: what a peer gains by never acknowledging
-        // messages would else grow with those that wait.
-        if id.index() >= self.control.max_streams_sent().max(self.config.max_streams) {
-            return Err(crate::ProtocolError::StreamLimit(id));
+        if !self.stream_credit.admits(id, self.control.max_streams_sent()) {
+            return Err(ProtocolError::StreamLimit(id));
         }
-        while self.peer_opened <= id.index() {
-            let opened = StreamId::new(self.peer_side(), self.peer_opened);
-            self.peer_opened += 1;
+        while let Some(opened) = self.stream_credit.open_up_to(id) {
             self.recv.open(opened);
             self.open_answer(opened);
             self.events.push_back(Event::StreamOpened(opened));
@@ -186,20 +172,15 @@ impl Bond {
     /// Opens our half of a stream of the peer. After a close here it is reset: nobody answers, and
     /// an empty answer must not look like one.
     fn open_answer(&mut self, id: StreamId) {
-        let code = match self.phase {
-            Phase::Open => None,
-            Phase::Draining { code, .. } => Some(code),
+        let code = self.lifecycle.draining().map(|(code, _)| code);
+        if code.is_none() && !self.lifecycle.is_open() {
             // The close message has left: what the peer still waits for ends with the bond.
-            _ => return,
-        };
+            return;
+        }
         self.send.open(id, self.peer.stream_window);
         if let Some(code) = code {
             self.reset(id, code);
         }
-    }
-
-    fn peer_side(&self) -> Side {
-        self.side.peer()
     }
 }
 
@@ -207,7 +188,7 @@ impl Bond {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub};
-    use crate::codec::{AckFrame, Frame, Frames, MAX_CONTROL_SPAN};
+    use crate::codec::{AckFrame, Frame, Frames, MAX_CONTROL_SPAN, Side};
     use crate::config::BondConfig;
     use bytes::BytesMut;
     use polypath_units::PathId;
@@ -285,8 +266,9 @@ mod tests {
     }
 
     /// It knows the limits that it would be told, and goes on until the bond breaks. Each stream
-    /// leaves a message. Those that are sent are 1,024 at most; the last MAX_STREAMS among them admits
-    /// no more than 64 streams that were not over when it was queued, and four more of its kind.
+    /// leaves a message. Those that are sent are 1,024 at most; the last MAX_STREAMS among them
+    /// admits no more than 64 streams that were not over when it was queued, and four more of its
+    /// kind.
     #[test]
     fn messages_do_not_pile_up_for_a_peer_that_acknowledges_none() {
         let mut peer = Peer::new();
@@ -298,7 +280,7 @@ mod tests {
         assert_eq!(index, Some(peer.max_streams));
         let messages = peer.bond.control.next_seq();
         assert!((MAX_CONTROL_SPAN..=MAX_CONTROL_SPAN + 68).contains(&messages), "{messages}");
-        let error = crate::ProtocolError::StreamLimit(StreamId::new(Side::Edge, peer.max_streams));
+        let error = ProtocolError::StreamLimit(StreamId::new(Side::Edge, peer.max_streams));
         let reason = crate::BreakReason::Protocol(error);
         let mut events = std::iter::from_fn(|| peer.bond.poll_event());
         assert!(events.any(|event| event == Event::Broken { reason: reason.clone() }));

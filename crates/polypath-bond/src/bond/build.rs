@@ -78,9 +78,8 @@ impl Bond {
         again: bool,
         now: Timestamp,
     ) -> Option<Transmit> {
-        let room = self.paths.get(&path)?.max_datagram;
-        let mut segments = std::mem::take(&mut self.segments);
-        segments.clear();
+        let room = self.paths.get(path)?.max_datagram;
+        let mut segments = self.scratch.segments.take();
         let mut left = room;
         while segments.len() < MAX_SEGMENTS && (segments.is_empty() || left >= WORTH_FILLING) {
             // A segment before the last needs a length: at most two bytes for any datagram.
@@ -91,12 +90,12 @@ impl Bond {
             segments.push(segment);
         }
         let transmit = self.assemble(path, &segments, now);
-        self.segments = segments;
+        self.scratch.segments.put_back(segments);
         transmit
     }
 
     fn count(&mut self, path: PathId, segment: &SegmentInfo) {
-        let Some(path) = self.paths.get_mut(&path) else { return };
+        let Some(path) = self.paths.get_mut(path) else { return };
         if segment.is_new {
             path.counters.bytes_new += segment.len;
         } else {
@@ -116,7 +115,7 @@ impl Bond {
             Ok(dsn) => return self.build_copy(path, dsn, now),
             Err(left) => left,
         };
-        let room = self.paths.get(&path)?.max_datagram;
+        let room = self.paths.get(path)?.max_datagram;
         while left > 0 {
             let segment = self.cut_new(room)?;
             self.chunks.reserve(segment.dsn);
@@ -132,7 +131,7 @@ impl Bond {
         dsn: u64,
         now: Timestamp,
     ) -> Option<Transmit> {
-        let room = self.paths.get(&path)?.max_datagram;
+        let room = self.paths.get(path)?.max_datagram;
         let header = self.chunks.unacked_at(dsn)?.header();
         let segment = self.chunks.copy_of(dsn, Self::payload_room(room, header).max(1))?;
         self.assemble(path, std::slice::from_ref(&segment), now)
@@ -172,7 +171,7 @@ impl Bond {
     ) -> Transmit {
         payload.len = datagram.len() as u64;
         payload.datagrams = 1;
-        if let Some(path) = self.paths.get_mut(&path) {
+        if let Some(path) = self.paths.get_mut(path) {
             path.commit(&payload);
         }
         Transmit { path, datagram, payload }

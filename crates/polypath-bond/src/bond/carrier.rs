@@ -52,9 +52,9 @@ impl Bond {
         path.first_rtt = settings.rtt;
         self.congestion.add_subflow(id, path.packet_size(), now);
         self.detector.on_add(id, now);
-        self.paths.insert(id, path);
-        self.on_join_flag(id, settings.backup);
-        self.last_arrival = now;
+        self.paths.add(path, now);
+        let side = self.side;
+        self.paths.prefer(id, |preferences| preferences.on_join(id, side, settings.backup));
     }
 
     /// Removes a path whose carrier is gone: what it carried goes over the others.
@@ -63,13 +63,13 @@ impl Bond {
     }
 
     /// Removes a path and tells the peer, over another one.
-    pub fn abandon_path(&mut self, id: PathId) {
+    pub(crate) fn abandon_path(&mut self, id: PathId) {
         self.drop_path(id);
         self.tell(Control::PathRemove { path: id });
     }
 
     fn drop_path(&mut self, id: PathId) {
-        let Some(mut path) = self.paths.remove(&id) else { return };
+        let Some(mut path) = self.paths.remove(id) else { return };
         for packet in path.flight.drain() {
             self.give_up(id, &packet.payload, path.last_arrival);
         }
@@ -79,18 +79,15 @@ impl Bond {
         }
         self.chunks.on_path_gone(id);
         self.control.on_path_gone(id);
-        self.copies.retain(|(path, _)| *path != id);
-        for flow in self.send_flows.values_mut() {
-            flow.forget_path(id);
-        }
+        self.flows.forget_path(id);
         self.congestion.remove_subflow(id);
-        self.scheduler.on_remove(id);
+        self.selection.on_remove(id);
         self.detector.on_remove(id);
     }
 
     /// Paths that the peer has removed since the last call: their connections are for nothing.
     pub(crate) fn take_removed(&mut self) -> Vec<PathId> {
-        std::mem::take(&mut self.removed)
+        self.paths.take_removed()
     }
 
     /// The smoothed RTT of a path, once there is one.
@@ -99,8 +96,8 @@ impl Bond {
     }
 
     /// The largest datagram of a path changed. Returns whether it is smaller than before.
-    pub fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) -> bool {
-        let Some(path) = self.paths.get_mut(&id) else { return false };
+    pub(crate) fn set_max_datagram(&mut self, id: PathId, max_datagram: usize) -> bool {
+        let Some(path) = self.paths.get_mut(id) else { return false };
         let before = std::mem::replace(&mut path.max_datagram, max_datagram as u64);
         if path.max_datagram != before {
             self.congestion.set_mss(id, path.packet_size());
@@ -110,9 +107,9 @@ impl Bond {
 
     /// The local interface of a path went down.
     pub fn on_path_down(&mut self, id: PathId, now: Timestamp) {
-        if self.paths.contains_key(&id) {
+        if self.paths.contains(id) {
             self.detector.on_down(id, now);
-            self.obey_detector(now);
+            self.take_detector_actions(now);
         }
     }
 
@@ -125,7 +122,7 @@ impl Bond {
         payload: Payload,
         now: Timestamp,
     ) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         if !path.flight.admits(number) {
             // A packet of the handshake that was repeated: its numbers are others.
             self.on_unsent(id, &payload, now);
@@ -146,35 +143,35 @@ impl Bond {
         if written_off {
             self.give_up(id, &payload, now);
         }
-        if let Some(path) = self.paths.get_mut(&id) {
+        if let Some(path) = self.paths.get_mut(id) {
             path.flight.insert(number, InFlight { packet, payload, written_off });
         }
     }
 
     /// Whether sending has opened a window since the last call, as it does when a path sends again
     /// after it was idle: more may be sent at once.
-    pub fn take_window_opened(&mut self) -> bool {
+    pub(crate) fn take_window_opened(&mut self) -> bool {
         std::mem::take(&mut self.window_opened)
     }
 
     /// The carrier's peer acknowledged a packet. End a batch with [`Bond::on_acks_end`].
     pub fn on_packet_acked(&mut self, id: PathId, number: u64, now: Timestamp) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         let Some(packet) = path.flight.remove_acked(number) else { return };
         self.congestion.on_packet_acked(id, now, &packet.packet);
         for chunk in packet.payload.chunks() {
             self.chunks.on_hint(chunk, id, now);
             let (start, end) = (chunk.dsn, chunk.dsn + chunk.len);
             let delivery = Delivery { path: id, start, end, data_ack: self.chunks.una() };
-            self.scheduler.on_delivered(&delivery, now);
+            self.selection.on_delivered(&delivery, now);
         }
     }
 
-    /// Switches told a path its rate: to be called before the acknowledgements that came with it are
-    /// reported. They count bytes on the wire, congestion control the packets of the carrier:
+    /// Switches told a path its rate: to be called before the acknowledgements that came with it
+    /// are reported. They count bytes on the wire, congestion control the packets of the carrier:
     /// `headers` is what is added to each of those, in bytes.
     pub fn on_feedback(&mut self, id: PathId, code: Code, headers: u64, now: Timestamp) {
-        let (Some(rate), Some(path)) = (code.bytes_per_sec(), self.paths.get(&id)) else { return };
+        let (Some(rate), Some(path)) = (code.bytes_per_sec(), self.paths.get(id)) else { return };
         let packet = path.packet_size();
         let share = packet as f64 / (packet + headers) as f64;
         self.congestion.on_feedback(id, now, Bandwidth::from_bytes_per_sec(rate * share));
@@ -183,7 +180,7 @@ impl Bond {
     /// All packets of one acknowledgement have been reported.
     pub fn on_acks_end(&mut self, id: PathId, now: Timestamp) {
         self.congestion.on_ack_end(id, now);
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         if let Some(sample) = self.congestion.rtt(id).and_then(|rtt| rtt.latest()) {
             path.recent_rtt.on_sample(sample);
         }
@@ -192,7 +189,7 @@ impl Bond {
             self.give_up(id, &packet.payload, now);
         }
         self.detector.on_ack(id, now);
-        self.obey_detector(now);
+        self.take_detector_actions(now);
         self.note_idle(id, now);
     }
 
@@ -205,7 +202,7 @@ impl Bond {
 
     /// The carrier declared a packet lost. End a batch with [`Bond::on_losses_end`].
     pub fn on_packet_lost(&mut self, id: PathId, number: u64, now: Timestamp) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         let Some(packet) = path.flight.remove(number) else { return };
         path.counters.packets_lost += 1;
         if packet.written_off {
@@ -218,25 +215,30 @@ impl Bond {
 
     /// All packets lost at once have been reported; the newest was sent at `newest_sent`.
     pub fn on_losses_end(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
-        if self.paths.get(&id).is_some_and(|path| !path.is_failed()) {
+        if self.paths.is_working(id) {
             self.congestion.on_loss(id, now, newest_sent);
         }
         self.note_idle(id, now);
     }
 
     /// The carrier's peer reported congestion marks (ECN-CE).
-    pub fn on_congestion_marks(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
+    pub(crate) fn on_congestion_marks(
+        &mut self,
+        id: PathId,
+        newest_sent: Timestamp,
+        now: Timestamp,
+    ) {
         self.congestion.on_ecn(id, now, newest_sent);
     }
 
     /// The losses of the last episode were none.
-    pub fn on_spurious_losses(&mut self, id: PathId) {
+    pub(crate) fn on_spurious_losses(&mut self, id: PathId) {
         self.congestion.on_spurious_loss(id);
     }
 
     /// The carrier could not take a datagram after all: what it held travels again.
-    pub fn on_unsent(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
-        if let Some(path) = self.paths.get_mut(&id) {
+    pub(crate) fn on_unsent(&mut self, id: PathId, payload: &Payload, now: Timestamp) {
+        if let Some(path) = self.paths.get_mut(id) {
             path.uncommit(payload);
         }
         self.give_up(id, payload, now);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 impl Bond {
     /// Does what the failure detector wants done.
-    pub(super) fn obey_detector(&mut self, now: Timestamp) {
+    pub(super) fn take_detector_actions(&mut self, now: Timestamp) {
         while let Some(action) = self.detector.poll_action() {
             match action {
                 Action::Query { query, avoid } => {
@@ -30,7 +30,7 @@ impl Bond {
 
     /// All that the path carries goes over the others; the path is probed.
     fn fail_path(&mut self, id: PathId, now: Timestamp) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Failed;
         path.counters.failures += 1;
         path.probe.start(now);
@@ -49,14 +49,12 @@ impl Bond {
         self.chunks.on_path_gone(id);
         self.control.on_path_gone(id);
         self.congestion.set_usable(id, false);
-        for flow in self.send_flows.values_mut() {
-            flow.forget_path(id);
-        }
+        self.flows.forget_path(id);
         self.events.push_back(Event::PathFailed(id));
     }
 
     fn recover_path(&mut self, id: PathId) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Active;
         path.probe.stop();
         self.congestion.set_usable(id, true);
@@ -69,26 +67,24 @@ impl Bond {
         now: Timestamp,
         silence: Duration,
     ) -> impl Iterator<Item = PathId> {
-        let silent = self.paths.values().filter(move |path| path.is_silent(now, silence));
+        let silent = self.paths.iter().filter(move |path| path.is_silent(now, silence));
         silent.map(|path| path.id)
     }
 
     /// Whether the path exists and has not failed.
     pub(crate) fn is_path_active(&self, id: PathId) -> bool {
-        self.paths.get(&id).is_some_and(|path| !path.is_failed())
+        self.paths.is_working(id)
     }
 
     pub(super) fn on_pong(&mut self, id: PathId, probe: u64, now: Timestamp) {
-        let Some(path) = self.paths.get(&id) else { return };
+        let Some(path) = self.paths.get(id) else { return };
         if path.is_failed() && path.probe.is_current(probe) {
             self.detector.on_probe_acked(id, now);
         }
     }
 
     pub(super) fn run_detector(&mut self, now: Timestamp) {
-        self.look_at_health();
-        let state = self.send_state();
-        self.detector.on_timer(now, &self.health, &state);
-        self.obey_detector(now);
+        self.ask_detector(|detector, health, state| detector.on_timer(now, health, state));
+        self.take_detector_actions(now);
     }
 }

@@ -1,26 +1,21 @@
 //! Datagram flows.
 
-use super::{Bond, Phase, Transmit};
+use super::paths::Paths;
+use super::{Bond, Transmit};
 use crate::codec::{
     Control, DatagramFrame, FlowId, FlowMode, datagram_header_size, encode_datagram_header,
 };
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowConfig, FlowCounters, RecvFlow, SendFlow};
+use crate::flow::{FlowConfig, FlowCounters};
 use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
-use polypath_core::scheduler::Pick;
+use polypath_core::congestion::Congestion;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
 /// The longest automatic wait for order.
 const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
-
-/// The longest wait for order of a flow, `None` for that of the paths. Only where the scheduler spreads a
-/// flow is order lost all the time: in other modes there is no wait that was not asked for.
-fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
-    asked.or((mode != FlowMode::Aggregate).then_some(Duration::ZERO))
-}
 
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
@@ -28,38 +23,18 @@ impl Bond {
     /// # Errors
     /// When the bond is closing, or too many flows of this side are open.
     pub fn open_flow(&mut self, config: FlowConfig) -> Result<FlowId, OpenError> {
-        if self.phase != Phase::Open {
+        if !self.lifecycle.is_open() {
             return Err(OpenError::Closed);
         }
-        if self.opened_flows >= self.closed_flows.limit(self.side) {
-            return Err(OpenError::LimitReached);
-        }
-        let flow = FlowId::new(self.side, self.opened_flows);
-        self.opened_flows += 1;
-        self.add_flow(flow, config.mode, config.resequence);
+        let flow = self.flows.open(config).ok_or(OpenError::LimitReached)?;
         let FlowConfig { mode, resequence } = config;
         self.tell(Control::FlowOpen { flow, mode, resequence });
         Ok(flow)
     }
 
-    fn add_flow(&mut self, flow: FlowId, mode: FlowMode, resequence: Option<Duration>) {
-        let limit = self.config.flow_buffer;
-        self.send_flows.insert(flow, SendFlow::new(mode, limit));
-        self.recv_flows.insert(flow, RecvFlow::new(wait_for_order(mode, resequence), limit));
-    }
-
-    fn remove_recv_flow(&mut self, flow: FlowId) {
-        self.flow_cost -= self.recv_flows.remove(&flow).map_or(0, |flow| flow.cost());
-    }
-
     /// Closes a flow; datagrams that wait are dropped.
     pub fn close_flow(&mut self, flow: FlowId) {
-        if self.send_flows.remove(&flow).is_some() {
-            self.remove_recv_flow(flow);
-            // Its opener may use another number when this message is acknowledged.
-            if flow.initiator() != self.side {
-                self.closed_flows.insert(flow);
-            }
+        if self.flows.close(flow) {
             self.tell(Control::FlowClose { flow });
         }
     }
@@ -67,60 +42,34 @@ impl Bond {
     pub(super) fn on_flow_open(
         &mut self,
         flow: FlowId,
-        mode: FlowMode,
-        bound: Option<Duration>,
+        config: FlowConfig,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
-        let side = flow.initiator();
-        if side == self.side || flow.index() >= self.closed_flows.limit(side) {
-            return Err(ProtocolError::FlowLimit(flow));
-        }
-        if !self.expect_flow(flow) {
-            return Ok(());
-        }
-        if let Some(send) = self.send_flows.get_mut(&flow) {
-            send.mode = mode;
-        }
-        if let Some(recv) = self.recv_flows.get_mut(&flow) {
-            recv.resequence = wait_for_order(mode, bound);
-        }
-        self.events.push_back(Event::FlowOpened(flow));
-        for early in self.early_flows.take(flow) {
-            self.on_flow_datagram(early, now);
+        if self.flows.on_open(flow, config)? {
+            self.events.push_back(Event::FlowOpened(flow));
+            for early in self.flows.take_early(flow) {
+                self.on_flow_datagram(early, now);
+            }
         }
         Ok(())
     }
 
-    /// Makes room for a flow of the peer that a stream has named and whose opening may still be on
-    /// its way. Returns false if the peer may not open it, or it was closed.
+    /// Makes room for a flow of the peer that a stream has named and whose opening message may not
+    /// have arrived. Returns false if the peer may not open it, or it was closed.
     pub fn expect_flow(&mut self, flow: FlowId) -> bool {
-        let side = flow.initiator();
-        let admitted = side != self.side
-            && flow.index() < self.closed_flows.limit(side)
-            && !self.closed_flows.contains(flow);
-        if admitted && !self.send_flows.contains_key(&flow) {
-            self.add_flow(flow, FlowMode::Aggregate, None);
-        }
-        admitted
+        self.flows.expect(flow)
     }
 
     pub(super) fn on_flow_close(&mut self, flow: FlowId) {
-        // The close may overtake the opening; a number never given closes nothing.
-        let given = flow.initiator() != self.side || flow.index() < self.opened_flows;
-        if given && flow.index() < self.closed_flows.limit(flow.initiator()) {
-            self.closed_flows.insert(flow);
-        }
-        self.remove_recv_flow(flow);
-        if self.send_flows.remove(&flow).is_some() {
+        if self.flows.on_close(flow) {
             self.events.push_back(Event::FlowClosed(flow));
         }
     }
 
     /// The longest datagram that every working path carries on any flow now.
     pub fn max_datagram_size(&self) -> usize {
-        let paths = self.paths.values().filter(|path| !path.is_failed());
-        let smallest = paths.map(|path| path.max_datagram as usize).min().unwrap_or(0);
-        smallest.saturating_sub(datagram_header_size(FlowId(1 << 20), 1 << 29, None))
+        let smallest = self.paths.working().map(|path| path.max_datagram as usize).min();
+        smallest.unwrap_or(0).saturating_sub(datagram_header_size(FlowId(1 << 20), 1 << 29, None))
     }
 
     /// Queues a datagram.
@@ -129,8 +78,8 @@ impl Bond {
     /// When it is too long, the queue is full, or there is no such flow.
     pub fn send_datagram(&mut self, id: FlowId, data: &Bytes) -> Result<(), SendDatagramError> {
         let max = self.max_datagram_size();
-        let active = self.active_paths();
-        let flow = self.send_flows.get_mut(&id).ok_or(SendDatagramError::UnknownFlow(id))?;
+        let active = self.paths.active();
+        let flow = self.flows.sender_mut(id).ok_or(SendDatagramError::UnknownFlow(id))?;
         if data.len() > max && max > 0 {
             return Err(SendDatagramError::TooLarge { max });
         }
@@ -139,88 +88,40 @@ impl Bond {
 
     /// The next datagram of a flow, if one has arrived.
     pub fn recv_datagram(&mut self, id: FlowId) -> Option<Bytes> {
-        let data = self.recv_flows.get_mut(&id)?.pop()?;
-        self.flow_cost -= RecvFlow::cost_of(&data);
-        Some(data)
+        self.flows.read(id)
     }
 
     /// What became of a flow's datagrams.
     pub fn flow_counters(&self, id: FlowId) -> Option<FlowCounters> {
-        let (send, recv) = (self.send_flows.get(&id)?, self.recv_flows.get(&id)?);
-        let dropped = recv.counters.dropped + send.dropped;
-        Some(FlowCounters { sent: send.sent, dropped, ..recv.counters })
-    }
-
-    /// How long to wait for order: as the flow says, or as much as the paths' delays differ.
-    fn resequence_bound(&self, flow: &RecvFlow) -> Duration {
-        flow.resequence.unwrap_or_else(|| {
-            let rtts = || {
-                let active = self.paths.values().filter(|path| !path.is_failed());
-                active.filter_map(|path| self.congestion.rtt(path.id))
-            };
-            let slowest = rtts().filter_map(|rtt| Some(rtt.srtt()? + 4 * rtt.rttvar())).max();
-            let fastest = rtts().filter_map(|rtt| rtt.min()).min();
-            let apart = slowest.unwrap_or_default().saturating_sub(fastest.unwrap_or_default());
-            (apart / 2).min(MAX_AUTO_RESEQUENCE)
-        })
+        self.flows.counters(id)
     }
 
     pub(super) fn on_flow_datagram(&mut self, datagram: DatagramFrame, now: Timestamp) {
-        let DatagramFrame { flow: id, seq, data } = datagram;
-        let admitted = self.admits_datagram(data.len() as u64, now);
-        let Some(flow) = self.recv_flows.get(&id) else {
-            if id.initiator() != self.side && !self.closed_flows.contains(id) {
-                self.early_flows.push(DatagramFrame { flow: id, seq, data });
-            }
-            return;
-        };
-        let bound = self.resequence_bound(flow);
-        let room = self.config.receive_buffer.saturating_sub(self.flow_cost);
-        let Some(flow) = self.recv_flows.get_mut(&id) else { return };
-        if !admitted {
-            flow.counters.dropped += 1;
-            return;
-        }
-        let (was_ready, cost) = (flow.has_ready(), flow.cost());
-        flow.insert(seq, data, room, bound, now);
-        self.flow_cost = self.flow_cost - cost + flow.cost();
-        if !was_ready && flow.has_ready() {
+        let id = datagram.flow;
+        let admitted = self.limits.admits_datagram(datagram.data.len() as u64, now);
+        let (paths, congestion) = (&self.paths, &self.congestion);
+        let wait = || wait_for_order(paths, congestion);
+        if self.flows.on_datagram(datagram, admitted, wait, now) {
             self.events.push_back(Event::FlowReadable(id));
         }
     }
 
     /// Releases what has waited for order long enough.
     pub(super) fn release_flows(&mut self, now: Timestamp) {
-        let bounds: Vec<_> =
-            self.recv_flows.iter().map(|(&id, flow)| (id, self.resequence_bound(flow))).collect();
-        for (id, bound) in bounds {
-            let Some(flow) = self.recv_flows.get_mut(&id) else { continue };
-            let was_ready = flow.has_ready();
-            flow.release(bound, now);
-            if !was_ready && flow.has_ready() {
-                self.events.push_back(Event::FlowReadable(id));
-            }
-        }
+        let (paths, congestion, events) = (&self.paths, &self.congestion, &mut self.events);
+        let on_ready = |id| events.push_back(Event::FlowReadable(id));
+        self.flows.release(|| wait_for_order(paths, congestion), now, on_ready);
     }
 
     pub(super) fn next_flow_timer(&self) -> Option<Timestamp> {
-        let timer = |flow: &RecvFlow| flow.next_timer(self.resequence_bound(flow));
-        self.recv_flows.values().filter_map(timer).min()
-    }
-
-    pub(super) fn flows_wait(&self) -> bool {
-        self.send_flows.values().any(SendFlow::has_waiting)
+        self.flows.next_timer(|| wait_for_order(&self.paths, &self.congestion))
     }
 
     /// The next datagram of any flow, in turn.
     pub(super) fn poll_flows(&mut self, now: Timestamp) -> Option<Transmit> {
-        let start = self.flow_turn.unwrap_or(FlowId(0));
-        let after = self.send_flows.range(start..);
-        let ids: Vec<FlowId> =
-            after.chain(self.send_flows.range(..start)).map(|(&id, _)| id).collect();
-        for id in ids {
+        for id in self.flows.in_turn() {
             if let Some(transmit) = self.poll_flow(id, now) {
-                self.flow_turn = Some(FlowId(id.0 + 1));
+                self.flows.on_served(id);
                 return Some(transmit);
             }
         }
@@ -228,45 +129,36 @@ impl Bond {
     }
 
     fn poll_flow(&mut self, id: FlowId, now: Timestamp) -> Option<Transmit> {
-        if self.send_flows.get(&id)?.mode == FlowMode::Redundant {
+        let flow = self.flows.sender(id)?;
+        if flow.mode == FlowMode::Redundant {
             return self.poll_redundant(id);
         }
-        let len = self.send_flows.get(&id)?.peek()?.data.len() as u64;
-        let path = match self.send_flows.get(&id)?.mode {
+        let len = flow.peek()?.data.len() as u64;
+        let path = match flow.mode {
             FlowMode::Best => self.stick(id)?,
-            _ => match self.scheduler.pick(&self.views, &self.queue_view(len, None), now) {
-                // Datagrams have no order that sending ahead could keep.
-                Pick::Send(path) | Pick::Ahead { path, .. } => path,
-                Pick::Duplicate(paths) => paths.iter().next()?,
-                Pick::Wait(until) => {
-                    self.wake_at(until);
-                    return None;
-                }
-            },
+            _ => {
+                let queue = self.queue_view(len, None);
+                self.selection.pick_for_datagram(&queue, now)?
+            }
         };
-        let queued = self.send_flows.get_mut(&id)?.pop()?;
+        let queued = self.flows.sender_mut(id)?.pop()?;
         Some(self.build_datagram(id, queued.seq, &queued.data, path))
     }
 
     /// The path of a `best` flow, if it has room now.
     fn stick(&mut self, id: FlowId) -> Option<PathId> {
-        let active = self.active_paths();
-        let best = self.fastest_path(PathSet::EMPTY);
-        let path = self.send_flows.get_mut(&id)?.stick(active, best)?;
-        self.has_room(path).then_some(path)
+        let active = self.paths.active();
+        let best = self.paths.fastest(PathSet::EMPTY, &self.congestion);
+        let path = self.flows.sender_mut(id)?.stick(active, best)?;
+        self.selection.open().any(|view| view.id == path).then_some(path)
     }
 
     fn poll_redundant(&mut self, id: FlowId) -> Option<Transmit> {
-        let flow = self.send_flows.get(&id)?;
-        let open = self.views.iter().map(|view| view.id).filter(|&path| self.has_room(path));
-        let path = open.into_iter().find(|&path| flow.peek_copy(path).is_some())?;
-        let queued = self.send_flows.get_mut(&id)?.pop_copy(path)?;
+        let flow = self.flows.sender(id)?;
+        let has_copy = |path: &PathId| flow.peek_copy(*path).is_some();
+        let path = self.selection.open().map(|view| view.id).find(has_copy)?;
+        let queued = self.flows.sender_mut(id)?.pop_copy(path)?;
         Some(self.build_datagram(id, queued.seq, &queued.data, path))
-    }
-
-    /// Whether a path takes a datagram now; one that pacing holds back is waited for.
-    fn has_room(&self, path: PathId) -> bool {
-        self.views.iter().any(|view| view.id == path && view.available)
     }
 
     fn build_datagram(&mut self, id: FlowId, seq: u64, data: &Bytes, path: PathId) -> Transmit {
@@ -276,6 +168,16 @@ impl Bond {
         let payload = Payload { datagram: true, ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
     }
+}
+
+/// How long order is worth waiting for: half of how much the round trips of the working paths
+/// differ.
+fn wait_for_order(paths: &Paths, congestion: &Congestion) -> Duration {
+    let rtts = || paths.working().filter_map(|path| congestion.rtt(path.id));
+    let slowest = rtts().filter_map(|rtt| Some(rtt.srtt()? + 4 * rtt.rttvar())).max();
+    let fastest = rtts().filter_map(|rtt| rtt.min()).min();
+    let apart = slowest.unwrap_or_default().saturating_sub(fastest.unwrap_or_default());
+    (apart / 2).min(MAX_AUTO_RESEQUENCE)
 }
 
 #[cfg(test)]

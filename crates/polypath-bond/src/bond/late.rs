@@ -4,9 +4,9 @@
 //! an idle fast path can overtake a slow one that holds the oldest data (opportunistic
 //! retransmission, Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14). Here the test is the
 //! expected arrival instead of "the oldest segment only": the copy must arrive clearly earlier, or
-//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits, this
-//! is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so; with
-//! `penalisation` the slower path that blocks the window has its own halved.
+//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits,
+//! this is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so;
+//! with `penalisation` the slower path that blocks the window has its own halved.
 //!
 //! At the end of the data two more reasons hold, because a loss there is found out late and all
 //! that is left to do is to wait for its repair:
@@ -17,7 +17,7 @@
 //!   loss probe: RFC 8985 section 7, with the time-out of RFC 9002 section 6.2.1).
 
 use super::{Bond, Transmit};
-use crate::send::Flying;
+use crate::send::SentChunk;
 use polypath_core::scheduler::PathView;
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
@@ -44,11 +44,11 @@ impl Bond {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
         }
-        let active = self.active_paths();
-        let open = self.views.iter().filter(|view| view.available && active.contains(view.id));
+        let active = self.paths.active();
+        let open = self.selection.open().filter(|view| active.contains(view.id));
         let idle = open.filter(|view| view.srtt.is_some());
         let Some(&fast) = idle.min_by_key(|view| view.srtt) else {
-            self.wake_when_paced(now);
+            self.selection.wake_when_paced(now);
             return None;
         };
         self.penalise_if_blocked(fast.id, now);
@@ -58,18 +58,20 @@ impl Bond {
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
         match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
             Ok(dsn) => {
-                self.window_blocked |= self.window_is_exhausted();
+                if self.window_is_exhausted() {
+                    self.selection.on_window_blocked();
+                }
                 self.build_copy(fast.id, dsn, now)
             }
             Err(later) => {
-                self.wake_at(later);
+                self.selection.wake_at(later);
                 None
             }
         }
     }
 
-    /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for data
-    /// that `fast` could carry. A full send buffer alone is no reason.
+    /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for
+    /// data that `fast` could carry. A full send buffer alone is no reason.
     fn penalise_if_blocked(&mut self, fast: PathId, now: Timestamp) {
         if self.config.penalisation
             && self.send.unsent() > 0
@@ -80,13 +82,13 @@ impl Bond {
     }
 
     /// When a copy of the chunk on `fast` is worth it, if ever.
-    fn copy_due(&self, fast: &PathView, chunk: &Flying, now: Timestamp) -> Option<Timestamp> {
+    fn copy_due(&self, fast: &PathView, chunk: &SentChunk, now: Timestamp) -> Option<Timestamp> {
         let (path, sent) = chunk.last_sent?;
         if chunk.sent_on.contains(fast.id) {
             let probe = chunk.is_oldest && path == fast.id && self.is_tail();
             return probe.then(|| sent + self.probe_timeout(fast));
         }
-        let slow = self.views.iter().find(|view| view.id == path)?;
+        let slow = self.selection.views().iter().find(|view| view.id == path)?;
         let srtt = fast.srtt.unwrap_or_default();
         let expected = expected_arrival(slow, sent);
         let overtaken = expected_arrival(fast, now) + (srtt / 4).max(MIN_GAIN);
@@ -105,7 +107,7 @@ impl Bond {
 
     /// Whether a path loses packets, or has carried too few to know.
     fn is_risky(&self, view: &PathView) -> bool {
-        let sent = self.paths.get(&view.id).map_or(0, |path| path.counters.packets_sent);
+        let sent = self.paths.get(view.id).map_or(0, |path| path.counters.packets_sent);
         view.loss >= RISK || (sent as f64) < 1.0 / RISK
     }
 

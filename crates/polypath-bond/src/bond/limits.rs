@@ -1,15 +1,42 @@
-//! The limit on what this end takes.
+//! The limits on the rate of what this end sends and takes.
 
-use super::Bond;
 use crate::codec::StreamId;
-use crate::event::Event;
-use polypath_units::Timestamp;
+use crate::limit::RateLimit;
+use polypath_units::{Bandwidth, Timestamp};
+use std::collections::BTreeSet;
 
-impl Bond {
-    /// Whether the stream must wait before it is read on;
-    /// [`Event::StreamReadable`] follows then.
+/// A limit for each direction, of the same rate.
+#[derive(Debug)]
+pub(super) struct RateLimits {
+    /// `None` where there is no limit.
+    send: Option<RateLimit>,
+    take: Option<RateLimit>,
+    /// Streams whose reading the limit holds back, and when it lets them go on.
+    held_readers: BTreeSet<StreamId>,
+    release_at: Option<Timestamp>,
+}
+
+impl RateLimits {
+    pub(super) fn new(rate: Option<Bandwidth>, now: Timestamp) -> Self {
+        let limit = rate.map(|rate| RateLimit::new(rate, now));
+        Self { send: limit.clone(), take: limit, held_readers: BTreeSet::new(), release_at: None }
+    }
+
+    /// `Ok` if something may be sent at `now`, otherwise when to ask again.
+    pub(super) fn check_send(&mut self, now: Timestamp) -> Result<(), Timestamp> {
+        self.send.as_mut().map_or(Ok(()), |limit| limit.check(now))
+    }
+
+    /// `bytes` of data were sent.
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        if let Some(limit) = &mut self.send {
+            limit.take(bytes);
+        }
+    }
+
+    /// Whether the stream must wait before it is read on. [`Self::release_readers`] names it then.
     pub(super) fn holds_reader(&mut self, id: StreamId, now: Timestamp) -> bool {
-        let Some(Err(again)) = self.take_limit.as_mut().map(|limit| limit.check(now)) else {
+        let Some(Err(again)) = self.take.as_mut().map(|limit| limit.check(now)) else {
             return false;
         };
         self.held_readers.insert(id);
@@ -17,9 +44,16 @@ impl Bond {
         true
     }
 
-    /// Whether a datagram of `bytes` is within the limit; it is counted then.
+    /// An application has read `bytes`.
+    pub(super) fn on_read(&mut self, bytes: u64) {
+        if let Some(limit) = &mut self.take {
+            limit.take(bytes);
+        }
+    }
+
+    /// Whether a datagram of `bytes` that arrived is within the limit; it is counted then.
     pub(super) fn admits_datagram(&mut self, bytes: u64, now: Timestamp) -> bool {
-        let Some(limit) = &mut self.take_limit else { return true };
+        let Some(limit) = &mut self.take else { return true };
         let admitted = limit.check(now).is_ok();
         if admitted {
             limit.take(bytes);
@@ -27,33 +61,31 @@ impl Bond {
         admitted
     }
 
-    /// An application has read `bytes`.
-    pub(super) fn count_read(&mut self, bytes: u64) {
-        self.counters.bytes_read += bytes;
-        if let Some(limit) = &mut self.take_limit {
-            limit.take(bytes);
-        }
+    /// When readers that are held back go on.
+    pub(super) fn release_at(&self) -> Option<Timestamp> {
+        self.release_at
     }
 
-    /// Lets the readers go on that the limit held back.
-    pub(super) fn release_readers(&mut self, now: Timestamp) {
-        if self.release_at.is_some_and(|at| at <= now) {
-            self.release_at = None;
-            let held = std::mem::take(&mut self.held_readers);
-            self.events.extend(held.into_iter().map(Event::StreamReadable));
+    /// The streams that may be read again by `now`; each is named once.
+    pub(super) fn release_readers(&mut self, now: Timestamp) -> BTreeSet<StreamId> {
+        if self.release_at.take_if(|at| *at <= now).is_none() {
+            return BTreeSet::new();
         }
+        std::mem::take(&mut self.held_readers)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bond::Bond;
     use crate::bond::fixtures::hub;
     use crate::codec::Side;
     use crate::config::BondConfig;
     use crate::error::ReadError;
+    use crate::event::Event;
     use bytes::{Bytes, BytesMut};
-    use polypath_units::{Bandwidth, PathId};
+    use polypath_units::PathId;
     use std::time::Duration;
 
     /// A driver's timers are no finer. Being late loses nothing: credit goes on building up.

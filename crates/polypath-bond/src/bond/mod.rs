@@ -10,6 +10,7 @@
 //! - application: [`Bond::open_stream`], [`Bond::write`], [`Bond::read`], flows, [`Bond::close`],
 //!   with [`Bond::poll_event`] saying when to try again.
 
+mod acknowledge;
 mod api;
 mod build;
 mod carrier;
@@ -19,37 +20,43 @@ mod failure;
 mod fixtures;
 mod flows;
 mod late;
+mod lifecycle;
 mod limits;
+mod paths;
+mod preferences;
 mod receive;
+mod scratch;
+mod selection;
 mod status;
+mod stream_credit;
+mod stream_data;
 mod timers;
 mod transmit;
 mod turns;
 mod views;
-mod wishes;
 
 pub use carrier::{PathSettings, Transmit};
-pub use close::BROKEN;
 pub use status::{BondStatus, PathStatus};
 
-use crate::codec::{CloseCode, Control, FlowId, Frame, Parameters, Side, StreamId};
+use crate::codec::{Control, Frame, Parameters, Side};
 use crate::config::BondConfig;
 use crate::control::ControlSender;
 use crate::event::Event;
-use crate::flow::{ClosedFlows, EarlyFlows, RecvFlow, SendFlow};
-use crate::limit::RateLimit;
-use crate::path::Path;
+use crate::flow::Flows;
 use crate::recv::{AckState, RecvStreams};
-use crate::send::{Chunks, SegmentInfo, SendStreams};
+use crate::send::{Chunks, SendStreams};
+use lifecycle::Lifecycle;
+use limits::RateLimits;
+use paths::Paths;
 use polypath_core::congestion::Congestion;
-use polypath_core::failure::{FailureDetector, PathHealth};
-use polypath_core::scheduler::{PathView, Scheduler};
-use polypath_units::{PathId, PathSet, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ops::Range;
+use polypath_core::failure::FailureDetector;
+use polypath_units::{PathSet, Timestamp};
+use scratch::Scratch;
+use selection::PathSelection;
+use std::collections::VecDeque;
 use std::time::Duration;
+use stream_credit::StreamCredit;
 use turns::Turns;
-use wishes::Wishes;
 
 /// What the peer allows us, from its join message and later frames.
 #[derive(Debug)]
@@ -57,27 +64,8 @@ struct Peer {
     /// DSN below this may be used.
     window: u64,
     stream_window: u64,
-    max_streams: u64,
     max_ack_delay: Duration,
     idle_timeout: Duration,
-}
-
-/// How far the end of the bond has come.
-#[derive(Debug, PartialEq, Eq)]
-enum Phase {
-    Open,
-    /// Closed by the application; what was written is still being delivered.
-    Draining {
-        code: u64,
-        reason: String,
-    },
-    /// The close message has this number and is not acknowledged.
-    Closing {
-        seq: u64,
-    },
-    /// Both sides closed, or the peer did not in time.
-    Closed,
-    Broken,
 }
 
 /// A frame for a certain path, or for the best one.
@@ -94,74 +82,28 @@ struct Urgent {
 pub struct Bond {
     side: Side,
     config: BondConfig,
-    phase: Phase,
-    /// What the peer did wrong, if that broke the bond.
-    broken_by: Option<CloseCode>,
-    /// The peer's close message is here.
-    peer_closed: bool,
-    /// When a peer that does not close in its turn is waited for no longer.
-    close_deadline: Option<Timestamp>,
+    lifecycle: Lifecycle,
     congestion: Congestion,
-    scheduler: Box<dyn Scheduler>,
+    selection: PathSelection,
     detector: Box<dyn FailureDetector>,
-    /// By path number.
-    paths: BTreeMap<PathId, Path>,
+    paths: Paths,
     send: SendStreams,
     chunks: Chunks,
     recv: RecvStreams,
     acks: AckState,
     control: ControlSender,
-    send_flows: BTreeMap<FlowId, SendFlow>,
-    recv_flows: BTreeMap<FlowId, RecvFlow>,
-    /// What arrived datagrams cost, over all flows: at most the receive buffer.
-    flow_cost: u64,
-    /// Flows that are over: their numbers are not used again.
-    closed_flows: ClosedFlows,
-    /// Datagrams of flows whose opening message is still on its way.
-    early_flows: EarlyFlows,
-    /// The flow that is served first next time.
-    flow_turn: Option<FlowId>,
+    flows: Flows,
     /// Whether flows or streams are served first.
     turns: Turns,
-    /// Paths that the peer has removed, for the node to close their connections.
-    removed: Vec<PathId>,
-    /// How each side wants each path to be used.
-    wishes: Wishes,
     peer: Peer,
-    /// Streams that this side has opened.
-    opened: u64,
-    /// Flows that this side has opened.
-    opened_flows: u64,
-    /// Streams that the peer has opened, and those of them that are over.
-    peer_opened: u64,
-    peer_finished: u64,
-    /// Streams that the peer is allowed, or will be once it is told.
-    granted_streams: u64,
-    /// An `open_stream` was refused.
-    opener_waits: bool,
+    stream_credit: StreamCredit,
     urgent: VecDeque<Urgent>,
-    /// Further paths that the scheduler wants copies of a segment on.
-    copies: VecDeque<(PathId, u64)>,
-    /// The receiver's window made us send something again since the last pick.
-    window_blocked: bool,
     /// A congestion window has grown by sending.
     window_opened: bool,
-    /// The limits on what is sent and on what is taken.
-    send_limit: Option<RateLimit>,
-    take_limit: Option<RateLimit>,
-    /// Streams whose reading the limit holds back, and when it lets them go on.
-    held_readers: BTreeSet<StreamId>,
-    release_at: Option<Timestamp>,
-    /// When the scheduler, or pacing, wants to be asked again.
-    wake: Option<Timestamp>,
-    last_arrival: Timestamp,
+    limits: RateLimits,
     events: VecDeque<Event>,
-    /// Reused buffers.
-    views: Vec<PathView>,
-    health: Vec<PathHealth>,
-    segments: Vec<SegmentInfo>,
-    new_ranges: Vec<Range<u64>>,
     counters: BondCounters,
+    scratch: Scratch,
 }
 
 /// Counters of a bond.
@@ -182,62 +124,36 @@ pub struct BondCounters {
 impl Bond {
     /// A bond without paths. `peer` is what the other end's join message allows.
     pub fn new(side: Side, config: BondConfig, peer: &Parameters, now: Timestamp) -> Self {
+        let own = config.own_scheduler.as_ref();
+        let scheduler = config.scheduler.build_or(own, config.blocking_protection);
         let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
         Self {
             side,
-            phase: Phase::Open,
-            broken_by: None,
-            peer_closed: false,
-            close_deadline: None,
+            lifecycle: Lifecycle::new(),
             congestion: Congestion::new(config.congestion.clone()),
-            scheduler: config
-                .scheduler
-                .build_or(config.own_scheduler.as_ref(), config.blocking_protection),
+            selection: PathSelection::new(scheduler),
             detector: config.failure.build(),
-            paths: BTreeMap::new(),
+            paths: Paths::new(now),
             send: SendStreams::default(),
             chunks: Chunks::default(),
             recv: RecvStreams::new(&config),
             acks,
             control: ControlSender::default(),
-            send_flows: BTreeMap::new(),
-            recv_flows: BTreeMap::new(),
-            flow_cost: 0,
-            closed_flows: ClosedFlows::default(),
-            early_flows: EarlyFlows::default(),
-            flow_turn: None,
+            flows: Flows::new(side, config.flow_buffer, config.receive_buffer),
             turns: Turns::default(),
-            removed: Vec::new(),
-            wishes: Wishes::default(),
             peer: Peer {
                 window: peer.initial_window,
                 stream_window: peer.stream_window,
-                max_streams: peer.max_streams,
                 max_ack_delay: peer.max_ack_delay,
                 idle_timeout: peer.idle_timeout,
             },
-            opened: 0,
-            opened_flows: 0,
-            peer_opened: 0,
-            peer_finished: 0,
-            granted_streams: config.max_streams,
-            opener_waits: false,
+            stream_credit: StreamCredit::new(side, peer.max_streams, config.max_streams),
             urgent: VecDeque::new(),
-            copies: VecDeque::new(),
-            window_blocked: false,
             window_opened: false,
-            send_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
-            take_limit: config.max_rate.map(|rate| RateLimit::new(rate, now)),
-            held_readers: BTreeSet::new(),
-            release_at: None,
-            wake: None,
-            last_arrival: now,
+            limits: RateLimits::new(config.max_rate, now),
             events: VecDeque::new(),
-            views: Vec::new(),
-            health: Vec::new(),
-            segments: Vec::new(),
-            new_ranges: Vec::new(),
             counters: BondCounters::default(),
+            scratch: Scratch::default(),
             config,
         }
     }
@@ -254,7 +170,7 @@ impl Bond {
     }
 
     /// Takes the peer's parameters over, when its join answer arrives after the bond was made.
-    pub fn set_peer(&mut self, peer: &Parameters) {
+    pub(crate) fn set_peer(&mut self, peer: &Parameters) {
         self.peer.window = self.peer.window.max(peer.initial_window);
         self.peer.stream_window = peer.stream_window;
         for id in self.send.ids().collect::<Vec<_>>() {
@@ -272,15 +188,5 @@ impl Bond {
 
     fn tell(&mut self, message: Control) {
         self.control.push(message);
-    }
-
-    /// The paths that carry data now: backups only while nothing else works.
-    fn active_paths(&self) -> PathSet {
-        let working = |backup| -> PathSet {
-            let paths = self.paths.values().filter(|path| !path.is_failed());
-            paths.filter(|path| path.backup == backup).map(|path| path.id).collect()
-        };
-        let regular = working(false);
-        if regular.is_empty() { working(true) } else { regular }
     }
 }

@@ -1,9 +1,10 @@
 //! What arrives from the peer.
 
-use super::{Bond, Phase};
+use super::Bond;
 use crate::codec::{AckFrame, Control, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId};
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
+use crate::flow::FlowConfig;
 use crate::recv::{Arriving, SHORT};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
@@ -30,15 +31,13 @@ fn compact(data: Bytes) -> Bytes {
 impl Bond {
     /// A datagram arrived on a path. A peer that breaks the protocol breaks the bond.
     pub fn on_datagram(&mut self, id: PathId, datagram: Bytes, now: Timestamp) {
-        if self.phase == Phase::Broken {
+        if self.lifecycle.is_broken() {
             return;
         }
         let keep_alive = self.keep_alive();
-        let Some(path) = self.paths.get_mut(&id) else { return };
-        path.counters.bytes_received += datagram.len() as u64;
-        path.last_arrival = now;
-        path.keep_alive_at = path.keep_alive_at.map(|_| now + keep_alive);
-        self.last_arrival = now;
+        if !self.paths.on_arrival(id, datagram.len() as u64, keep_alive, now) {
+            return;
+        }
         self.detector.on_arrival(id, now);
         for frame in Frames::new(datagram) {
             let handled = frame.map_err(ProtocolError::Malformed);
@@ -47,7 +46,7 @@ impl Bond {
                 return;
             }
         }
-        self.obey_detector(now);
+        self.take_detector_actions(now);
     }
 
     fn on_frame(
@@ -73,7 +72,7 @@ impl Bond {
                 self.on_control(message, now)
             }
             Frame::Ping { id } => {
-                if let Some(path) = self.paths.get_mut(&path) {
+                if let Some(path) = self.paths.get_mut(path) {
                     path.owe_pong(id);
                 }
                 Ok(())
@@ -88,9 +87,9 @@ impl Bond {
                 Ok(())
             }
             Frame::PathSuspect(feedback) => {
-                self.look_at_health();
-                let state = self.send_state();
-                self.detector.on_feedback(&feedback, now, &self.health, &state);
+                self.ask_detector(|detector, health, state| {
+                    detector.on_feedback(&feedback, now, health, state);
+                });
                 Ok(())
             }
             Frame::PathQuery(query) => {
@@ -102,7 +101,7 @@ impl Bond {
     }
 
     fn owe_ack(&mut self, path: PathId, now: Timestamp) {
-        if let Some(path) = self.paths.get_mut(&path) {
+        if let Some(path) = self.paths.get_mut(path) {
             path.acks_owed = true;
         }
         self.acks.on_arrival(now);
@@ -130,7 +129,7 @@ impl Bond {
         let (len, end) = (range.end - range.start, range.end);
         let new = self.acks.data.insert(range, on_new);
         if new > 0 {
-            self.extend_close(now);
+            self.lifecycle.on_progress(now);
         }
         self.counters.bytes_duplicate += len - new;
         let out_of_order = self.acks.data.next() == before;
@@ -172,12 +171,12 @@ impl Bond {
             return Ok(());
         }
         let first = range.start;
-        let mut pieces = std::mem::take(&mut self.new_ranges);
+        let mut pieces = self.scratch.new_ranges.take();
         self.record(path, range, now, |piece| pieces.push(piece.start - first..piece.end - first));
-        for piece in pieces.drain(..) {
-            self.store(&segment, &piece);
+        for piece in &pieces {
+            self.store(&segment, piece);
         }
-        self.new_ranges = pieces;
+        self.scratch.new_ranges.put_back(pieces);
         if fin {
             self.acks.demand(now);
         }
@@ -236,10 +235,10 @@ impl Bond {
             let srtt = congestion.rtt(path).and_then(|rtt| rtt.srtt());
             srtt.unwrap_or(MIN_REORDERING).max(MIN_REORDERING) / REORDERING
         });
-        let (control, flows) = (&mut self.control, &mut self.closed_flows);
+        let (control, flows) = (&mut self.control, &mut self.flows);
         control.on_ack(ack.control_nxt, &ack.control_ranges, |message| {
             if let Control::FlowClose { flow } = message {
-                flows.insert(flow);
+                flows.on_close_acked(flow);
             }
         })?;
         over.into_iter().for_each(|id| self.after_half_closed(id));
@@ -269,17 +268,19 @@ impl Bond {
                 self.on_stop_sending(id, code);
             }
             Control::PathStatus { path, sequence, backup } => {
-                self.on_path_status(path, sequence, backup);
+                self.paths.prefer(path, |preferences| {
+                    preferences.on_path_status(path, sequence, backup);
+                });
             }
             Control::PathRemove { path } => {
-                if self.paths.contains_key(&path) {
+                if self.paths.contains(path) {
                     self.remove_path(path);
-                    self.removed.push(path);
+                    self.paths.on_removed_by_peer(path);
                     self.events.push_back(Event::PathRemoved(path));
                 }
             }
             Control::FlowOpen { flow, mode, resequence } => {
-                self.on_flow_open(flow, mode, resequence, now)?;
+                self.on_flow_open(flow, FlowConfig { mode, resequence }, now)?;
             }
             Control::FlowClose { flow } => self.on_flow_close(flow),
             Control::Close { code, reason } => self.on_close(code, reason, now),
@@ -288,9 +289,7 @@ impl Bond {
     }
 
     pub(super) fn on_max_streams(&mut self, max: u64) {
-        self.peer.max_streams = self.peer.max_streams.max(max);
-        if self.opener_waits && self.opened < self.peer.max_streams {
-            self.opener_waits = false;
+        if self.stream_credit.raise_limit(max) {
             self.events.push_back(Event::StreamsAvailable);
         }
     }
@@ -342,8 +341,8 @@ mod tests {
         assert!(read.into_iter().eq((0..BUFFER / 4).map(|offset| offset as u8)));
     }
 
-    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order of
-    /// offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
+    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order
+    /// of offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
     #[test]
     fn pieces_without_order_are_bounded_though_their_dsn_are_next() {
         let mut bond = hub(BondConfig { receive_buffer: BUFFER, ..BondConfig::default() }, None);

@@ -2,7 +2,7 @@
 
 use super::{Bond, BondCounters};
 use crate::codec::StreamId;
-use crate::path::{PathCounters, PathState};
+use crate::path::{Path, PathCounters, PathState};
 use polypath_core::congestion::Congestion;
 use polypath_units::PathId;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Bond {
     /// A snapshot of the bond.
     pub fn status(&self) -> BondStatus {
         BondStatus {
-            paths: self.paths.keys().filter_map(|&id| self.path_status(id)).collect(),
+            paths: self.paths.iter().map(|path| self.path_status(path)).collect(),
             counters: self.counters,
             unsent: self.send.unsent(),
             unacked: self.chunks.unacked(),
@@ -69,10 +69,10 @@ impl Bond {
         &self.congestion
     }
 
-    fn path_status(&self, id: PathId) -> Option<PathStatus> {
-        let path = self.paths.get(&id)?;
+    fn path_status(&self, path: &Path) -> PathStatus {
+        let id = path.id;
         let rtt = self.congestion.rtt(id);
-        Some(PathStatus {
+        PathStatus {
             id,
             name: path.name.clone(),
             state: path.state,
@@ -84,7 +84,7 @@ impl Bond {
             delivery_rate: self.congestion.delivery_rate(id),
             loss: self.congestion.loss_rate(id),
             counters: path.counters,
-        })
+        }
     }
 
     /// Whether anything written on a stream, its end included, is unacknowledged.
@@ -94,6 +94,8 @@ impl Bond {
 
     /// What received data costs, book-keeping included: at most twice the receive buffer, and
     /// 64 bytes for each stream.
+    // For tests of what a peer can make this end hold.
+    #[doc(hidden)]
     pub fn buffer_cost(&self) -> u64 {
         self.recv.cost()
     }

@@ -1,7 +1,7 @@
 //! What happens when time passes.
 
-use super::{Bond, Phase};
-use crate::event::BreakReason;
+use super::Bond;
+use crate::event::{BreakReason, Event};
 use polypath_units::{PathSet, Timestamp};
 use std::time::Duration;
 
@@ -17,38 +17,40 @@ const HINTED_AT_ONCE: usize = 64;
 impl Bond {
     /// When [`Bond::handle_timeout`] must be called at the latest, if nothing else happens.
     pub fn poll_timeout(&mut self) -> Option<Timestamp> {
-        if self.phase == Phase::Broken {
+        if self.lifecycle.is_broken() {
             return None;
         }
-        self.look_at_health();
-        let state = self.send_state();
-        let probes = self.paths.values().map(|path| path.probe.next_at).min();
+        let detector =
+            self.ask_detector(|detector, health, state| detector.next_timer(health, state));
+        let probes = self.paths.iter().map(|path| path.probe.next_at).min();
         let timers = [
-            self.acks.due().filter(|_| self.fastest_path(PathSet::EMPTY).is_some()),
-            self.close_deadline,
-            self.paths.values().filter_map(|path| path.keep_alive_due()).min(),
-            self.wake,
-            self.release_at,
+            self.acks
+                .due()
+                .filter(|_| self.paths.fastest(PathSet::EMPTY, &self.congestion).is_some()),
+            self.lifecycle.deadline(),
+            self.paths.iter().filter_map(|path| path.keep_alive_due()).min(),
+            self.selection.wake(),
+            self.limits.release_at(),
             probes.filter(|&at| at < Timestamp::MAX),
             self.control.next_timer(self.silence_limit()),
-            self.detector.next_timer(&self.health, &state),
+            detector,
             self.next_flow_timer(),
             self.next_hint_check(),
-            Some(self.last_arrival + self.idle_timeout()),
+            Some(self.paths.last_arrival() + self.idle_timeout()),
         ];
         timers.into_iter().flatten().min()
     }
 
     /// Time has passed: call at the time of [`Bond::poll_timeout`] or later, then transmit.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        if self.phase == Phase::Broken {
+        if self.lifecycle.is_broken() {
             return;
         }
-        if self.last_arrival + self.idle_timeout() <= now {
+        if self.paths.last_arrival() + self.idle_timeout() <= now {
             self.break_off(BreakReason::IdleTimeout);
             return;
         }
-        if self.close_deadline.is_some_and(|at| at <= now) {
+        if self.lifecycle.deadline().is_some_and(|at| at <= now) {
             self.finish_close();
         }
         let limit = self.silence_limit();
@@ -57,7 +59,8 @@ impl Bond {
             self.chunks.reinject_hinted(now - limit, HINTED_AT_ONCE);
         }
         self.release_flows(now);
-        self.release_readers(now);
+        let readers = self.limits.release_readers(now);
+        self.events.extend(readers.into_iter().map(Event::StreamReadable));
         self.run_detector(now);
     }
 
@@ -75,7 +78,7 @@ impl Bond {
 
     /// How long something may stay unacknowledged before it is sent again without any hint.
     fn silence_limit(&self) -> Duration {
-        let rtts = self.paths.keys().filter_map(|&id| self.congestion.rtt(id)?.srtt());
+        let rtts = self.paths.ids().filter_map(|id| self.congestion.rtt(id)?.srtt());
         (3 * rtts.max().unwrap_or_default() + self.peer.max_ack_delay).max(MIN_CONTROL_TIMEOUT)
     }
 

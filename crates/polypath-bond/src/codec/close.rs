@@ -22,7 +22,7 @@ pub enum CloseCode {
     StreamStateError = 0x05,
     /// Bytes beyond the end of a stream, or two ends.
     FinalSizeError = 0x06,
-    /// More than [`MAX_FLOWS`](super::MAX_FLOWS) flows open.
+    /// More than 1,024 flows open.
     FlowLimitError = 0x07,
     /// The node is being stopped; join again later.
     Shutdown = 0x08,
@@ -63,7 +63,7 @@ impl CloseCode {
     }
 
     /// What a code on the wire means; [`CloseCode::InternalError`] for one that is not known.
-    pub fn from_wire(code: u64) -> Self {
+    pub(crate) fn from_wire(code: u64) -> Self {
         let known = Self::ALL.into_iter().find(|known| known.to_wire() == code);
         known.unwrap_or(Self::InternalError)
     }

@@ -7,13 +7,13 @@ use polypath_units::PathId;
 use std::time::Duration;
 
 /// The longest reason of [`Control::Close`] and of a refused join, in bytes of UTF-8.
-pub const MAX_REASON: usize = 256;
+pub(crate) const MAX_REASON: usize = 256;
 
 /// The longest resequencing delay that a flow can ask for; a longer one is sent as this.
-pub const MAX_RESEQUENCE: Duration = Duration::from_secs(60);
+pub(crate) const MAX_RESEQUENCE: Duration = Duration::from_secs(60);
 
 /// A sender uses no CONTROL number so far above the lowest that is not acknowledged.
-pub const MAX_CONTROL_SPAN: u64 = 1024;
+pub(crate) const MAX_CONTROL_SPAN: u64 = 1024;
 
 /// A reliable message of the bond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub enum Control {
         /// How its datagrams use the paths.
         mode: FlowMode,
         /// How long to wait for a missing datagram, in whole microseconds, at most
-        /// [`MAX_RESEQUENCE`]; 0: deliver as they come; `None`: the receiver decides.
+        /// 60 s; 0: deliver as they come; `None`: the receiver decides.
         resequence: Option<Duration>,
     },
     /// Closes a datagram flow.
@@ -84,7 +84,7 @@ pub enum Control {
     Close {
         /// Why: a [`CloseCode`](super::CloseCode).
         code: u64,
-        /// Why, in words; cut to [`MAX_REASON`] bytes when sent.
+        /// Why, in words; cut to 256 bytes when sent.
         reason: String,
     },
 }

@@ -14,7 +14,7 @@ const TYPE_SIZE: usize = 1;
 ///
 /// `len` is the length of the data; `None` if they fill the payload to its end, which only the last
 /// frame can. See [`stream_header_size`].
-pub fn encode_stream_header(
+pub(crate) fn encode_stream_header(
     buf: &mut BytesMut,
     dsn: u64,
     id: StreamId,
@@ -31,14 +31,24 @@ pub fn encode_stream_header(
 }
 
 /// How many bytes [`encode_stream_header`] appends.
-pub const fn stream_header_size(dsn: u64, id: StreamId, offset: u64, len: Option<usize>) -> usize {
+pub(crate) const fn stream_header_size(
+    dsn: u64,
+    id: StreamId,
+    offset: u64,
+    len: Option<usize>,
+) -> usize {
     TYPE_SIZE + varint_size(dsn) + varint_size(id.0) + varint_size(offset) + length_size(len)
 }
 
 /// Appends the header of a DATAGRAM frame; the caller appends the data.
 ///
 /// `len` as in [`encode_stream_header`].
-pub fn encode_datagram_header(buf: &mut BytesMut, flow: FlowId, seq: u64, len: Option<usize>) {
+pub(crate) fn encode_datagram_header(
+    buf: &mut BytesMut,
+    flow: FlowId,
+    seq: u64,
+    len: Option<usize>,
+) {
     buf.put_u8(wire::DATAGRAM | length_flag(len));
     put_varint(buf, flow.0);
     put_varint(buf, seq);
@@ -46,7 +56,7 @@ pub fn encode_datagram_header(buf: &mut BytesMut, flow: FlowId, seq: u64, len: O
 }
 
 /// How many bytes [`encode_datagram_header`] appends.
-pub const fn datagram_header_size(flow: FlowId, seq: u64, len: Option<usize>) -> usize {
+pub(crate) const fn datagram_header_size(flow: FlowId, seq: u64, len: Option<usize>) -> usize {
     TYPE_SIZE + varint_size(flow.0) + varint_size(seq) + length_size(len)
 }
 
@@ -73,7 +83,7 @@ impl Frame {
     ///
     /// # Panics
     ///
-    /// If an integer is above [`MAX_VARINT`](super::MAX_VARINT), or the ranges of an ACK are not
+    /// If an integer is above 2^62 - 1, the largest QUIC varint, or the ranges of an ACK are not
     /// ascending with a gap before each.
     pub fn encode(&self, buf: &mut BytesMut, last: bool) {
         match self {

@@ -1,5 +1,8 @@
 //! Every example of `docs/protocol.md`, and the refusals that it asks for.
 
+use super::control::MAX_RESEQUENCE;
+use super::frame::MAX_SILENCE;
+use super::join::{MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY, MAX_NAME};
 use super::*;
 use bytes::{Bytes, BytesMut};
 use polypath_brf::Code;
@@ -192,7 +195,7 @@ fn the_close_codes_of_the_document_are_those_of_the_code() {
 fn a_stream_frame_takes_a_dsn_for_its_end() {
     let Frame::Stream(end) = stream(true) else { unreachable!() };
     assert_eq!(end.dsn_range(), 10_000..10_003);
-    assert_eq!(end.end_offset(), 1202);
+    assert_eq!(end.offset + end.data.len() as u64, 1202);
 }
 
 fn refused(hex: &str) -> DecodeError {

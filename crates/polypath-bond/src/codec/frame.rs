@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// The most ranges of each kind in an [`AckFrame`].
-pub const MAX_ACK_RANGES: usize = 32;
+pub(crate) const MAX_ACK_RANGES: usize = 32;
 
 /// The longest silence that PATH_SUSPECT can tell: 65,535 ms; longer ones are sent as this.
-pub const MAX_SILENCE: Duration = Duration::from_millis(u16::MAX as u64);
+pub(crate) const MAX_SILENCE: Duration = Duration::from_millis(u16::MAX as u64);
 
 /// Bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +31,8 @@ pub struct StreamFrame {
 
 impl StreamFrame {
     /// The DSN range that this frame takes: one for each byte and one for the end of the stream.
-    pub fn dsn_range(&self) -> Range<u64> {
+    pub(crate) fn dsn_range(&self) -> Range<u64> {
         self.dsn..self.dsn + self.data.len() as u64 + u64::from(self.fin)
-    }
-
-    /// The offset behind the last byte of `data`.
-    pub fn end_offset(&self) -> u64 {
-        self.offset + self.data.len() as u64
     }
 }
 
@@ -60,7 +55,7 @@ pub struct AckFrame {
     /// The sender may use DSN below this; never less than `rcv_nxt`, never less than it was.
     pub window: u64,
     /// Received DSN above `rcv_nxt`: ascending, none empty, with a gap before each. Of more than
-    /// [`MAX_ACK_RANGES`] the lowest are sent.
+    /// 32 the lowest are sent.
     pub ranges: Vec<Range<u64>>,
     /// All CONTROL sequence numbers below are received.
     pub control_nxt: u64,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// How many flows a side can have open; one counts until its FLOW_CLOSE is acknowledged.
-pub const MAX_FLOWS: u64 = 1024;
+pub(crate) const MAX_FLOWS: u64 = 1024;
 
 /// An end of the bond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,7 +59,7 @@ macro_rules! numbered {
             }
 
             /// The side that opened it.
-            pub const fn initiator(self) -> Side {
+            pub(crate) const fn initiator(self) -> Side {
                 Side::of(self.0)
             }
 

@@ -1,30 +1,31 @@
 //! The join exchange: one message each way on the first bidirectional stream of a path.
 
+use super::DecodeError;
+use super::control::MAX_REASON;
 use super::control::{max_streams, path, reason};
 use super::varint::{Reader, put_text, put_varint};
-use super::{DecodeError, MAX_REASON};
 use bytes::{Buf, BufMut, BytesMut};
 use polypath_units::PathId;
 use std::fmt;
 use std::time::Duration;
 
 /// The version of the protocol that this crate speaks.
-pub const PROTOCOL_VERSION: u64 = 1;
+pub(crate) const PROTOCOL_VERSION: u64 = 1;
 
 /// The application protocol of every path in TLS (RFC 7301).
-pub const ALPN: &[u8] = b"polypath/1";
+pub(crate) const ALPN: &[u8] = b"polypath/1";
 
 /// The longest join message or reply, in bytes behind its length.
-pub const MAX_JOIN_SIZE: usize = 1024;
+pub(crate) const MAX_JOIN_SIZE: usize = 1024;
 
 /// The longest name of a path, in bytes of UTF-8; a longer one is cut when sent.
-pub const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 
 /// The longest [`Parameters::idle_timeout`]: a week; a longer one is sent as this.
-pub const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+pub(crate) const MAX_IDLE_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The longest [`Parameters::max_ack_delay`]; a longer one is sent as this.
-pub const MAX_JOIN_ACK_DELAY: Duration = Duration::from_secs(1);
+pub(crate) const MAX_JOIN_ACK_DELAY: Duration = Duration::from_secs(1);
 
 const CREATE: u8 = 0x01;
 const BACKUP: u8 = 0x02;
@@ -50,7 +51,7 @@ impl fmt::Debug for BondId {
 /// What the edge says first on a path.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Join {
-    /// [`PROTOCOL_VERSION`].
+    /// The version of the protocol: 1.
     pub version: u64,
     /// The bond.
     pub bond: BondId,
@@ -62,7 +63,7 @@ pub struct Join {
     pub proof: [u8; 32],
     /// Whether the path is to be used only when no other works.
     pub backup: bool,
-    /// What people call the path, at most [`MAX_NAME`] bytes.
+    /// What people call the path, at most 64 bytes.
     pub name: String,
     /// What the edge allows the hub.
     pub parameters: Parameters,
@@ -95,7 +96,7 @@ pub enum JoinReply {
     Refused {
         /// Why.
         code: JoinRefusal,
-        /// Why, in words; cut to [`MAX_REASON`] bytes when sent.
+        /// Why, in words; cut to 256 bytes when sent.
         reason: String,
     },
 }
@@ -151,10 +152,10 @@ pub struct Parameters {
     /// The peer may open so many streams until MAX_STREAMS says more; at most 2^61.
     pub max_streams: u64,
     /// The bond ends when nothing arrives for so long, in whole milliseconds, at most
-    /// [`MAX_IDLE_TIMEOUT`]; zero: never. The lower of both ends' counts.
+    /// seven days; zero: never. The lower of both ends' counts.
     pub idle_timeout: Duration,
     /// The longest time for which this end holds back an ACK, in whole microseconds, at most
-    /// [`MAX_JOIN_ACK_DELAY`].
+    /// one second.
     pub max_ack_delay: Duration,
 }
 
@@ -191,7 +192,7 @@ impl Join {
     ///
     /// # Panics
     ///
-    /// If an integer is above [`MAX_VARINT`](super::MAX_VARINT).
+    /// If an integer is above 2^62 - 1, the largest QUIC varint.
     pub fn encode(&self, buf: &mut BytesMut) {
         let mut body = BytesMut::new();
         put_varint(&mut body, self.version);
@@ -211,7 +212,7 @@ impl Join {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Version`] for another version than [`PROTOCOL_VERSION`], whose message is not
+    /// [`DecodeError::Version`] for another version of the protocol, whose message is not
     /// read further; any other error for a message that no edge sends.
     pub fn decode(buf: &mut BytesMut) -> Result<Option<Self>, DecodeError> {
         take_message(buf, Self::decode_body)
@@ -243,7 +244,7 @@ impl JoinReply {
     ///
     /// # Panics
     ///
-    /// If an integer is above [`MAX_VARINT`](super::MAX_VARINT).
+    /// If an integer is above 2^62 - 1, the largest QUIC varint.
     pub fn encode(&self, buf: &mut BytesMut) {
         let mut body = BytesMut::new();
         match self {
@@ -260,7 +261,8 @@ impl JoinReply {
         put_message(buf, &body);
     }
 
-    /// Takes one reply from the front of `buf`; `None`, and nothing taken, if more bytes are needed.
+    /// Takes one reply from the front of `buf`; `None`, and nothing taken, if more bytes are
+    /// needed.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 //! `docs/protocol.md` describes every layout. Decoders are total: any bytes give a value or a
 //! [`DecodeError`], never a panic, and every count and length is bounded before it is believed.
 //! Encoders are for values that the bond made itself: an integer that does not fit a QUIC varint
-//! (RFC 9000 section 16, [`MAX_VARINT`]) is a defect of the caller and panics.
+//! (RFC 9000 section 16: above 2^62 - 1) is a defect of the caller and panics.
 
 mod close;
 mod control;
@@ -22,19 +22,17 @@ mod examples;
 mod tests;
 
 pub use close::CloseCode;
-pub use control::{Control, FlowMode, MAX_CONTROL_SPAN, MAX_REASON, MAX_RESEQUENCE};
+pub(crate) use control::MAX_CONTROL_SPAN;
+pub use control::{Control, FlowMode};
 pub use decode::Frames;
-pub use encode::{
+pub(crate) use encode::{
     datagram_header_size, encode_datagram_header, encode_stream_header, stream_header_size,
 };
 pub use error::DecodeError;
 pub use feedback::{ALPN_FEEDBACK, FeedbackHeader};
-pub use frame::{
-    AckFrame, Arrival, DatagramFrame, Frame, MAX_ACK_RANGES, MAX_SILENCE, StreamFrame,
-};
-pub use id::{FlowId, MAX_FLOWS, Side, StreamId};
-pub use join::{
-    ALPN, BondId, Join, JoinRefusal, JoinReply, MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY,
-    MAX_JOIN_SIZE, MAX_NAME, PROTOCOL_VERSION, Parameters,
-};
-pub use varint::{MAX_VARINT, varint_size};
+pub(crate) use frame::MAX_ACK_RANGES;
+pub use frame::{AckFrame, Arrival, DatagramFrame, Frame, StreamFrame};
+pub(crate) use id::MAX_FLOWS;
+pub use id::{FlowId, Side, StreamId};
+pub(crate) use join::{ALPN, PROTOCOL_VERSION};
+pub use join::{BondId, Join, JoinRefusal, JoinReply, Parameters};

@@ -1,5 +1,6 @@
 //! Properties of the whole codec.
 
+use super::varint::MAX_VARINT;
 use super::*;
 use bytes::{Bytes, BytesMut};
 use polypath_core::failure::{Feedback, Query, SuspectReport};

@@ -4,14 +4,14 @@ use super::DecodeError;
 use bytes::BufMut;
 
 /// The largest integer that a varint holds, and the highest DSN, offset, sequence number or code.
-pub const MAX_VARINT: u64 = (1 << 62) - 1;
+pub(crate) const MAX_VARINT: u64 = (1 << 62) - 1;
 
 /// How many bytes the shortest form of `value` takes: 1, 2, 4 or 8.
 ///
 /// # Panics
 ///
 /// If `value` is above [`MAX_VARINT`].
-pub const fn varint_size(value: u64) -> usize {
+pub(crate) const fn varint_size(value: u64) -> usize {
     match value {
         0..=0x3f => 1,
         0x40..=0x3fff => 2,

@@ -1,5 +1,5 @@
 //! What is remembered of flows that are not open: those that are over, and datagrams of those whose
-//! opening message is still on its way.
+//! opening message has not arrived.
 
 use crate::codec::{DatagramFrame, FlowId, MAX_FLOWS, Side};
 use crate::ranges::RangeSet;

@@ -1,12 +1,13 @@
 //! Datagram flows: unreliable messages with a mode each.
 
 mod early;
+mod flows;
 mod recv;
 mod send;
 
-pub(crate) use early::{ClosedFlows, EarlyFlows};
-pub(crate) use recv::RecvFlow;
-pub(crate) use send::SendFlow;
+pub(crate) use flows::Flows;
+use recv::RecvFlow;
+use send::SendFlow;
 
 use crate::codec::FlowMode;
 use std::time::Duration;

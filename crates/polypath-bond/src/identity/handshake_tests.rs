@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use noq_proto::{ClientConfig, ServerConfig};
 
+use super::join_proof::JoinProofError;
 use super::*;
 use crate::quic::End;
 

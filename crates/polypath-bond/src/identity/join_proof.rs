@@ -13,7 +13,7 @@ const LABEL: &[u8] = b"polypath join";
 
 /// Why a proof cannot be made or is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum JoinProofError {
+pub(crate) enum JoinProofError {
     /// The connection has no keying material yet.
     #[error("the handshake of the connection is not complete, so it can prove nothing yet")]
     HandshakeIncomplete,
@@ -26,7 +26,7 @@ pub enum JoinProofError {
 ///
 /// # Errors
 /// Until the handshake is complete.
-pub fn join_proof(
+pub(crate) fn join_proof(
     bond_secret: &[u8; 32],
     connection: &Connection,
 ) -> Result<[u8; 32], JoinProofError> {
@@ -40,7 +40,7 @@ pub fn join_proof(
 ///
 /// # Errors
 /// Until the handshake is complete, and when the proof does not match.
-pub fn verify_join_proof(
+pub(crate) fn verify_join_proof(
     bond_secret: &[u8; 32],
     connection: &Connection,
     proof: &[u8; 32],

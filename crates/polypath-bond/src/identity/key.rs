@@ -100,7 +100,8 @@ pub struct PublicKey([u8; KEY_LEN]);
 
 impl PublicKey {
     /// The key of these bytes (RFC 8032, section 5.1.5).
-    pub const fn from_bytes(bytes: [u8; KEY_LEN]) -> Self {
+    #[cfg(test)]
+    pub(crate) const fn from_bytes(bytes: [u8; KEY_LEN]) -> Self {
         Self(bytes)
     }
 

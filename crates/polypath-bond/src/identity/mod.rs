@@ -1,9 +1,8 @@
 //! Who a node is: an Ed25519 key, shown in TLS as a raw public key (RFC 7250), without any CA.
 //!
 //! An edge knows the hub's [`PublicKey`] from a [`JoinString`] and connects to nobody else. A hub
-//! accepts every key that proves possession of its secret half and decides afterwards, by
-//! [`peer_public_key`], what that key may do. A later path proves by [`join_proof`] that it
-//! belongs to a bond.
+//! accepts every key that proves possession of its secret half and decides afterwards, by that key,
+//! what the edge may do. A later path proves by the secret of its bond that it belongs to it.
 mod hub_address;
 mod join_proof;
 mod join_string;
@@ -11,13 +10,11 @@ mod key;
 mod tls;
 
 pub use hub_address::{HubAddress, ParseHubAddressError};
-pub use join_proof::{JoinProofError, join_proof, verify_join_proof};
+pub(crate) use join_proof::{join_proof, verify_join_proof};
 pub use join_string::{JoinString, JoinStringError};
 pub use key::{ParseKeyError, PublicKey, SecretKey};
-pub use tls::{
-    SERVER_NAME, TlsConfigError, WrongHubKey, application_protocol, client_config, peer_public_key,
-    server_config,
-};
+pub use tls::{SERVER_NAME, TlsConfigError, WrongHubKey, client_config, server_config};
+pub(crate) use tls::{application_protocol, peer_public_key};
 
 #[cfg(test)]
 mod handshake_tests;

@@ -24,6 +24,8 @@ use rustls::{
 use super::{PublicKey, SecretKey};
 
 /// The server name to connect with. It is never sent and never checked: the key is the name.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub const SERVER_NAME: &str = "polypath";
 
 /// TLS could not be configured.
@@ -71,6 +73,8 @@ impl WrongHubKey {
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub fn client_config(
     secret: &SecretKey,
     hub: PublicKey,
@@ -80,7 +84,10 @@ pub fn client_config(
     let mut config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(HubVerifier { hub, provider }))
+        .with_custom_certificate_verifier(Arc::new(RawKeyVerifier {
+            expected: Some(hub),
+            provider,
+        }))
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
             certified_key(secret)?,
         )));
@@ -91,11 +98,13 @@ pub fn client_config(
 }
 
 /// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
-/// Ed25519 key. What the edge may do is decided afterwards, by its [`peer_public_key`]. Speaks the
+/// Ed25519 key. What the edge may do is decided afterwards, by that key. Speaks the
 /// first of the application protocols `alpn` that the edge speaks.
 ///
 /// # Errors
 /// When the TLS library lacks an algorithm that this needs.
+// For a benchmark that compares a bond with a QUIC stream of the same keys.
+#[doc(hidden)]
 pub fn server_config(
     secret: &SecretKey,
     alpn: &[&[u8]],
@@ -103,7 +112,7 @@ pub fn server_config(
     let provider = Arc::new(ring::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?
-        .with_client_cert_verifier(Arc::new(EdgeVerifier { provider }))
+        .with_client_cert_verifier(Arc::new(RawKeyVerifier { expected: None, provider }))
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified_key(
             secret,
         )?)));
@@ -115,7 +124,7 @@ pub fn server_config(
 }
 
 /// The key that the peer of `connection` proved to possess; `None` until it has done so.
-pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> {
+pub(crate) fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> {
     let session = connection.crypto_session();
     if session.is_handshaking() {
         return None;
@@ -125,7 +134,7 @@ pub fn peer_public_key(connection: &noq_proto::Connection) -> Option<PublicKey> 
 }
 
 /// The application protocol that the ends of `connection` have agreed on; `None` until then.
-pub fn application_protocol(connection: &noq_proto::Connection) -> Option<Vec<u8>> {
+pub(crate) fn application_protocol(connection: &noq_proto::Connection) -> Option<Vec<u8>> {
     connection.crypto_session().handshake_data()?.downcast::<HandshakeData>().ok()?.protocol
 }
 
@@ -136,34 +145,63 @@ fn certified_key(secret: &SecretKey) -> Result<Arc<CertifiedKey>, Error> {
     Ok(Arc::new(CertifiedKey::new(vec![spki], key)))
 }
 
-/// Reads the raw key that stands in the place of the certificate.
-fn presented_key(end_entity: &CertificateDer<'_>) -> Result<PublicKey, Error> {
-    PublicKey::from_spki(end_entity).ok_or(CertificateError::BadEncoding.into())
-}
-
-/// Checks the CertificateVerify message (RFC 8446, section 4.4.3): proof of possession.
-fn verify_possession(
-    provider: &CryptoProvider,
-    message: &[u8],
-    key: &CertificateDer<'_>,
-    signed: &DigitallySignedStruct,
-) -> Result<HandshakeSignatureValid, Error> {
-    let spki = SubjectPublicKeyInfoDer::from(key.as_ref());
-    let algorithms = &provider.signature_verification_algorithms;
-    verify_tls13_signature_with_raw_key(message, &spki, signed, algorithms)
-}
-
-fn tls12_is_off() -> Result<HandshakeSignatureValid, Error> {
-    Err(Error::General("QUIC uses TLS 1.3 only (RFC 9001, section 4.2)".to_owned()))
-}
-
+/// Accepts a raw public key of which the other end proves possession: that of `expected` alone, if
+/// it is given.
 #[derive(Debug)]
-struct HubVerifier {
-    hub: PublicKey,
+struct RawKeyVerifier {
+    expected: Option<PublicKey>,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for HubVerifier {
+impl RawKeyVerifier {
+    fn check(&self, end_entity: &CertificateDer<'_>) -> Result<(), Error> {
+        let found = PublicKey::from_spki(end_entity).ok_or(CertificateError::BadEncoding)?;
+        match self.expected.filter(|expected| *expected != found) {
+            None => Ok(()),
+            Some(expected) => {
+                let wrong = WrongHubKey { expected, found };
+                Err(CertificateError::Other(OtherError(Arc::new(wrong))).into())
+            }
+        }
+    }
+}
+
+/// What the traits for verifying servers and clients have in common: TLS 1.3 alone, and signatures
+/// by raw Ed25519 keys.
+macro_rules! signatures_of_raw_keys {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _message: &[u8],
+            _cert: &CertificateDer<'_>,
+            _signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            Err(Error::General("QUIC uses TLS 1.3 only (RFC 9001, section 4.2)".to_owned()))
+        }
+
+        /// Checks the CertificateVerify message (RFC 8446, section 4.4.3): proof of possession.
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            key: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            let spki = SubjectPublicKeyInfoDer::from(key.as_ref());
+            let algorithms = &self.provider.signature_verification_algorithms;
+            verify_tls13_signature_with_raw_key(message, &spki, signed, algorithms)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            vec![SignatureScheme::ED25519]
+        }
+
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
+}
+
+impl ServerCertVerifier for RawKeyVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -172,47 +210,13 @@ impl ServerCertVerifier for HubVerifier {
         _ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let found = presented_key(end_entity)?;
-        if found == self.hub {
-            return Ok(ServerCertVerified::assertion());
-        }
-        let wrong = WrongHubKey { expected: self.hub, found };
-        Err(CertificateError::Other(OtherError(Arc::new(wrong))).into())
+        self.check(end_entity).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        tls12_is_off()
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_possession(&self.provider, message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    signatures_of_raw_keys!();
 }
 
-#[derive(Debug)]
-struct EdgeVerifier {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ClientCertVerifier for EdgeVerifier {
+impl ClientCertVerifier for RawKeyVerifier {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -223,32 +227,8 @@ impl ClientCertVerifier for EdgeVerifier {
         _intermediates: &[CertificateDer<'_>],
         _now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        presented_key(end_entity).map(|_| ClientCertVerified::assertion())
+        self.check(end_entity).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        tls12_is_off()
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_possession(&self.provider, message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    signatures_of_raw_keys!();
 }

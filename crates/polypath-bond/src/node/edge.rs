@@ -16,8 +16,8 @@ use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 use tracing::debug;
 
-/// Time before a lost path is tried again, doubled by each failure of which the hub knows. An attempt
-/// that nobody answers has taken its time already: the next follows at once.
+/// Time before a lost path is tried again, doubled by each failure of which the hub knows. An
+/// attempt that nobody answers has taken its time already: the next follows at once.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const MAX_RETRY: Duration = Duration::from_secs(5);
 
@@ -283,6 +283,8 @@ impl Node {
     }
 
     /// Whether a path of a bond has been joined or is being used.
+    // For tests, which wait until the paths of a script have joined.
+    #[doc(hidden)]
     pub fn is_path_attached(&self, key: BondKey, path: PathId) -> bool {
         let carrier = self.bonds.get(&key).and_then(|entry| entry.carriers.get(&path));
         carrier

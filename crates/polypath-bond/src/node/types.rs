@@ -66,7 +66,7 @@ pub struct HubPolicy {
 
 impl HubPolicy {
     /// Whether this edge may join.
-    pub fn allows(&self, edge: &PublicKey) -> bool {
+    pub(crate) fn allows(&self, edge: &PublicKey) -> bool {
         self.allowed.as_ref().is_none_or(|allowed| allowed.contains(edge))
     }
 }

@@ -6,8 +6,8 @@ use polypath_units::Timestamp;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Credit that a peer which is short of it hears of at once: as much as eight payloads, which want an
-/// acknowledgement too, so that small reads send no more of them than arriving data does.
+/// Credit that a peer which is short of it hears of at once: as much as eight payloads, which want
+/// an acknowledgement too, so that small reads send no more of them than arriving data does.
 const WORTH_TELLING: u64 = 8 * 1_200;
 
 /// Numbers received in order up to a point, and ranges above it.
@@ -60,7 +60,7 @@ pub(crate) struct AckState {
     /// The window that the peer was told last.
     advertised: u64,
     /// When an acknowledgement went over the fastest path last, or a copy of one.
-    hurried: Option<Timestamp>,
+    fastest_at: Option<Timestamp>,
 }
 
 impl AckState {
@@ -73,7 +73,7 @@ impl AckState {
             pending: 0,
             due: None,
             advertised,
-            hurried: None,
+            fastest_at: None,
         }
     }
 
@@ -93,8 +93,9 @@ impl AckState {
     }
 
     /// The window is `window` now: a quarter more than the peer knows is said at once. So is less
-    /// when the peer is short of credit: where slow readers hold the rest of the buffer, no more may
-    /// ever come free. What small reads give it is gathered for the time that one may be delayed.
+    /// when the peer is short of credit: where slow readers hold the rest of the buffer, no more
+    /// may ever come free. What small reads give it is gathered for the time that one may be
+    /// delayed.
     pub(crate) fn on_window(&mut self, window: u64, buffer: u64, now: Timestamp) {
         let grown = window.saturating_sub(self.advertised);
         let is_short = self.peer_is_short(window);
@@ -122,13 +123,13 @@ impl AckState {
     }
 
     /// An acknowledgement goes over the fastest path.
-    pub(crate) fn on_hurried(&mut self, now: Timestamp) {
-        self.hurried = Some(now);
+    pub(crate) fn on_sent_over_fastest(&mut self, now: Timestamp) {
+        self.fastest_at = Some(now);
     }
 
     /// Whether none has gone over the fastest path for the time that one may be delayed.
-    pub(crate) fn wants_hurry(&self, now: Timestamp) -> bool {
-        self.hurried.is_none_or(|at| now >= at + self.max_delay)
+    pub(crate) fn wants_copy(&self, now: Timestamp) -> bool {
+        self.fastest_at.is_none_or(|at| now >= at + self.max_delay)
     }
 
     /// The limit that the peer was given.
@@ -196,9 +197,9 @@ mod tests {
     #[test]
     fn a_copy_is_wanted_after_the_delay_without_one() {
         let mut acks = AckState::new(2, Duration::from_millis(5), 1_000);
-        let wanted = |acks: &AckState, millis| acks.wants_hurry(Timestamp::from_millis(millis));
+        let wanted = |acks: &AckState, millis| acks.wants_copy(Timestamp::from_millis(millis));
         assert!(wanted(&acks, 0));
-        acks.on_hurried(Timestamp::from_millis(10));
+        acks.on_sent_over_fastest(Timestamp::from_millis(10));
         assert_eq!([14, 15].map(|millis| wanted(&acks, millis)), [false, true]);
         acks.on_arrival(Timestamp::from_millis(20));
         assert!(!acks.is_full());

@@ -98,7 +98,8 @@ pub(crate) struct SegmentInfo {
     pub(crate) is_new: bool,
 }
 
-/// The oldest byte that is not acknowledged: when and where it was sent last, and which paths carry it.
+/// The oldest byte that is not acknowledged: when and where it was sent last, and which paths carry
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Oldest {
     pub(crate) dsn: u64,
@@ -107,9 +108,9 @@ pub(crate) struct Oldest {
     pub(crate) hinted: Option<Timestamp>,
 }
 
-/// An unacknowledged chunk on its way.
+/// An unacknowledged chunk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
+pub(crate) struct SentChunk {
     pub(crate) sent_on: PathSet,
     pub(crate) last_sent: Option<(PathId, Timestamp)>,
     pub(crate) is_oldest: bool,
@@ -261,14 +262,14 @@ impl Chunks {
         &self,
         limit: usize,
         now: Timestamp,
-        due: impl Fn(&Flying) -> Option<Timestamp>,
+        due: impl Fn(&SentChunk) -> Option<Timestamp>,
     ) -> Result<u64, Timestamp> {
         let pending =
             self.chunks.iter().take(limit).filter(|c| !c.is_acked() && c.hinted.is_none());
         let mut later = Timestamp::MAX;
         for (i, chunk) in pending.enumerate() {
             let Chunk { sent_on, last_sent, .. } = *chunk;
-            match due(&Flying { sent_on, last_sent, is_oldest: i == 0 }) {
+            match due(&SentChunk { sent_on, last_sent, is_oldest: i == 0 }) {
                 Some(at) if at <= now => return Ok(chunk.dsn),
                 Some(at) => later = later.min(at),
                 None => {}

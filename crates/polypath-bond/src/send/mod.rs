@@ -4,5 +4,5 @@ mod chunks;
 mod stream;
 mod streams;
 
-pub(crate) use chunks::{ChunkRef, Chunks, Content, Flying, SegmentInfo};
+pub(crate) use chunks::{ChunkRef, Chunks, Content, SegmentInfo, SentChunk};
 pub(crate) use streams::SendStreams;

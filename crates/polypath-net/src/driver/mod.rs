@@ -90,7 +90,7 @@ impl Driver {
     }
 
     /// Takes a socket away; paths on it must have been removed or replaced.
-    pub fn remove_socket(&self, id: SocketId) {
+    pub(crate) fn remove_socket(&self, id: SocketId) {
         self.shared.lock().remove_socket(id);
     }
 
@@ -206,19 +206,9 @@ impl Driver {
         }
     }
 
-    /// Closes a bond gracefully; [`BondEvent::Ended`] follows when all was delivered.
-    pub fn close_bond(&self, bond: BondKey, code: u64, reason: &str) {
-        let now = self.shared.now();
-        self.shared.with(|inner| {
-            if let Some(bond) = inner.node.bond_mut(bond) {
-                bond.close(code, reason, now);
-            }
-        });
-    }
-
-    /// Closes a bond like [`Driver::close_bond`], but gives up the streams whose end has not been
-    /// written, so that nobody takes them for whole.
-    pub fn stop_bond(&self, bond: BondKey, code: u64, reason: &str) {
+    /// Closes a bond gracefully; [`BondEvent::Ended`] follows when all was delivered. Streams whose
+    /// end has not been written are given up, so that nobody takes them for whole.
+    pub(crate) fn stop_bond(&self, bond: BondKey, code: u64, reason: &str) {
         let now = self.shared.now();
         self.shared.with(|inner| {
             if let Some(bond) = inner.node.bond_mut(bond) {

@@ -67,12 +67,6 @@ impl BondStream {
         }
     }
 
-    /// Whether everything written, the end included, was acknowledged by the peer.
-    pub fn is_delivered(&self) -> bool {
-        let inner = self.shared.lock();
-        self.finished && inner.node.bond(self.bond).is_some_and(|bond| !bond.is_sending(self.id))
-    }
-
     /// Reads without copying: the next bytes in order, at most `max`; `None` at the end.
     ///
     /// # Errors

@@ -19,8 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 pub use files::{FileStore, StoreError};
-pub use policy::{Forbidden, Reserved, RuleError, RuleProblem, TargetPolicy, TargetRule};
-pub use resolve::{Resolve, Resolving, SystemResolver};
+use policy::Forbidden;
+pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
+use resolve::SystemResolver;
+pub use resolve::{Resolve, Resolving};
 pub use serve::{ServeError, Served};
 pub use udp::UdpExit;
 
@@ -106,8 +108,8 @@ impl Exit {
         &self.0.options
     }
 
-    /// Connects to a target: limit, policy on the name, resolution, policy on each address, connection.
-    /// The connection counts against the limit for as long as it lives.
+    /// Connects to a target: limit, policy on the name, resolution, policy on each address,
+    /// connection. The connection counts against the limit for as long as it lives.
     pub async fn open_tcp(&self, target: &Target) -> Result<GuardedStream, Refusal> {
         let permit = permit(&self.0.connections, "TCP connections")?;
         let addresses = self.allowed_addresses(target).await?;
@@ -124,7 +126,7 @@ impl Exit {
     }
 
     /// Opens the sockets of a UDP association.
-    pub async fn open_udp(&self, options: FlowOptions) -> Result<UdpExit, Refusal> {
+    pub(crate) async fn open_udp(&self, options: FlowOptions) -> Result<UdpExit, Refusal> {
         let permit = permit(&self.0.associations, "UDP associations")?;
         let most = self.0.options.udp_idle_timeout;
         let idle_timeout = options.idle_timeout.unwrap_or(most).min(most);

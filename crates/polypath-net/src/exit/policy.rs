@@ -11,10 +11,10 @@ use crate::tunnel::Host;
 
 /// Allow-list of targets, judged after name resolution.
 ///
-/// Without rules every target is allowed but those in [`Reserved`] space. With rules, what no rule names is
-/// refused. Reserved addresses are refused in both cases, also when a name resolves to one (DNS rebinding),
-/// unless a rule names a network inside that reserved block itself, such as `127.0.0.1:8080`; so are the
-/// hub's own addresses, unless a rule names that very address.
+/// Without rules every target is allowed but those in [`Reserved`] space. With rules, what no rule
+/// names is refused. Reserved addresses are refused in both cases, also when a name resolves to one
+/// (DNS rebinding), unless a rule names a network inside that reserved block itself, such as
+/// `127.0.0.1:8080`; so are the hub's own addresses, unless a rule names that very address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetPolicy {
     rules: Vec<TargetRule>,
@@ -67,7 +67,7 @@ pub enum RuleProblem {
 
 /// Address blocks that a hub never reaches on behalf of an edge unless a rule names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub(super) enum Reserved {
     /// The hub itself.
     Loopback,
     /// The hub's own links; the metadata services of cloud providers live here.
@@ -104,8 +104,8 @@ impl Reserved {
     }
 }
 
-/// RFC 6890 and the IANA special-purpose registries, as far as the blocks concern the hub itself. The more
-/// special stand first.
+/// RFC 6890 and the IANA special-purpose registries, as far as the blocks concern the hub itself.
+/// The more special stand first.
 fn blocks() -> [(IpNet, Reserved); 10] {
     let v4 = |ip: [u8; 4], length| IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::from(ip), length));
     let v6 = |ip: Ipv6Addr, length| IpNet::V6(Ipv6Net::new_assert(ip, length));
@@ -125,7 +125,7 @@ fn blocks() -> [(IpNet, Reserved); 10] {
 
 /// A target that the policy forbids.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Forbidden {
+pub(super) enum Forbidden {
     /// The address is reserved.
     #[error("{ip} is {block}")]
     Reserved {
@@ -156,9 +156,9 @@ impl TargetPolicy {
         Self { rules }
     }
 
-    /// Whether resolving the name of a target could lead to an allowed address. A name that cannot is not
-    /// resolved: a query too tells something to the outside.
-    pub fn check_name(&self, host: &Host, port: u16) -> Result<(), Forbidden> {
+    /// Whether resolving the name of a target could lead to an allowed address. A name that cannot
+    /// is not resolved: a query too tells something to the outside.
+    pub(super) fn check_name(&self, host: &Host, port: u16) -> Result<(), Forbidden> {
         let possible = |rule: &TargetRule| {
             rule.ports.contains(&port) && (rule.names(host) || rule.network().is_some())
         };
@@ -169,7 +169,7 @@ impl TargetPolicy {
     }
 
     /// Whether the hub may send to `ip`, to which `host` resolved (or which it is).
-    pub fn check_address(&self, host: &Host, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
+    pub(super) fn check_address(&self, host: &Host, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
         let ip = ip.to_canonical();
         let applies = |rule: &&TargetRule| {
             rule.ports.contains(&port) && (rule.names(host) || rule.covers(ip))
@@ -184,10 +184,10 @@ impl TargetPolicy {
         Err(Forbidden::NoRule { host: host.clone(), port })
     }
 
-    /// Whether the hub may send to `ip` although it is one of its own addresses. A rule for the network around it
-    /// means the other hosts: what listens on the hub is often guarded by the interface that packets come by, which
-    /// here is loopback.
-    pub fn check_own(&self, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
+    /// Whether the hub may send to `ip` although it is one of its own addresses. A rule for the
+    /// network around it means the other hosts: what listens on the hub is often guarded by the
+    /// interface that packets come by, which here is loopback.
+    pub(super) fn check_own(&self, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
         let ip = ip.to_canonical();
         let names = |rule: &TargetRule| {
             rule.ports.contains(&port) && rule.network() == Some(IpNet::from(ip))
@@ -381,8 +381,8 @@ mod tests {
     }
 
     proptest! {
-        /// Rules of any kind but a network inside a reserved block never open a reserved address, and a mapped address is
-        /// judged like the plain one.
+        /// Rules of any kind but a network inside a reserved block never open a reserved address,
+        /// and a mapped address is judged like the plain one.
         #[test]
         fn mapped_and_plain_addresses_are_judged_alike(bits in any::<u32>(), port in any::<u16>(), length in 0..=32u8) {
             let ip = Ipv4Addr::from(bits);

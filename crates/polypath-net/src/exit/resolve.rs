@@ -17,7 +17,7 @@ pub trait Resolve: fmt::Debug + Send + Sync + 'static {
 
 /// The resolver of the operating system, which orders addresses by RFC 6724.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SystemResolver;
+pub(super) struct SystemResolver;
 
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {

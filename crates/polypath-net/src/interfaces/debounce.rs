@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use polypath_units::Timestamp;
 
-/// One uplink that comes up makes a dozen notifications within milliseconds. This holds them back until none
-/// came for `quiet`, but no longer than `longest` after the first: a flapping link must not silence the rest.
+/// One uplink that comes up makes a dozen notifications within milliseconds. This holds them back
+/// until none came for `quiet`, but no longer than `longest` after the first: a flapping link must
+/// not silence the rest.
 #[derive(Clone, Debug)]
-pub struct Debounce {
+pub(super) struct Debounce {
     quiet: Duration,
     longest: Duration,
     burst: Option<Burst>,
@@ -21,23 +22,23 @@ struct Burst {
 
 impl Debounce {
     /// A debouncer at rest.
-    pub fn new(quiet: Duration, longest: Duration) -> Self {
+    pub(super) fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, burst: None }
     }
 
     /// A notification came.
-    pub fn notify(&mut self, now: Timestamp) {
+    pub(super) fn notify(&mut self, now: Timestamp) {
         let first = self.burst.map_or(now, |burst| burst.first);
         self.burst = Some(Burst { first, last: now });
     }
 
     /// When the burst is over; `None` at rest.
-    pub fn deadline(&self) -> Option<Timestamp> {
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
         self.burst.map(|burst| (burst.last + self.quiet).min(burst.first + self.longest))
     }
 
     /// The burst has been dealt with.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.burst = None;
     }
 }

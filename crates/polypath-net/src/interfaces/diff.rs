@@ -18,9 +18,9 @@ pub enum Change {
     Vanished(Interface),
 }
 
-/// The changes that lead from `before` to `after`: first what vanished, so that a name is free before it
-/// appears again, then the others; each by index.
-pub fn diff(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+/// The changes that lead from `before` to `after`: first what vanished, so that a name is free
+/// before it appears again, then the others; each by index.
+pub(super) fn diff(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
     let vanished = before.values().filter(|i| !after.contains_key(&i.index));
     let vanished = vanished.cloned().map(Change::Vanished);
     let present = after.values().filter_map(|after| match before.get(&after.index) {

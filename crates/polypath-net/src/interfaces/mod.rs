@@ -1,7 +1,7 @@
 //! The host's network interfaces, and what becomes of them.
 //!
-//! [`list`] takes a snapshot; a [`Watcher`] reports changes. The comparison of snapshots and the debouncing
-//! are sans-I/O ([`diff`], [`Debounce`]).
+//! [`list`] takes a snapshot; a [`Watcher`] reports changes. The comparison of snapshots and the
+//! debouncing are sans-I/O.
 
 mod debounce;
 mod diff;
@@ -13,8 +13,9 @@ mod unsupported;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-pub use debounce::Debounce;
-pub use diff::{Change, diff};
+use debounce::Debounce;
+use diff::diff;
+pub use diff::Change;
 #[cfg(target_os = "linux")]
 pub use linux::{Watcher, list};
 #[cfg(not(target_os = "linux"))]
@@ -75,8 +76,8 @@ pub enum Kind {
 }
 
 impl Interface {
-    /// Whether a path can begin here: up, running, not loopback, with a default route and an address of the same
-    /// family that is not link-local.
+    /// Whether a path can begin here: up, running, not loopback, with a default route and an
+    /// address of the same family that is not link-local.
     pub fn is_usable(&self) -> bool {
         let link = self.up && self.running && self.kind != Kind::Loopback;
         link && self.source_addresses().next().is_some()

@@ -52,7 +52,7 @@ impl Credentials {
     }
 
     /// Whether the value of a `Proxy-Authorization` field is these in the Basic scheme.
-    pub fn accept_basic(&self, value: &[u8]) -> bool {
+    pub(super) fn accept_basic(&self, value: &[u8]) -> bool {
         let Some((scheme, encoded)) = value.split_at_checked(6) else { return false };
         if !scheme.eq_ignore_ascii_case(b"Basic ") {
             return false;

@@ -10,36 +10,50 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::GuardedStream;
+use super::session::{Client, SessionError};
+use super::{GuardedStream, Opener, ProxyOptions};
 
 /// Pause after an accept that failed for want of a resource, such as file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves each client in a task of its own, at most `max` at once. Dropping the future ends the tasks, and
-/// resets what they had not finished.
-pub(super) async fn serve<F, S>(listener: TcpListener, max: usize, mut session: S) -> io::Result<()>
+/// Serves each client with `session`, in a task of its own, at most
+/// [`ProxyOptions::max_connections`] at once. `what` is what the log calls a session. Dropping the
+/// future ends the tasks, and resets what they had not finished.
+pub(super) async fn serve<O, F>(
+    listener: TcpListener,
+    opener: O,
+    options: ProxyOptions,
+    what: impl Into<Arc<str>>,
+    session: impl Fn(Client<O>) -> F,
+) -> io::Result<()>
 where
-    F: Future<Output = ()> + Send + 'static,
-    S: FnMut(GuardedStream, SocketAddr) -> F,
+    O: Opener,
+    F: Future<Output = Result<(), SessionError>> + Send + 'static,
 {
-    let permits = Arc::new(Semaphore::new(max.clamp(1, Semaphore::MAX_PERMITS)));
+    let what = what.into();
+    let places = options.max_connections.clamp(1, Semaphore::MAX_PERMITS);
+    let permits = Arc::new(Semaphore::new(places));
     let mut sessions = JoinSet::new();
     loop {
         // A permit first: with none left, clients wait in the backlog and not in our memory.
         let permit = permits.clone().acquire_owned().await.map_err(io::Error::other)?;
-        let (client, peer) = accept(&listener).await?;
+        let (stream, peer) = accept(&listener).await?;
         while sessions.try_join_next().is_some() {}
         // The one reason to fail is a client that has left already.
-        let Ok(client) = GuardedStream::new(client) else { continue };
-        let session = session(client, peer);
+        let Ok(stream) = GuardedStream::new(stream) else { continue };
+        let (opener, options, what) = (opener.clone(), options.clone(), what.clone());
+        let session = session(Client { stream, peer, opener, options });
         sessions.spawn(async move {
-            session.await;
+            if let Err(error) = session.await {
+                tracing::debug!(%peer, %error, "{what} ended");
+            }
             drop(permit);
         });
     }
 }
 
-/// Waits for a client through errors that concern a single one, or that pass (accept(2), "Error handling").
+/// Waits for a client through errors that concern a single one, or that pass (accept(2), "Error
+/// handling").
 async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept().await {

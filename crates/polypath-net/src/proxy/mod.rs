@@ -1,12 +1,13 @@
 //! What local applications talk to: SOCKS5, HTTP proxy, TCP and UDP port forwards.
 //!
-//! Each is generic over an [`Opener`]: the bond's edge in production, [`crate::exit::Exit`] when the
-//! connections leave this host directly.
+//! Each is generic over an [`Opener`]: the bond's edge in production, [`crate::exit::Exit`] when
+//! the connections leave this host directly.
 //!
-//! - **Half-close** passes in both directions; **a reset passes too**: an interrupted transfer never looks
-//!   complete to the application ([`GuardedStream`]).
-//! - **Memory** is bounded: fixed buffers for each connection, at most [`ProxyOptions::max_connections`].
-//!   A full side stops the reading of the other one (back-pressure).
+//! - **Half-close** passes in both directions; **a reset passes too**: an interrupted transfer
+//!   never looks complete to the application ([`GuardedStream`]).
+//! - **Memory** is bounded: fixed buffers for each connection, at most
+//!   [`ProxyOptions::max_connections`]. A full side stops the reading of the other one
+//!   (back-pressure).
 //! - **Time** is bounded: handshake, opening, and idle UDP associations.
 
 use std::future::Future;
@@ -24,6 +25,7 @@ mod forward;
 mod guard;
 pub mod http;
 mod listen;
+mod session;
 pub mod socks5;
 mod splice;
 mod udp_forward;
@@ -33,13 +35,14 @@ pub use forward::forward_tcp;
 pub use guard::GuardedStream;
 pub use http::serve_http;
 pub use socks5::serve_socks5;
-pub use splice::{SpliceError, Spliced, splice};
+pub(crate) use splice::splice;
+pub use splice::{SpliceError, Spliced};
 pub use udp_forward::{UdpForwardError, forward_udp};
 
 /// Opens streams and UDP associations to targets, on behalf of a proxy.
 pub trait Opener: Clone + Send + Sync + 'static {
-    /// A byte stream to a target, past the hub's answer. Shutting down its write side is a half-close;
-    /// dropping it before that must reset it.
+    /// A byte stream to a target, past the hub's answer. Shutting down its write side is a
+    /// half-close; dropping it before that must reset it.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
     /// A UDP association.
     type Flow: DatagramFlow;
@@ -59,8 +62,8 @@ pub trait Opener: Clone + Send + Sync + 'static {
 
 /// Datagrams, each with the address of its other end.
 pub trait DatagramFlow: Send + Sync + 'static {
-    /// Sends `payload` to `target` (at the edge), or as coming from it (at the hub). `Ok` is no promise of
-    /// delivery: like UDP, a flow may drop. Cancel-safe: the datagram is sent or not.
+    /// Sends `payload` to `target` (at the edge), or as coming from it (at the hub). `Ok` is no
+    /// promise of delivery: like UDP, a flow may drop. Cancel-safe: the datagram is sent or not.
     fn send(
         &self,
         target: &Target,
@@ -138,8 +141,8 @@ pub struct ProxyOptions {
     pub handshake_timeout: Duration,
     /// Time for the opener to answer.
     pub open_timeout: Duration,
-    /// Time for the head of a response once the client has ended its half of an HTTP connection: nobody can tell a
-    /// client that waits on from one that has left.
+    /// Time for the head of a response once the client has ended its half of an HTTP connection:
+    /// nobody can tell a client that waits on from one that has left.
     pub half_closed_timeout: Duration,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,

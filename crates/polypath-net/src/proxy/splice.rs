@@ -23,11 +23,12 @@ pub struct Spliced {
 #[error("connection broke: {0}")]
 pub struct SpliceError(io::Error);
 
-/// Copies in both directions until both have ended. The end of one direction is a half-close of the other
-/// stream; the other direction goes on. An error on either side drops both streams unfinished, which resets
-/// them if they keep the promise of [`Opener::Stream`](super::Opener::Stream); so does a TCP connection that
-/// breaks behind its end, while there is nothing to be sent to it.
-pub async fn splice<S>(mut tcp: GuardedStream, mut stream: S) -> Result<Spliced, SpliceError>
+/// Copies in both directions until both have ended. The end of one direction is a half-close of the
+/// other stream; the other direction goes on. An error on either side drops both streams
+/// unfinished, which resets them if they keep the promise of
+/// [`Opener::Stream`](super::Opener::Stream); so does a TCP connection that breaks behind its end,
+/// while there is nothing to be sent to it.
+pub(crate) async fn splice<S>(mut tcp: GuardedStream, mut stream: S) -> Result<Spliced, SpliceError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

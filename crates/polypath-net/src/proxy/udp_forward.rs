@@ -11,7 +11,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::{DatagramFlow, FlowError, OpenError, Opener, ProxyOptions};
+use super::session::SessionError;
+use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
@@ -25,8 +26,9 @@ pub struct UdpForwardError(io::Error);
 
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
 ///
-/// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either direction. At
-/// most [`ProxyOptions::max_connections`] clients are served; datagrams of further ones are dropped.
+/// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either
+/// direction. At most [`ProxyOptions::max_connections`] clients are served; datagrams of further
+/// ones are dropped.
 pub async fn forward_udp<O: Opener>(
     socket: UdpSocket,
     opener: O,
@@ -42,7 +44,8 @@ pub async fn forward_udp<O: Opener>(
             received = socket.recv_from(&mut buffer) => {
                 let (length, peer) = match received {
                     Ok(received) => received,
-                    // An ICMP error of an earlier answer: that client has left, the others have not.
+                    // An ICMP error of an earlier answer: that client has left, the others have
+                    // not.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                     Err(error) => return Err(UdpForwardError(error)),
                 };
@@ -67,14 +70,6 @@ struct Session {
     peer: SocketAddr,
     target: Target,
     datagrams: mpsc::Receiver<Bytes>,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum SessionError {
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Flow(#[from] FlowError),
 }
 
 impl Session {

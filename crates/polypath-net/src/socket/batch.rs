@@ -10,7 +10,7 @@ const MAX_UDP_PAYLOAD: usize = 65_535;
 
 /// Buffers that a receive fills; meant to be kept and used again.
 #[derive(Debug)]
-pub struct ReceiveBatch {
+pub(crate) struct ReceiveBatch {
     pub(super) buffers: Vec<Box<[u8]>>,
     pub(super) meta: Vec<RecvMeta>,
     pub(super) filled: usize,
@@ -18,7 +18,7 @@ pub struct ReceiveBatch {
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Datagram<'a> {
+pub(crate) struct Datagram<'a> {
     /// Who sent it.
     pub source: SocketAddr,
     /// The local address that it was sent to, where the system tells.
@@ -41,7 +41,7 @@ impl ReceiveBatch {
     }
 
     /// The datagrams of the last receive, with those that GRO joined taken apart again.
-    pub fn datagrams(&self) -> impl Iterator<Item = Datagram<'_>> {
+    pub(crate) fn datagrams(&self) -> impl Iterator<Item = Datagram<'_>> {
         let filled = self.buffers.iter().zip(&self.meta).take(self.filled);
         filled.flat_map(|(buffer, meta)| {
             let contents = buffer.get(..meta.len).unwrap_or_default();

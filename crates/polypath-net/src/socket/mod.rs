@@ -12,10 +12,10 @@ use noq_udp::{Transmit, UdpSocketState};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-pub use batch::{Datagram, ReceiveBatch};
+use batch::ReceiveBatch;
 pub use bind::{BindError, BindTo, Binding, UplinkOptions};
-pub use noq_udp::{EcnCodepoint, Transmit as UdpTransmit};
-pub use outcome::{Received, Sent, Unreachable};
+pub(crate) use noq_udp::Transmit as UdpTransmit;
+pub(crate) use outcome::{Received, Sent};
 
 /// A UDP socket that sends and receives over one uplink.
 ///
@@ -49,34 +49,29 @@ impl UplinkSocket {
         self.local_addr
     }
 
-    /// Most segments that one [`Transmit`] may have; 1 without GSO. May fall to 1 while running, when the
-    /// device turns out not to support it.
-    pub fn max_gso_segments(&self) -> NonZeroUsize {
+    /// Most segments that one [`Transmit`] may have; 1 without GSO. May fall to 1 while running,
+    /// when the device turns out not to support it.
+    pub(crate) fn max_gso_segments(&self) -> NonZeroUsize {
         self.state.max_gso_segments()
     }
 
-    /// Whether the system may fragment what is sent, because it knows no way to forbid it.
-    pub fn may_fragment(&self) -> bool {
-        self.state.may_fragment()
-    }
-
-    /// Size of the kernel's buffers in bytes, as granted: sending, receiving. Linux grants twice what is
-    /// asked, up to `net.core.wmem_max` and `rmem_max`, and counts its own overhead in.
+    /// Size of the kernel's buffers in bytes, as granted: sending, receiving. Linux grants twice
+    /// what is asked, up to `net.core.wmem_max` and `rmem_max`, and counts its own overhead in.
     pub fn buffer_sizes(&self) -> io::Result<(usize, usize)> {
         let send = self.state.send_buffer_size((&self.io).into())?;
         Ok((send, self.state.recv_buffer_size((&self.io).into())?))
     }
 
     /// Waits until [`try_send`](Self::try_send) may succeed. Cancel-safe.
-    pub async fn writable(&self) -> io::Result<()> {
+    pub(crate) async fn writable(&self) -> io::Result<()> {
         self.io.writable().await
     }
 
     /// Sends one datagram, or `segment_size` pieces of `contents` as many datagrams.
     ///
-    /// What happens to one datagram or one destination is an outcome, not an error: the transport above
-    /// recovers from it. An error means that the socket is of no more use.
-    pub fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<Sent> {
+    /// What happens to one datagram or one destination is an outcome, not an error: the transport
+    /// above recovers from it. An error means that the socket is of no more use.
+    pub(crate) fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<Sent> {
         match self.send_now(transmit) {
             Ok(()) => Ok(Sent::All),
             // The state has just given up GSO, or had before this transmit was built.
@@ -110,9 +105,10 @@ impl UplinkSocket {
         self.attempt(Interest::WRITABLE, || self.state.try_send((&self.io).into(), transmit))
     }
 
-    /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If the kernel
-    /// says no, asks again through tokio, which then clears the readiness that
-    /// [`writable`](Self::writable) and [`recv`](Self::recv) wait for, without missing what comes between.
+    /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If
+    /// the kernel says no, asks again through tokio, which then clears the readiness that
+    /// [`writable`](Self::writable) and [`recv`](Self::recv) wait for, without missing what comes
+    /// between.
     fn attempt<T>(
         &self,
         interest: Interest,
@@ -127,7 +123,7 @@ impl UplinkSocket {
     }
 
     /// Waits for datagrams and takes as many as there are, up to the size of `batch`. Cancel-safe.
-    pub async fn recv(&self, batch: &mut ReceiveBatch) -> io::Result<Received> {
+    pub(crate) async fn recv(&self, batch: &mut ReceiveBatch) -> io::Result<Received> {
         loop {
             self.io.readable().await?;
             if let Some(received) = self.try_recv(batch)? {
@@ -137,7 +133,7 @@ impl UplinkSocket {
     }
 
     /// Takes the datagrams that are there; `None` if there are none.
-    pub fn try_recv(&self, batch: &mut ReceiveBatch) -> io::Result<Option<Received>> {
+    pub(crate) fn try_recv(&self, batch: &mut ReceiveBatch) -> io::Result<Option<Received>> {
         batch.filled = 0;
         let mut slices: Vec<_> = batch.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
         let received = self.attempt(Interest::READABLE, || {
@@ -154,7 +150,7 @@ impl UplinkSocket {
     }
 
     /// Buffers for [`recv`](Self::recv), large enough for what GRO may join.
-    pub fn receive_batch(&self) -> ReceiveBatch {
+    pub(crate) fn receive_batch(&self) -> ReceiveBatch {
         ReceiveBatch::new(self.state.gro_segments())
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 /// Outcome of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub(crate) enum Sent {
     /// Everything was handed to the kernel.
     All,
     /// The kernel's buffer is full; nothing was sent. Wait for
@@ -25,16 +25,17 @@ pub enum Sent {
 
 /// Outcome of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
+pub(crate) enum Received {
     /// The batch has datagrams.
     Datagrams,
-    /// An ICMP message about an earlier datagram came in. ICMP is not authenticated: a hint, no proof.
+    /// An ICMP message about an earlier datagram came in. ICMP is not authenticated: a hint, no
+    /// proof.
     Unreachable(Unreachable),
 }
 
 /// Why a destination cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unreachable {
+pub(crate) enum Unreachable {
     /// Nobody listens there (ICMP port unreachable, ECONNREFUSED).
     Port,
     /// No route to the host (EHOSTUNREACH).
@@ -43,8 +44,8 @@ pub enum Unreachable {
     Network,
     /// A firewall on this host forbids it (EPERM, EACCES).
     Forbidden,
-    /// The source address is gone from this host (EADDRNOTAVAIL), or does not fit the destination (EINVAL),
-    /// as a loopback source for a destination elsewhere.
+    /// The source address is gone from this host (EADDRNOTAVAIL), or does not fit the destination
+    /// (EINVAL), as a loopback source for a destination elsewhere.
     Source,
 }
 

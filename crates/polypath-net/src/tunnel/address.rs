@@ -136,14 +136,6 @@ pub enum TargetParseError {
 }
 
 impl Target {
-    /// The target as a socket address, if it needs no name resolution.
-    pub fn socket_addr(&self) -> Option<SocketAddr> {
-        match self.host {
-            Host::Ip(ip) => Some(SocketAddr::new(ip, self.port)),
-            Host::Domain(_) => None,
-        }
-    }
-
     /// Appends the address header: type, address, port (RFC 1928, section 5).
     pub fn encode(&self, out: &mut Vec<u8>) {
         match &self.host {

@@ -7,7 +7,7 @@ use ring::digest::{Context, SHA256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Bytes of a SHA-256 digest.
-pub const DIGEST_LENGTH: usize = 32;
+const DIGEST_LENGTH: usize = 32;
 
 /// A SHA-256 digest (FIPS 180-4); prints as hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl fmt::Debug for Digest {
 }
 
 /// Computes the digest of a file piece by piece.
-pub struct FileHasher(Context);
+struct FileHasher(Context);
 
 impl Default for FileHasher {
     fn default() -> Self {
@@ -36,12 +36,12 @@ impl Default for FileHasher {
 
 impl FileHasher {
     /// Adds content.
-    pub fn update(&mut self, content: &[u8]) {
+    fn update(&mut self, content: &[u8]) {
         self.0.update(content);
     }
 
     /// The digest of all content.
-    pub fn finish(self) -> Digest {
+    fn finish(self) -> Digest {
         let mut out = [0; DIGEST_LENGTH];
         out.copy_from_slice(self.0.finish().as_ref());
         Digest(out)
@@ -73,7 +73,7 @@ pub enum FileTransferError {
 }
 
 /// Receiving side of a FILE stream: separates content from trailer and checks both. Sans-I/O.
-pub struct FileReceiver {
+pub(crate) struct FileReceiver {
     size: u64,
     received: u64,
     hasher: FileHasher,
@@ -82,13 +82,13 @@ pub struct FileReceiver {
 
 impl FileReceiver {
     /// Expects `size` bytes of content and then the trailer.
-    pub fn new(size: u64) -> Self {
+    pub(crate) fn new(size: u64) -> Self {
         let trailer = Vec::with_capacity(DIGEST_LENGTH);
         Self { size, received: 0, hasher: FileHasher::default(), trailer }
     }
 
     /// Takes received bytes and returns those that are content, to be stored.
-    pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], FileTransferError> {
+    pub(crate) fn push<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], FileTransferError> {
         let missing = usize::try_from(self.size - self.received).unwrap_or(usize::MAX);
         let (content, rest) = bytes.split_at(bytes.len().min(missing));
         if self.trailer.len() + rest.len() > DIGEST_LENGTH {
@@ -101,7 +101,7 @@ impl FileReceiver {
     }
 
     /// Checks the whole after the end of the stream; the digest goes back to the sender.
-    pub fn finish(self) -> Result<Digest, FileTransferError> {
+    pub(crate) fn finish(self) -> Result<Digest, FileTransferError> {
         let received = self.received + self.trailer.len() as u64;
         let truncated = FileTransferError::Truncated {
             received,
@@ -129,7 +129,8 @@ pub enum FileSendError {
         /// What could be read of it, in bytes; one more than announced if it grew.
         actual: u64,
     },
-    /// The stream to the hub broke, or the hub closed it without a digest: it has not stored the file.
+    /// The stream to the hub broke, or the hub closed it without a digest: it has not stored the
+    /// file.
     #[error("sending the file: {0}")]
     Stream(io::Error),
     /// The hub stored something else.
@@ -144,8 +145,8 @@ pub enum FileSendError {
 
 const CHUNK: usize = 64 * 1024;
 
-/// Sends `size` bytes of `source` and the trailer on a stream whose FILE request was granted, then waits for
-/// the hub's digest. Returns once the hub has stored the file.
+/// Sends `size` bytes of `source` and the trailer on a stream whose FILE request was granted, then
+/// waits for the hub's digest. Returns once the hub has stored the file.
 pub async fn send_file<S, R>(
     stream: &mut S,
     source: &mut R,

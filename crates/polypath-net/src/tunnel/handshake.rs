@@ -60,7 +60,8 @@ impl From<io::Error> for RequestFailed {
     }
 }
 
-/// Edge: sends `request` on a new stream and waits for the hub's answer. After `Ok` the stream carries data.
+/// Edge: sends `request` on a new stream and waits for the hub's answer. After `Ok` the stream
+/// carries data.
 pub async fn request<S>(stream: &mut S, request: &Request) -> Result<(), RequestFailed>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -76,7 +77,7 @@ where
 }
 
 /// Hub: reads the request of a new stream.
-pub async fn receive_request<S: AsyncRead + Unpin>(
+pub(crate) async fn receive_request<S: AsyncRead + Unpin>(
     stream: &mut S,
 ) -> Result<Request, ReceiveError<RequestError>> {
     receive(stream, Request::decode).await

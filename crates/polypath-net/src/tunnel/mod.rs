@@ -1,8 +1,9 @@
 //! The application protocol inside a bond stream and inside a bond datagram flow.
 //!
 //! `docs/tunnel.md` is the specification. The codecs here are sans-I/O: they look at bytes and say
-//! [`Progress::Done`], [`Progress::NeedMore`] or an error, on any input. [`handshake`] runs them over an
-//! asynchronous stream without ever reading past the message, so the bytes after it stay in the stream.
+//! [`Progress::Done`], [`Progress::NeedMore`] or an error, on any input. [`handshake`] runs them
+//! over an asynchronous stream without ever reading past the message, so the bytes after it stay in
+//! the stream.
 //!
 //! | direction | stream content |
 //! | --- | --- |
@@ -19,15 +20,16 @@ mod wire;
 
 pub use address::{AddressError, DomainName, Host, HostError, Target, TargetParseError};
 pub use datagram::{DatagramError, MAX_DATAGRAM_HEADER, decode_datagram, encode_datagram};
+pub(crate) use file::FileReceiver;
 pub use file::{
-    DIGEST_LENGTH, Digest, FileHasher, FileReceiver, FileSendError, FileTransferError, send_file,
+    Digest, FileSendError, FileTransferError, send_file,
 };
 pub use request::{
-    FileName, FileNameError, FileOffer, MAX_FILE_NAME, MAX_REQUEST, Request, RequestError,
+    FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError,
     UdpAssociation,
 };
 pub use status::{
-    ConnectFailure, MAX_DETAIL, MAX_STATUS, Refusal, RefusalKind, Status, StatusError,
+    ConnectFailure, MAX_STATUS, Refusal, RefusalKind, Status, StatusError,
 };
 
 /// Version byte that starts each request and each status.
@@ -36,8 +38,8 @@ pub const VERSION: u8 = 1;
 /// How far a decoder got with the bytes that it was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress<T> {
-    /// The message is not complete. Call again with at least `total` bytes counted from its first one.
-    /// `total` is always more than was shown and never more than the message needs.
+    /// The message is not complete. Call again with at least `total` bytes counted from its first
+    /// one. `total` is always more than was shown and never more than the message needs.
     NeedMore {
         /// Bytes that the message has at least.
         total: usize,

@@ -13,7 +13,7 @@ const KIND_UDP: u8 = 3;
 /// Version, kind and body length.
 const HEADER: usize = 4;
 /// Longest file name in bytes: what common file systems allow for one path component.
-pub const MAX_FILE_NAME: usize = 255;
+const MAX_FILE_NAME: usize = 255;
 /// Longest body in bytes: FILE with its longest name.
 const MAX_BODY: usize = 8 + 2 + MAX_FILE_NAME;
 /// Longest request in bytes.
@@ -44,7 +44,8 @@ pub struct FileOffer {
 pub struct UdpAssociation {
     /// Bond datagram flow, chosen by the edge.
     pub flow: u64,
-    /// Silence after which the hub may close the association, in whole seconds; `None`: the hub's default.
+    /// Silence after which the hub may close the association, in whole seconds; `None`: the hub's
+    /// default.
     pub idle_timeout: Option<Duration>,
 }
 

@@ -7,7 +7,7 @@ use super::wire::{Reader, Short};
 use super::{Progress, VERSION};
 
 /// Longest explanation in bytes.
-pub const MAX_DETAIL: usize = 256;
+const MAX_DETAIL: usize = 256;
 const HEADER: usize = 4;
 const MAX_BODY: usize = 1 + MAX_DETAIL;
 /// Longest status in bytes.
@@ -36,7 +36,7 @@ pub enum Status {
 pub struct Refusal {
     /// The class, for programs.
     pub kind: RefusalKind,
-    /// The explanation, for people; at most [`MAX_DETAIL`] bytes travel.
+    /// The explanation, for people; at most 256 bytes travel.
     pub detail: String,
 }
 

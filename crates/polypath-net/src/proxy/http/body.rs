@@ -78,7 +78,7 @@ impl BodyScanner {
     }
 
     /// Whether the body may end with its stream here.
-    pub fn may_end(&self) -> bool {
+    fn may_end(&self) -> bool {
         matches!(self.state, State::Done | State::UntilEnd)
     }
 
@@ -134,8 +134,8 @@ fn take(left: &mut u64, bytes: &[u8]) -> usize {
     used
 }
 
-/// RFC 9112, section 7.1: hexadecimal size, possibly extensions after a semicolon, CRLF. A bare LF is an
-/// error: recipients read it differently.
+/// RFC 9112, section 7.1: hexadecimal size, possibly extensions after a semicolon, CRLF. A bare LF
+/// is an error: recipients read it differently.
 fn after_chunk_header(line: &[u8]) -> Result<Option<State>, BodyError> {
     if line.len() > MAX_LINE {
         return Err(BodyError::Chunk);
@@ -168,7 +168,8 @@ fn after_trailer_byte(
             Ok(None)
         }
         (b'\r', _) => Ok(None),
-        // A byte other than LF after a CR at the start of a line makes the line longer than an empty one.
+        // A byte other than LF after a CR at the start of a line makes the line longer than an
+        // empty one.
         _ => {
             *line = (*line).max(3);
             Ok(None)

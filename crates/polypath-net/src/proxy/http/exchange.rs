@@ -12,11 +12,12 @@ use tokio::time::sleep;
 
 use super::body::{BodyError, copy_body};
 use super::head::{RequestHead, ResponseHead};
-use super::{Failure, ReadHeadError, SessionError, read_head};
+use super::{Failure, HttpError, ReadHeadError, read_head};
 use crate::proxy::GuardedStream;
+use crate::proxy::session::SessionError;
 
-/// Sends the request on and the response back. `rest` are bytes that came with the head. A client that has ended its
-/// half waits for the head of the response no longer than `half_closed_timeout`.
+/// Sends the request on and the response back. `rest` are bytes that came with the head. A client
+/// that has ended its half waits for the head of the response no longer than `half_closed_timeout`.
 pub(super) async fn exchange<S>(
     client: &mut GuardedStream,
     mut origin: S,
@@ -65,12 +66,12 @@ async fn send_request(
         Ok(()) => SessionError::Client(left(client, ended, broken).await),
         // An origin may answer and close before it has read the whole request.
         Err(BodyError::Write(_)) => pending().await,
-        Err(error) => SessionError::RequestBody(error),
+        Err(error) => HttpError::RequestBody(error).into(),
     }
 }
 
-/// Waits until the client's connection breaks. Its end is a half-close, which is told; a second request gets no
-/// answer: the response says `Connection: close`.
+/// Waits until the client's connection breaks. Its end is a half-close, which is told; a second
+/// request gets no answer: the response says `Connection: close`.
 async fn left(
     mut client: impl AsyncRead + Unpin,
     ended: oneshot::Sender<()>,
@@ -85,12 +86,12 @@ async fn left(
 }
 
 /// Ends when a client that has ended its half has waited for so long.
-async fn overdue(ended: oneshot::Receiver<()>, timeout: Duration) -> SessionError {
+async fn overdue(ended: oneshot::Receiver<()>, timeout: Duration) -> HttpError {
     match ended.await {
         Ok(()) => sleep(timeout).await,
         Err(_) => pending().await,
     }
-    SessionError::Unanswered(timeout)
+    HttpError::Unanswered(timeout)
 }
 
 async fn send_response(
@@ -98,20 +99,20 @@ async fn send_response(
     mut client: impl AsyncWrite + Unpin,
     method: &str,
     answered: &mut bool,
-    overdue: impl Future<Output = SessionError>,
+    overdue: impl Future<Output = HttpError>,
 ) -> Result<(), SessionError> {
     let mut buffer = BytesMut::with_capacity(4096);
     let mut overdue = pin!(overdue);
     let framing = loop {
         let head = tokio::select! {
             head = read_head(&mut origin, &mut buffer) => head,
-            error = &mut overdue => return Err(error),
+            error = &mut overdue => return Err(error.into()),
         };
         let head = head.map_err(|error| match error {
-            ReadHeadError::Malformed(error) => SessionError::Response(error),
-            ReadHeadError::Stream(error) => SessionError::Origin(error),
+            ReadHeadError::Malformed(error) => HttpError::Response(error),
+            ReadHeadError::Stream(error) => HttpError::Origin(error),
         })?;
-        let head = ResponseHead::parse(&head, method).map_err(SessionError::Response)?;
+        let head = ResponseHead::parse(&head, method).map_err(HttpError::Response)?;
         *answered |= !head.is_interim();
         client.write_all(&head.encode()).await.map_err(SessionError::Client)?;
         if !head.is_interim() {
@@ -119,7 +120,7 @@ async fn send_response(
         }
     };
     let copied = copy_body(&mut origin, &mut client, framing, &mut buffer).await;
-    copied.map_err(SessionError::ResponseBody)
+    copied.map_err(|error| HttpError::ResponseBody(error).into())
 }
 
 #[cfg(test)]
@@ -136,7 +137,7 @@ mod tests {
         assert!(poll!(&mut late).is_pending());
         let start = tokio::time::Instant::now();
         ended.send(()).unwrap();
-        assert!(matches!(late.await, SessionError::Unanswered(_)));
+        assert!(matches!(late.await, HttpError::Unanswered(_)));
         assert_eq!(start.elapsed(), Duration::from_secs(30));
 
         let (second_request, told) = oneshot::channel::<()>();

@@ -1,4 +1,5 @@
-//! Heads of requests and responses: parsing with `httparse`, and what a proxy changes in them. Sans-I/O.
+//! Heads of requests and responses: parsing with `httparse`, and what a proxy changes in them.
+//! Sans-I/O.
 
 use httparse::{EMPTY_HEADER, Status};
 
@@ -6,11 +7,12 @@ use super::body::Framing;
 use crate::tunnel::{Target, TargetParseError};
 
 /// Longest head in bytes.
-pub const MAX_HEAD: usize = 64 * 1024;
+pub(super) const MAX_HEAD: usize = 64 * 1024;
 const MAX_FIELDS: usize = 128;
 const SCHEME: &str = "http://";
 
-/// Fields that concern one connection and not the message (RFC 9110, section 7.6.1), and the proxy's own.
+/// Fields that concern one connection and not the message (RFC 9110, section 7.6.1), and the
+/// proxy's own.
 const HOP_BY_HOP: [&str; 7] = [
     "connection",
     "proxy-connection",
@@ -68,8 +70,8 @@ impl From<httparse::Error> for HeadError {
     }
 }
 
-/// The length of the head at the front of `bytes`, if its end is there; the first `searched` bytes are known
-/// not to hold it. Only looking at new bytes keeps a head that comes byte by byte cheap.
+/// The length of the head at the front of `bytes`, if its end is there; the first `searched` bytes
+/// are known not to hold it. Only looking at new bytes keeps a head that comes byte by byte cheap.
 pub fn head_length(bytes: &[u8], searched: usize) -> Option<usize> {
     let from = searched.saturating_sub(3);
     let tail = bytes.get(from..)?;
@@ -169,11 +171,12 @@ impl RequestHead {
         Some(&field.value)
     }
 
-    /// The head for the origin: origin form, the `Host` of the request target (RFC 9112, section 3.2.2),
-    /// nothing that concerned the connection to the proxy, and no further request on this connection.
+    /// The head for the origin: origin form, the `Host` of the request target (RFC 9112, section
+    /// 3.2.2), nothing that concerned the connection to the proxy, and no further request on this
+    /// connection.
     ///
-    /// The client's own version goes on (RFC 9110, section 2.5 wants the proxy's): the response goes back
-    /// unchanged, and a client of version 1.0 would not understand chunks.
+    /// The client's own version goes on (RFC 9110, section 2.5 wants the proxy's): the response
+    /// goes back unchanged, and a client of version 1.0 would not understand chunks.
     pub fn origin_form(&self) -> Vec<u8> {
         let Form::Absolute { path, authority } = &self.form else { return Vec::new() };
         let mut out = format!(
@@ -292,7 +295,8 @@ fn request_target(method: &str, text: &str) -> Result<(Target, Form), HeadError>
     Ok((target, Form::Absolute { path, authority: authority.to_owned() }))
 }
 
-/// RFC 9112, section 6.3. Whatever two recipients could read differently is an error (section 11.2).
+/// RFC 9112, section 6.3. Whatever two recipients could read differently is an error (section
+/// 11.2).
 fn framing(fields: &[Field]) -> Result<Option<Framing>, HeadError> {
     let codings = fields.iter().filter(|f| f.is("transfer-encoding"));
     let codings: Vec<_> = codings.flat_map(Field::members).collect();

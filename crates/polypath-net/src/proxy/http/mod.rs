@@ -1,8 +1,8 @@
 //! HTTP/1.x proxy (RFC 9110, RFC 9112): CONNECT, and plain requests in absolute form.
 //!
 //! A plain request is sent on in origin form, one for each connection: both sides are told
-//! `Connection: close`. Request and response are framed here too, so that a second request on the same
-//! connection never reaches the wrong origin, and a cut response resets the client.
+//! `Connection: close`. Request and response are framed here too, so that a second request on the
+//! same connection never reaches the wrong origin, and a cut response resets the client.
 //!
 //! Omitted: `Upgrade` on plain requests (WebSocket clients use CONNECT), caching.
 
@@ -18,40 +18,28 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 pub use body::{BodyError, BodyScanner, Framing};
-pub use head::{Form, HeadError, MAX_HEAD, RequestHead, ResponseHead, head_length};
+use head::MAX_HEAD;
+pub use head::{Form, HeadError, RequestHead, ResponseHead, head_length};
 
-use super::{GuardedStream, OpenError, Opener, ProxyOptions, SpliceError, listen, splice};
+use super::session::{Client, SessionError};
+use super::{GuardedStream, OpenError, Opener, ProxyOptions, listen, splice};
 use crate::tunnel::{ConnectFailure, RefusalKind};
 
-/// Serves HTTP proxy clients. Runs until the listener fails; dropping the future ends all connections.
+/// Serves HTTP proxy clients. Runs until the listener fails; dropping the future ends all
+/// connections.
 pub async fn serve_http<O: Opener>(
     listener: TcpListener,
     opener: O,
     options: ProxyOptions,
 ) -> io::Result<()> {
-    listen::serve(listener, options.max_connections, move |client, peer| {
-        let (opener, options) = (opener.clone(), options.clone());
-        async move {
-            if let Err(error) = session(client, &opener, &options).await {
-                tracing::debug!(%peer, %error, "HTTP client ended");
-            }
-        }
-    })
-    .await
+    listen::serve(listener, opener, options, "HTTP client", session).await
 }
 
+/// What goes wrong with the messages of a client and its origin.
 #[derive(Debug, thiserror::Error)]
-enum SessionError {
+pub(super) enum HttpError {
     #[error("request: {0}")]
     Request(HeadError),
-    #[error("no request within {0:?}")]
-    TimedOut(Duration),
-    #[error("client presented wrong credentials or none")]
-    Unauthorized,
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Splice(#[from] SpliceError),
     #[error("no response within {0:?} of the client's end")]
     Unanswered(Duration),
     #[error("response: {0}")]
@@ -60,8 +48,6 @@ enum SessionError {
     RequestBody(BodyError),
     #[error("body of the response: {0}")]
     ResponseBody(BodyError),
-    #[error("client: {0}")]
-    Client(io::Error),
     #[error("origin: {0}")]
     Origin(io::Error),
 }
@@ -93,22 +79,19 @@ async fn read_head<S: AsyncRead + Unpin>(
     }
 }
 
-async fn session<O: Opener>(
-    mut client: GuardedStream,
-    opener: &O,
-    options: &ProxyOptions,
-) -> Result<(), SessionError> {
+async fn session<O: Opener>(client: Client<O>) -> Result<(), SessionError> {
+    let Client { stream: mut client, opener, options, .. } = client;
     let mut buffer = BytesMut::with_capacity(4096);
     let head = read_head(&mut client, &mut buffer);
     let head = match tokio::time::timeout(options.handshake_timeout, head).await {
-        Ok(Ok(head)) => RequestHead::parse(&head).map_err(SessionError::Request),
-        Ok(Err(ReadHeadError::Malformed(error))) => Err(SessionError::Request(error)),
+        Ok(Ok(head)) => RequestHead::parse(&head).map_err(|error| HttpError::Request(error).into()),
+        Ok(Err(ReadHeadError::Malformed(error))) => Err(HttpError::Request(error).into()),
         Ok(Err(ReadHeadError::Stream(error))) => return Err(SessionError::Client(error)),
-        Err(_) => Err(SessionError::TimedOut(options.handshake_timeout)),
+        Err(_) => Err(SessionError::TimedOut("request", options.handshake_timeout)),
     };
-    let head = head.and_then(|head| authorize(head, options));
+    let head = head.and_then(|head| authorize(head, &options));
     let served = match head {
-        Ok(head) => serve(&mut client, head, buffer, opener, options).await,
+        Ok(head) => serve(&mut client, head, buffer, &opener, &options).await,
         Err(error) => Err(Failure { error, answerable: true }),
     };
     match served {
@@ -187,11 +170,15 @@ async fn refuse(mut client: GuardedStream, error: SessionError) -> Result<(), Se
 
 fn status_line(error: &SessionError) -> &'static str {
     match error {
-        SessionError::Request(HeadError::TooLarge) => "431 Request Header Fields Too Large",
-        SessionError::Request(HeadError::Version) => "505 HTTP Version Not Supported",
-        SessionError::Request(HeadError::UnknownCoding) => "501 Not Implemented",
-        SessionError::Request(_) | SessionError::RequestBody(_) => "400 Bad Request",
-        SessionError::TimedOut(_) => "408 Request Timeout",
+        SessionError::Http(error) => match error {
+            HttpError::Request(HeadError::TooLarge) => "431 Request Header Fields Too Large",
+            HttpError::Request(HeadError::Version) => "505 HTTP Version Not Supported",
+            HttpError::Request(HeadError::UnknownCoding) => "501 Not Implemented",
+            HttpError::Request(_) | HttpError::RequestBody(_) => "400 Bad Request",
+            HttpError::Unanswered(_) => "504 Gateway Timeout",
+            _ => "502 Bad Gateway",
+        },
+        SessionError::TimedOut(..) => "408 Request Timeout",
         SessionError::Unauthorized => "407 Proxy Authentication Required",
         SessionError::Open(OpenError::Refused(refusal)) => match refusal.kind {
             RefusalKind::Policy => "403 Forbidden",
@@ -199,9 +186,7 @@ fn status_line(error: &SessionError) -> &'static str {
             RefusalKind::ConnectFailed(ConnectFailure::TimedOut) => "504 Gateway Timeout",
             _ => "502 Bad Gateway",
         },
-        SessionError::Open(OpenError::TimedOut(_)) | SessionError::Unanswered(_) => {
-            "504 Gateway Timeout"
-        }
+        SessionError::Open(OpenError::TimedOut(_)) => "504 Gateway Timeout",
         _ => "502 Bad Gateway",
     }
 }

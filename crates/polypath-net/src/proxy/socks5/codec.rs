@@ -30,7 +30,7 @@ pub enum Socks5Error {
 
 impl Socks5Error {
     /// The reply that RFC 1928 has for it; none if the client does not speak the protocol.
-    pub fn reply(&self) -> Option<Reply> {
+    pub(super) fn reply(&self) -> Option<Reply> {
         match self {
             Self::Version(_) | Self::PasswordVersion(_) => None,
             Self::Command(_) => Some(Reply::CommandNotSupported),
@@ -184,7 +184,7 @@ impl SocksRequest {
 
 /// REP of RFC 1928, section 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub(super) enum Reply {
     /// Succeeded.
     Succeeded = 0,
     /// General SOCKS server failure.
@@ -298,7 +298,8 @@ mod tests {
     }
 
     proptest! {
-        /// A decoder that wants more always wants more than it was shown, so that reading makes progress.
+        /// A decoder that wants more always wants more than it was shown, so that reading makes
+        /// progress.
         #[test]
         fn any_bytes_are_decoded_without_panic(bytes in prop::collection::vec(0..6u8, 0..40)) {
             for need in [

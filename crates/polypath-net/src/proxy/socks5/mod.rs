@@ -11,14 +11,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
+use codec::Reply;
 pub use codec::{
-    Command, Greeting, Method, PasswordRequest, Reply, Socks5Error, SocksRequest, UdpHeaderError,
+    Command, Greeting, Method, PasswordRequest, Socks5Error, SocksRequest, UdpHeaderError,
     decode_udp, encode_udp,
 };
 
-use super::{
-    FlowError, GuardedStream, OpenError, Opener, ProxyOptions, SpliceError, listen, splice,
-};
+use super::session::{Client, SessionError};
+use super::{GuardedStream, OpenError, Opener, ProxyOptions, listen, splice};
 use crate::tunnel::handshake::{ReceiveError, receive};
 use crate::tunnel::{ConnectFailure, RefusalKind, Target};
 
@@ -28,70 +28,29 @@ pub async fn serve_socks5<O: Opener>(
     opener: O,
     options: ProxyOptions,
 ) -> io::Result<()> {
-    listen::serve(listener, options.max_connections, move |client, peer| {
-        let (opener, options) = (opener.clone(), options.clone());
-        async move {
-            if let Err(error) = session(client, peer, &opener, &options).await {
-                tracing::debug!(%peer, %error, "SOCKS5 client ended");
-            }
-        }
-    })
-    .await
+    listen::serve(listener, opener, options, "SOCKS5 client", session).await
 }
 
-#[derive(Debug, thiserror::Error)]
-enum SessionError {
-    #[error("handshake: {0}")]
-    Handshake(ReceiveError<Socks5Error>),
-    #[error("no handshake within {0:?}")]
-    TimedOut(std::time::Duration),
-    #[error("client presented wrong credentials or none")]
-    Unauthorized,
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Splice(#[from] SpliceError),
-    #[error(transparent)]
-    Flow(#[from] FlowError),
-    #[error("client: {0}")]
-    Client(io::Error),
-}
-
-impl From<ReceiveError<Socks5Error>> for SessionError {
-    fn from(error: ReceiveError<Socks5Error>) -> Self {
-        Self::Handshake(error)
-    }
-}
-
-impl From<io::Error> for SessionError {
-    fn from(error: io::Error) -> Self {
-        Self::Client(error)
-    }
-}
-
-async fn session<O: Opener>(
-    mut client: GuardedStream,
-    peer: SocketAddr,
-    opener: &O,
-    options: &ProxyOptions,
-) -> Result<(), SessionError> {
+async fn session<O: Opener>(client: Client<O>) -> Result<(), SessionError> {
+    let Client { stream: mut client, peer, opener, options } = client;
     let handshake =
-        tokio::time::timeout(options.handshake_timeout, handshake(&mut client, options));
+        tokio::time::timeout(options.handshake_timeout, handshake(&mut client, &options));
     let request = match handshake.await {
         Ok(Ok(request)) => request,
         Ok(Err(error)) => return finish_handshake(client, error).await,
-        Err(_) => return Err(SessionError::TimedOut(options.handshake_timeout)),
+        Err(_) => return Err(SessionError::TimedOut("handshake", options.handshake_timeout)),
     };
     match request.command {
-        Command::Connect => connect(client, request.target, opener, options).await,
+        Command::Connect => connect(client, request.target, &opener, &options).await,
         Command::UdpAssociate => {
-            udp::associate(client, peer, request.target, opener, options).await
+            udp::associate(client, peer, request.target, &opener, &options).await
         }
         Command::Bind => refuse(client, Reply::CommandNotSupported).await,
     }
 }
 
-/// A malformed request has a reply code; a client that broke off or failed to log in has had its answer.
+/// A malformed request has a reply code; a client that broke off or failed to log in has had its
+/// answer.
 async fn finish_handshake(client: GuardedStream, error: SessionError) -> Result<(), SessionError> {
     match &error {
         SessionError::Handshake(ReceiveError::Malformed(malformed)) => match malformed.reply() {

@@ -9,14 +9,16 @@ use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep_until};
 
 use super::codec::{Reply, decode_udp, encode_udp};
-use super::{SessionError, refuse};
+use super::refuse;
+use crate::proxy::session::SessionError;
 use crate::proxy::{DatagramFlow, FlowError, GuardedStream, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
 const MAX_DATAGRAM: usize = 65_535;
 
-/// Relays datagrams for as long as the client keeps the TCP connection (section 6: "A UDP association
-/// terminates when the TCP connection that the UDP ASSOCIATE request arrived on terminates").
+/// Relays datagrams for as long as the client keeps the TCP connection (section 6: "A UDP
+/// association terminates when the TCP connection that the UDP ASSOCIATE request arrived on
+/// terminates").
 pub(super) async fn associate<O: Opener>(
     mut client: GuardedStream,
     peer: SocketAddr,
@@ -50,7 +52,8 @@ async fn bind(client: &GuardedStream) -> io::Result<UdpSocket> {
     UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await
 }
 
-/// Whose datagrams are relayed: those of the client's host, and once the port is known, of that port alone.
+/// Whose datagrams are relayed: those of the client's host, and once the port is known, of that
+/// port alone.
 struct Sender {
     ip: IpAddr,
     port: Option<u16>,
@@ -91,7 +94,8 @@ impl<F: DatagramFlow> Relay<F> {
             let relayed = tokio::select! {
                 received = self.socket.recv_from(&mut buffer) => match received {
                     Ok((length, from)) => self.outward(&buffer[..length], from).await?,
-                    // The client's port is closed for the moment; the TCP connection says if it left.
+                    // The client's port is closed for the moment; the TCP connection says if it
+                    // left.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => false,
                     Err(error) => return Err(error.into()),
                 },

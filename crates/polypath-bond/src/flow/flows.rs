@@ -1,0 +1,252 @@
+//! All datagram flows of a bond, in both directions.
+
+use super::early::{ClosedFlows, EarlyFlows};
+use super::{FlowConfig, FlowCounters, RecvFlow, SendFlow};
+use crate::codec::{DatagramFrame, FlowId, FlowMode, Side};
+use crate::error::ProtocolError;
+use bytes::Bytes;
+use polypath_units::{PathId, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The longest wait for order of a flow, `None` for that of the paths. Only where the scheduler
+/// spreads a flow is order lost all the time: in other modes there is no wait that was not asked
+/// for.
+fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
+    asked.or((mode != FlowMode::Aggregate).then_some(Duration::ZERO))
+}
+
+/// Both halves of a flow that is open.
+#[derive(Debug)]
+struct Halves {
+    send: SendFlow,
+    recv: RecvFlow,
+}
+
+/// The flows of one side of a bond: which numbers are in use, what waits to be sent and to be read.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    side: Side,
+    /// Bytes that each half of a flow may hold.
+    flow_buffer: u64,
+    /// What arrived datagrams may cost, over all flows.
+    receive_buffer: u64,
+    open: BTreeMap<FlowId, Halves>,
+    /// What arrived datagrams cost, over all flows: the sum of [`RecvFlow::cost`].
+    cost: u64,
+    /// Flows that this side has opened.
+    opened: u64,
+    /// Flows that are over: their numbers are not used again.
+    closed: ClosedFlows,
+    /// Datagrams of flows whose opening message has not arrived.
+    early: EarlyFlows,
+    /// The flow that is served first next time.
+    turn: Option<FlowId>,
+}
+
+impl Flows {
+    pub(crate) fn new(side: Side, flow_buffer: u64, receive_buffer: u64) -> Self {
+        Self {
+            side,
+            flow_buffer,
+            receive_buffer,
+            open: BTreeMap::new(),
+            cost: 0,
+            opened: 0,
+            closed: ClosedFlows::default(),
+            early: EarlyFlows::default(),
+            turn: None,
+        }
+    }
+
+    /// Opens a flow of this side; `None` while too many are open.
+    pub(crate) fn open(&mut self, config: FlowConfig) -> Option<FlowId> {
+        if self.opened >= self.closed.limit(self.side) {
+            return None;
+        }
+        let flow = FlowId::new(self.side, self.opened);
+        self.opened += 1;
+        self.add(flow, config);
+        Some(flow)
+    }
+
+    fn add(&mut self, flow: FlowId, config: FlowConfig) {
+        let FlowConfig { mode, resequence } = config;
+        let send = SendFlow::new(mode, self.flow_buffer);
+        let recv = RecvFlow::new(wait_for_order(mode, resequence), self.flow_buffer);
+        self.open.insert(flow, Halves { send, recv });
+    }
+
+    fn remove(&mut self, flow: FlowId) -> bool {
+        let removed = self.open.remove(&flow);
+        self.cost -= removed.as_ref().map_or(0, |halves| halves.recv.cost());
+        removed.is_some()
+    }
+
+    /// Closes a flow, and says whether it was open. A number of this side is in use until
+    /// [`Self::on_close_acked`].
+    pub(crate) fn close(&mut self, flow: FlowId) -> bool {
+        let was_open = self.remove(flow);
+        if was_open && flow.initiator() != self.side {
+            self.closed.insert(flow);
+        }
+        was_open
+    }
+
+    /// The peer knows that the flow is over.
+    pub(crate) fn on_close_acked(&mut self, flow: FlowId) {
+        self.closed.insert(flow);
+    }
+
+    /// The peer's opening message. Returns whether it opens the flow, and does not come after its
+    /// end.
+    ///
+    /// # Errors
+    /// When the peer may not open a flow of this number.
+    pub(crate) fn on_open(
+        &mut self,
+        flow: FlowId,
+        config: FlowConfig,
+    ) -> Result<bool, ProtocolError> {
+        if !self.peer_may_open(flow) {
+            return Err(ProtocolError::FlowLimit(flow));
+        }
+        if !self.expect(flow) {
+            return Ok(false);
+        }
+        if let Some(halves) = self.open.get_mut(&flow) {
+            halves.send.mode = config.mode;
+            halves.recv.resequence = wait_for_order(config.mode, config.resequence);
+        }
+        Ok(true)
+    }
+
+    /// Makes room for a flow of the peer whose opening message may not have arrived. Returns false
+    /// if the peer may not open it, or it was closed.
+    pub(crate) fn expect(&mut self, flow: FlowId) -> bool {
+        let admitted = self.peer_may_open(flow) && !self.closed.contains(flow);
+        if admitted && !self.open.contains_key(&flow) {
+            self.add(flow, FlowConfig { mode: FlowMode::Aggregate, resequence: None });
+        }
+        admitted
+    }
+
+    fn peer_may_open(&self, flow: FlowId) -> bool {
+        let side = flow.initiator();
+        side != self.side && flow.index() < self.closed.limit(side)
+    }
+
+    /// The datagrams of a flow that came before its opening message, in the order of their arrival.
+    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<DatagramFrame> {
+        self.early.take(flow)
+    }
+
+    /// The peer's closing message. Returns whether the flow was open.
+    pub(crate) fn on_close(&mut self, flow: FlowId) -> bool {
+        // The close may overtake the opening; a number never given closes nothing.
+        let given = flow.initiator() != self.side || flow.index() < self.opened;
+        if given && flow.index() < self.closed.limit(flow.initiator()) {
+            self.closed.insert(flow);
+        }
+        self.remove(flow)
+    }
+
+    /// The sending half of a flow that is open.
+    pub(crate) fn sender(&self, flow: FlowId) -> Option<&SendFlow> {
+        self.open.get(&flow).map(|halves| &halves.send)
+    }
+
+    pub(crate) fn sender_mut(&mut self, flow: FlowId) -> Option<&mut SendFlow> {
+        self.open.get_mut(&flow).map(|halves| &mut halves.send)
+    }
+
+    /// Whether a datagram waits to be sent.
+    pub(crate) fn are_waiting(&self) -> bool {
+        self.open.values().any(|halves| halves.send.has_waiting())
+    }
+
+    /// The flows, in the order in which they are to be served.
+    pub(crate) fn in_turn(&self) -> Vec<FlowId> {
+        let start = self.turn.unwrap_or(FlowId(0));
+        let (after, before) = (self.open.range(start..), self.open.range(..start));
+        after.chain(before).map(|(&flow, _)| flow).collect()
+    }
+
+    /// A datagram of the flow is sent: the turn passes to the next.
+    pub(crate) fn on_served(&mut self, flow: FlowId) {
+        self.turn = Some(FlowId(flow.0 + 1));
+    }
+
+    /// A path is gone or failed.
+    pub(crate) fn forget_path(&mut self, path: PathId) {
+        self.open.values_mut().for_each(|halves| halves.send.forget_path(path));
+    }
+
+    /// A datagram arrived; it is dropped unless `admitted`. `paths_wait` is how long order is worth
+    /// waiting for, for all that the paths show. Returns whether there is something to read now and
+    /// there was not before.
+    pub(crate) fn on_datagram(
+        &mut self,
+        datagram: DatagramFrame,
+        admitted: bool,
+        paths_wait: impl FnOnce() -> Duration,
+        now: Timestamp,
+    ) -> bool {
+        let Some(halves) = self.open.get_mut(&datagram.flow) else {
+            let flow = datagram.flow;
+            if flow.initiator() != self.side && !self.closed.contains(flow) {
+                self.early.push(datagram);
+            }
+            return false;
+        };
+        let flow = &mut halves.recv;
+        if !admitted {
+            flow.counters.dropped += 1;
+            return false;
+        }
+        let (was_ready, cost) = (flow.has_ready(), flow.cost());
+        let room = self.receive_buffer.saturating_sub(self.cost);
+        let bound = flow.resequence.unwrap_or_else(paths_wait);
+        flow.insert(datagram.seq, datagram.data, room, bound, now);
+        self.cost = self.cost - cost + flow.cost();
+        !was_ready && flow.has_ready()
+    }
+
+    /// The next datagram of a flow to be read.
+    pub(crate) fn read(&mut self, flow: FlowId) -> Option<Bytes> {
+        let data = self.open.get_mut(&flow)?.recv.pop()?;
+        self.cost -= RecvFlow::cost_of(&data);
+        Some(data)
+    }
+
+    /// Releases what has waited for order long enough. `on_ready` gets the flows that have
+    /// something to read now and had nothing before.
+    pub(crate) fn release(
+        &mut self,
+        paths_wait: impl Fn() -> Duration,
+        now: Timestamp,
+        mut on_ready: impl FnMut(FlowId),
+    ) {
+        for (&id, Halves { recv: flow, .. }) in &mut self.open {
+            let was_ready = flow.has_ready();
+            flow.release(flow.resequence.unwrap_or_else(&paths_wait), now);
+            if !was_ready && flow.has_ready() {
+                on_ready(id);
+            }
+        }
+    }
+
+    /// When [`Self::release`] would find something.
+    pub(crate) fn next_timer(&self, paths_wait: impl Fn() -> Duration) -> Option<Timestamp> {
+        let flows = self.open.values().map(|halves| &halves.recv);
+        let timer = |flow: &RecvFlow| flow.next_timer(flow.resequence.unwrap_or_else(&paths_wait));
+        flows.filter_map(timer).min()
+    }
+
+    /// What became of a flow's datagrams.
+    pub(crate) fn counters(&self, flow: FlowId) -> Option<FlowCounters> {
+        let Halves { send, recv } = self.open.get(&flow)?;
+        let dropped = recv.counters.dropped + send.dropped;
+        Some(FlowCounters { sent: send.sent, dropped, ..recv.counters })
+    }
+}
