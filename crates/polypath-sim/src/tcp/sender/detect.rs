@@ -1,7 +1,7 @@
 //! Which segments are lost.
 
+use super::Sender;
 use super::ack::News;
-use super::{Phase, Sender};
 use crate::tcp::config::LossDetection;
 use crate::tcp::log::{LossReason, TcpEvent};
 use crate::tcp::rack::Context;
@@ -22,7 +22,7 @@ impl Sender {
             LossDetection::Rack => self.detect_by_time(now, congestion),
             LossDetection::DupThresh => self.detect_by_sacks(now, congestion),
         };
-        if news.lost && matches!(self.phase, Phase::Recovery | Phase::Loss) {
+        if news.lost && self.episode.phase().repairs_losses() {
             congestion.on_loss(self.path, now, Timestamp::ZERO);
         }
     }
@@ -48,7 +48,7 @@ impl Sender {
             }
         }
         if waiting {
-            self.await_reordering(self.rack.all_lost_at(window));
+            self.timer.await_reordering(self.rack.all_lost_at(window));
         }
         lost
     }
@@ -57,7 +57,7 @@ impl Sender {
         let subflow = congestion.subflow(self.path);
         let srtt = subflow.and_then(|s| s.srtt).unwrap_or_default();
         self.rack.window(Context {
-            in_recovery: matches!(self.phase, Phase::Recovery | Phase::Loss),
+            in_recovery: self.episode.phase().repairs_losses(),
             dup_thresh_reached: self.board.sacked_segments() >= u64::from(self.config.dup_thresh),
             min_rtt: subflow.and_then(|s| s.min_rtt).unwrap_or_default(),
             srtt,
@@ -83,7 +83,7 @@ impl Sender {
     /// `DupThresh - 1` segments, are SACKed.
     fn sacked_bound(&self) -> Option<u64> {
         let thresh = u64::from(self.config.dup_thresh.max(1));
-        let enough = (thresh - 1) * u64::from(self.mss) + 1;
+        let enough = (thresh - 1) * u64::from(self.options.mss) + 1;
         let mut above = 0;
         for (count, (start, end)) in (1..).zip(self.board.sacked().descending()) {
             above += end - start;
