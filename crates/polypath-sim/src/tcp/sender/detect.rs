@@ -20,7 +20,7 @@ impl Sender {
     ) {
         news.lost |= match self.config.loss_detection {
             LossDetection::Rack => self.detect_by_time(now, congestion),
-            LossDetection::DupThresh => self.detect_by_sacks(now, congestion),
+            LossDetection::DupackThreshold => self.detect_by_sacks(now, congestion),
         };
         if news.lost && self.episode.phase().repairs_losses() {
             congestion.on_loss(self.path, now, Timestamp::ZERO);
@@ -58,7 +58,8 @@ impl Sender {
         let srtt = subflow.and_then(|s| s.srtt).unwrap_or_default();
         self.rack.window(Context {
             in_recovery: self.episode.phase().repairs_losses(),
-            dup_thresh_reached: self.board.sacked_segments() >= u64::from(self.config.dup_thresh),
+            dupack_threshold_reached: self.board.sacked_segments()
+                >= u64::from(self.config.dupack_threshold),
             min_rtt: subflow.and_then(|s| s.min_rtt).unwrap_or_default(),
             srtt,
         })
@@ -82,12 +83,12 @@ impl Sender {
     /// The highest number above which `DupThresh` separate ranges, or more than
     /// `DupThresh - 1` segments, are SACKed.
     fn sacked_bound(&self) -> Option<u64> {
-        let thresh = u64::from(self.config.dup_thresh.max(1));
-        let enough = (thresh - 1) * u64::from(self.options.mss) + 1;
+        let threshold = u64::from(self.config.dupack_threshold.max(1));
+        let enough = (threshold - 1) * u64::from(self.options.mss) + 1;
         let mut above = 0;
         for (count, (start, end)) in (1..).zip(self.board.sacked().descending()) {
             above += end - start;
-            if above >= enough || count >= thresh {
+            if above >= enough || count >= threshold {
                 return Some(start);
             }
         }

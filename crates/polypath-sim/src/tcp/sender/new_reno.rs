@@ -98,7 +98,7 @@ impl Sender {
                 if phase != Phase::Cwr {
                     self.episode.set_disorder(true);
                 }
-                if self.duplicate_acks.count() == self.config.dup_thresh
+                if self.duplicate_acks.count() == self.config.dupack_threshold
                     && self.episode.is_acknowledged(self.una)
                 {
                     news.lost = true;

@@ -49,7 +49,7 @@ impl TailProbe {
 impl Sender {
     /// Whether a probe may be planned (RFC 8985 section 7.2).
     pub(super) fn may_probe_tail(&self) -> bool {
-        self.config.tail_loss_probe
+        self.config.tlp
             && matches!(self.episode.phase(), Phase::Open | Phase::Cwr)
             && self.tail_probe.is_none()
             && self.uses_rack()

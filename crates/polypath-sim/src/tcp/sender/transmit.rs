@@ -67,7 +67,7 @@ impl Sender {
             if !self.config.limited_transmit {
                 in_flight += self.board.sacked().bytes();
             } else if !self.options.sack {
-                let most = self.config.dup_thresh.saturating_sub(1);
+                let most = self.config.dupack_threshold.saturating_sub(1);
                 let early = self.duplicate_acks.count().min(most);
                 window += u64::from(early) * u64::from(self.options.mss);
             }
@@ -92,13 +92,14 @@ impl Sender {
         self.backlog.push(len, tag);
     }
 
-    /// Adds up to `len` bytes to the last segment, if it waits, is not full, and the data that begins
-    /// with `tag` continues it. Returns how many it took.
+    /// Adds up to `len` bytes to the last segment, if it waits, is not full, and the data that
+    /// begins with `tag` continues it. Returns how many it took.
     pub(in crate::tcp) fn lengthen_tagged(&mut self, len: u32, tag: u64) -> u32 {
         self.backlog.lengthen(len, tag, self.options.mss)
     }
 
-    /// Bytes of the layer above that are not acknowledged; segments not sent yet count as full ones.
+    /// Bytes of the layer above that are not acknowledged; segments not sent yet count as full
+    /// ones.
     pub(in crate::tcp) fn buffered(&self) -> u64 {
         self.backlog.segments() * u64::from(self.options.mss) + (self.nxt - self.una)
     }
