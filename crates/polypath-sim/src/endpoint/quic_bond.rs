@@ -1,6 +1,6 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
-use super::bond_stream::BondStream;
+use super::bond_stream::{BondStream, CarriesStream};
 use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
@@ -206,24 +206,12 @@ impl Endpoint for QuicBond {
     }
 }
 
-impl Stream for QuicBond {
-    fn write(&mut self, bytes: u64) {
-        self.stream.write(bytes);
+impl CarriesStream for QuicBond {
+    fn bond_stream(&self) -> &BondStream {
+        &self.stream
     }
 
-    fn withdraw(&mut self) -> u64 {
-        self.stream.withdraw(self.bond.and_then(|key| self.node.bond_mut(key)))
-    }
-
-    fn close(&mut self) {
-        self.stream.close();
-    }
-
-    fn delivered(&self) -> u64 {
-        self.stream.delivered()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stream.is_finished()
+    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
+        (&mut self.stream, self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 }

@@ -11,7 +11,7 @@ mod received;
 pub(crate) use packet::Kind as LightKind;
 pub use packet::LightPacket;
 
-use super::bond_stream::BondStream;
+use super::bond_stream::{BondStream, CarriesStream};
 use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
@@ -347,24 +347,12 @@ impl Endpoint for LightBond {
     }
 }
 
-impl Stream for LightBond {
-    fn write(&mut self, bytes: u64) {
-        self.stream.write(bytes);
+impl CarriesStream for LightBond {
+    fn bond_stream(&self) -> &BondStream {
+        &self.stream
     }
 
-    fn withdraw(&mut self) -> u64 {
-        self.stream.withdraw(Some(&mut self.bond))
-    }
-
-    fn close(&mut self) {
-        self.stream.close();
-    }
-
-    fn delivered(&self) -> u64 {
-        self.stream.delivered()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stream.is_finished()
+    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
+        (&mut self.stream, Some(&mut self.bond))
     }
 }
