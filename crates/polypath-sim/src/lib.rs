@@ -35,6 +35,7 @@ pub mod traffic;
 pub mod trial;
 pub mod world;
 
+pub use application::ApplicationId;
 pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};
 pub use polypath_link::RunSeed;
-pub use simulator::{ApplicationId, Simulator};
+pub use simulator::Simulator;
