@@ -1,11 +1,11 @@
 //! What a link is like.
 
 use crate::blackout::Blackout;
+use crate::config_error::ConfigError;
 use crate::loss::Loss;
-use crate::queue::{QueueConfig, QueueLimit};
+use crate::queue::{Pipe, QueueConfig, QueueLimit};
 use crate::rate::Rate;
 use crate::recovery::Recovery;
-use polypath_units::Timestamp;
 use std::time::Duration;
 
 /// One direction of a link.
@@ -18,8 +18,9 @@ pub struct LinkConfig {
     /// Each packet's delay is uniform in [`delay` - `jitter`, `delay` + `jitter`], from zero
     /// if the jitter is larger.
     pub jitter: Duration,
-    /// Whether jitter, and [`Recovery`] without order, may reorder packets. If not, a packet is delivered no earlier than the one
-    /// before it, which raises the mean delay when packets are closer than the jitter.
+    /// Whether jitter, and [`Recovery`] without order, may reorder packets. If not, a packet is
+    /// delivered no earlier than the one before it, which raises the mean delay when packets are
+    /// closer than the jitter.
     pub reorder: bool,
     /// The queue discipline.
     pub queue: QueueConfig,
@@ -50,6 +51,11 @@ impl LinkConfig {
         }
     }
 
+    /// What the queue is in front of.
+    pub(crate) const fn pipe(&self) -> Pipe<'_> {
+        Pipe { rate: &self.rate, delay: self.delay }
+    }
+
     /// Checks what the types leave open.
     ///
     /// # Errors
@@ -71,54 +77,9 @@ impl LinkConfig {
     }
 }
 
-/// A setting of a link that cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A probability outside 0 to 1.
-    #[error("{name} is {given}; a probability from 0 to 1 is allowed")]
-    Probability {
-        /// Which one.
-        name: &'static str,
-        /// What was given.
-        given: f64,
-    },
-    /// Retransmissions that fail too often ever to end.
-    #[error("retransmission_error is {given}; a probability from 0 to 0.99 is allowed")]
-    RetransmissionError {
-        /// What was given.
-        given: f64,
-    },
-    /// A negative or infinite number of BDPs.
-    #[error("a queue of {given} bdp; a finite number from 0 is allowed")]
-    QueueMultiple {
-        /// What was given.
-        given: f64,
-    },
-    /// A parameter of a queue discipline.
-    #[error("{queue} queue: {parameter} is {given}; {allowed}")]
-    Queue {
-        /// The discipline.
-        queue: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// What was given.
-        given: String,
-        /// What is allowed.
-        allowed: &'static str,
-    },
-    /// An outage that ends before it begins.
-    #[error("a blackout from {from} to {to}; it must end after it begins")]
-    Blackout {
-        /// Its start.
-        from: Timestamp,
-        /// Its end.
-        to: Timestamp,
-    },
-    /// Rate steps that are not in order.
-    #[error("the rate step at {at} is not later than the one before it; times must ascend")]
-    Schedule {
-        /// The step.
-        at: Timestamp,
-    },
+impl QueueLimit {
+    /// How many packets of `bytes` bytes may wait in a queue of this limit on `link`.
+    pub fn packets(self, bytes: u32, link: &LinkConfig) -> u64 {
+        self.packets_before(link.pipe(), bytes)
+    }
 }

@@ -97,7 +97,7 @@ impl Drops {
     }
 }
 
-/// A link's books, as of the last call that passed it the time.
+/// What a link has counted, as of the last call that passed it the time.
 ///
 /// `entered` = `delivered` + `dropped.total()` + [`queued`](Self::queued) at all times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -109,7 +109,7 @@ pub struct Counters {
     /// Packets dropped.
     pub dropped: Drops,
     /// Packets that queue management marked with Congestion Experienced instead of dropping
-    /// them. What became of them then is in the other books.
+    /// them. What became of them then is in the other counters.
     pub marked: Tally,
     /// Packets in the queue, with the one in service.
     pub waiting: Tally,

@@ -26,10 +26,12 @@
 //! Duplication, corruption.
 #![forbid(unsafe_code)]
 
+mod accounting;
 mod blackout;
-mod books;
 mod config;
+mod config_error;
 mod counters;
+mod item;
 mod link;
 mod loss;
 mod pace;
@@ -44,7 +46,8 @@ mod seed;
 pub mod trace;
 
 pub use blackout::Blackout;
-pub use config::{ConfigError, LinkConfig};
+pub use config::LinkConfig;
+pub use config_error::ConfigError;
 pub use counters::{Counters, DropReason, Drops, Sojourn, Tally};
 pub use link::{Link, SendOutcome};
 pub use loss::Loss;

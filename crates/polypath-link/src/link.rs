@@ -1,23 +1,25 @@
 //! The link itself.
 
+mod conditions;
 mod down;
-mod way;
 
+use crate::accounting::Accounting;
 use crate::blackout::{Edge, Outages};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use crate::config::LinkConfig;
+use crate::config_error::ConfigError;
 use crate::counters::{Counters, DropReason};
+use crate::item::Item;
 use crate::loss::LossProcess;
 use crate::pace::{Pace, exact_completion};
 use crate::packet::Packet;
 use crate::propagation::{Flying, Propagation};
-use crate::queue::{Item, Queue};
+use crate::queue::Queue;
 use crate::rate::{Completion, Rate, Work, work_of};
 use crate::recovery::RecoveryProcess;
 use crate::rng::Random;
+use conditions::{ColdState, Conditions};
 use core::mem;
 use polypath_units::Timestamp;
-use way::{Rare, Way};
 
 /// What became of a packet on entry. Random loss, outages and queue management can still take a
 /// queued one.
@@ -50,14 +52,14 @@ pub struct Link<P> {
     sojourn_ns: u64,
     /// Of the packet in service: what is left when it is done, see [`Completion`].
     surplus: Work,
-    way: Way,
-    books: Books<P>,
+    conditions: Conditions,
+    accounting: Accounting<P>,
     pace: Pace,
     /// The packet that the server works on.
     in_service: Option<Item<P>>,
     line: Propagation<P>,
     queue: Queue<P>,
-    rare: Box<Rare>,
+    cold: Box<ColdState>,
 }
 
 /// What happens next inside the link.
@@ -75,20 +77,20 @@ impl<P: Packet> Link<P> {
     pub fn new(config: LinkConfig, seed: u64) -> Result<Self, ConfigError> {
         config.check()?;
         let [loss, jitter, mut random, recovery] = Random::streams(seed);
-        let queue = Queue::new(&config, Timestamp::ZERO, &mut random);
+        let queue = Queue::new(&config.queue, config.pipe(), Timestamp::ZERO, &mut random);
         let mut link = Self {
             now: Timestamp::ZERO,
             due: Timestamp::MAX,
             edge: Timestamp::MAX,
             sojourn_ns: 0,
-            way: Way::new(&config, false),
-            books: Books::new(),
+            conditions: Conditions::new(&config, false),
+            accounting: Accounting::new(),
             pace: Pace::default(),
             surplus: 0,
             in_service: None,
             queue,
             line: Propagation::new(),
-            rare: Box::new(Rare {
+            cold: Box::new(ColdState {
                 switched_off: false,
                 outages: Outages::new(&config.blackouts),
                 stalled: (Timestamp::ZERO, 0),
@@ -106,30 +108,30 @@ impl<P: Packet> Link<P> {
     /// Gives the link a packet of `bytes` bytes.
     pub fn send(&mut self, now: Timestamp, bytes: u32, packet: P) -> SendOutcome {
         self.advance(now);
-        self.books.entered.put(bytes);
+        self.accounting.entered.put(bytes);
         if let Some(reason) = self.refusal(bytes) {
-            return SendOutcome::Dropped(self.books.drop(reason, bytes, packet));
+            return SendOutcome::Dropped(self.accounting.drop(reason, bytes, packet));
         }
-        self.books.waiting.put(bytes);
+        self.accounting.waiting.put(bytes);
         let idle = self.in_service.is_none();
         let item = Item { entered: self.now, bytes, packet };
         if idle && self.queue.is_transparent() {
             self.serve_item(self.now, 0, item);
             return SendOutcome::Queued;
         }
-        let outcome = self.queue.enqueue(item, idle, &mut self.books);
+        let outcome = self.queue.enqueue(item, idle, &mut self.accounting);
         if idle {
             self.serve_next(self.now, 0);
         }
         outcome.map_or_else(SendOutcome::Dropped, |()| SendOutcome::Queued)
     }
 
-    /// Drops a packet that whoever manages the queue does not let into it, and enters it in the
-    /// books as [`DropReason::Aqm`].
+    /// Drops a packet that whoever manages the queue does not let into it, and counts it as
+    /// [`DropReason::Aqm`].
     pub fn refuse(&mut self, now: Timestamp, bytes: u32, packet: P) {
         self.advance(now);
-        self.books.entered.put(bytes);
-        self.books.drop(DropReason::Aqm, bytes, packet);
+        self.accounting.entered.put(bytes);
+        self.accounting.drop(DropReason::Aqm, bytes, packet);
     }
 
     /// How many packets wait in the queue that serves this class of packets, as of the last call
@@ -157,7 +159,7 @@ impl<P: Packet> Link<P> {
     fn take(&mut self, now: Timestamp) -> Option<Flying<P>> {
         self.advance(now);
         let flying = self.line.pop(self.now)?;
-        self.books.delivered.put(flying.bytes);
+        self.accounting.delivered.put(flying.bytes);
         Some(flying)
     }
 
@@ -165,21 +167,21 @@ impl<P: Packet> Link<P> {
     /// can arrive. A packet that is then lost, or jitter, can make that call come back empty.
     pub fn next_event(&self) -> Option<Timestamp> {
         let due = self.line.next_due();
-        if due.is_some() && !self.way.reorder {
+        if due.is_some() && !self.conditions.reorder {
             return due;
         }
-        due.into_iter().chain(self.due().map(|at| at + self.way.least)).min()
+        due.into_iter().chain(self.due().map(|at| at + self.conditions.min_delay)).min()
     }
 
     /// Keeps dropped packets from now on: [`take_dropped`](Self::take_dropped) gives them back.
     pub fn keep_dropped(&mut self) {
-        self.books.keep_dropped();
+        self.accounting.keep_dropped();
     }
 
     /// The next packet that was dropped, in order, if they are kept. Every call that passes the
     /// time can drop some.
     pub fn take_dropped(&mut self) -> Option<(P, DropReason)> {
-        self.books.take_dropped()
+        self.accounting.take_dropped()
     }
 
     /// Changes the rate; the packet in service keeps its progress.
@@ -188,7 +190,7 @@ impl<P: Packet> Link<P> {
     /// What [`LinkConfig::check`] finds; the link is then unchanged.
     pub fn set_rate(&mut self, now: Timestamp, rate: impl Into<Rate>) -> Result<(), ConfigError> {
         let rate = rate.into();
-        self.set_config(now, LinkConfig { rate, ..self.rare.config.clone() })
+        self.set_config(now, LinkConfig { rate, ..self.cold.config.clone() })
     }
 
     /// Changes any setting from `now` on. Packets in the queue stay, even beyond a smaller limit
@@ -202,18 +204,18 @@ impl<P: Packet> Link<P> {
         config.check()?;
         self.advance(now);
         let left = self.work_left();
-        let old = mem::replace(&mut self.rare.config, config);
-        if self.rare.config.blackouts != old.blackouts {
-            self.replace_outages(Outages::new(&self.rare.config.blackouts));
+        let old = mem::replace(&mut self.cold.config, config);
+        if self.cold.config.blackouts != old.blackouts {
+            self.replace_outages(Outages::new(&self.cold.config.blackouts));
         }
-        self.way = Way::new(&self.rare.config, self.is_down());
+        self.conditions = Conditions::new(&self.cold.config, self.is_down());
         self.pace = Pace::default();
         if self.in_service.is_some() {
-            let completion = exact_completion(&self.rare.config.rate, self.now, left, 0);
+            let completion = exact_completion(&self.cold.config.rate, self.now, left, 0);
             self.begin(self.now, left, completion);
         }
-        match self.rare.config.queue == old.queue {
-            true => self.queue.fit(&self.rare.config),
+        match self.cold.config.queue == old.queue {
+            true => self.queue.fit(self.cold.config.pipe()),
             false => self.replace_queue(),
         }
         Ok(())
@@ -221,12 +223,12 @@ impl<P: Packet> Link<P> {
 
     /// The settings.
     pub fn config(&self) -> &LinkConfig {
-        &self.rare.config
+        &self.cold.config
     }
 
-    /// The books, as of the last call that passed the link the time.
+    /// The counters, as of the last call that passed the link the time.
     pub fn counters(&self) -> Counters {
-        self.books.counters(self.sojourn_ns)
+        self.accounting.counters(self.sojourn_ns)
     }
 
     /// What [`counters`](Self::counters) say at `now` if nothing is sent before; the link stays as
@@ -253,7 +255,7 @@ impl<P: Packet> Link<P> {
         if self.is_down() {
             return Some(DropReason::Blackout);
         }
-        if bytes > self.way.mtu {
+        if bytes > self.conditions.mtu {
             return Some(DropReason::Mtu);
         }
         None
@@ -276,7 +278,7 @@ impl<P: Packet> Link<P> {
         if self.edge > now {
             return self.due().filter(|&at| at <= now).map(Event::Server);
         }
-        let edge = self.rare.outages.next();
+        let edge = self.cold.outages.next();
         let before = |at: &Timestamp| *at <= now && edge.is_none_or(|edge| *at < edge.at);
         match self.due().filter(before) {
             Some(at) => Some(Event::Server(at)),
@@ -302,9 +304,9 @@ impl<P: Packet> Link<P> {
         let sojourn = at.since(item.entered).as_nanos();
         self.sojourn_ns =
             self.sojourn_ns.saturating_add(u64::try_from(sojourn).unwrap_or(u64::MAX));
-        self.books.waiting.take(bytes);
-        if !self.way.is_plain && self.rare.loss.lose(&self.rare.config.loss) {
-            self.books.drop_served(DropReason::Loss, bytes, item.packet);
+        self.accounting.waiting.take(bytes);
+        if !self.conditions.is_plain && self.cold.loss.lose(&self.cold.config.loss) {
+            self.accounting.drop_served(DropReason::Loss, bytes, item.packet);
         } else {
             let due = self.arrival(at);
             self.line.push(due, bytes, item.packet);
@@ -313,23 +315,23 @@ impl<P: Packet> Link<P> {
 
     /// When a packet that departs at `departure` arrives.
     fn arrival(&mut self, departure: Timestamp) -> Timestamp {
-        let rare = &mut self.rare;
-        let sets_out = if self.way.is_plain { departure } else { rare.sets_out(departure) };
-        let due = sets_out + self.way.least;
-        let latest = if self.way.reorder { None } else { self.line.latest() };
+        let cold = &mut self.cold;
+        let sets_out = if self.conditions.is_plain { departure } else { cold.sets_out(departure) };
+        let due = sets_out + self.conditions.min_delay;
+        let latest = if self.conditions.reorder { None } else { self.line.latest() };
         latest.map_or(due, |latest| due.max(latest))
     }
 
     /// The server is free at `start` with `surplus` service that belongs to that time.
     fn serve_next(&mut self, start: Timestamp, surplus: Work) {
-        match self.queue.dequeue(start, &mut self.books) {
+        match self.queue.dequeue(start, &mut self.accounting) {
             Some(item) => self.serve_item(start, surplus, item),
             None => self.due = self.queue.release().unwrap_or(Timestamp::MAX),
         }
     }
 
     fn serve_item(&mut self, start: Timestamp, surplus: Work, item: Item<P>) {
-        let completion = self.pace.completion(&self.rare.config.rate, start, item.bytes, surplus);
+        let completion = self.pace.completion(&self.cold.config.rate, start, item.bytes, surplus);
         let work = work_of(item.bytes).saturating_sub(surplus);
         self.in_service = Some(item);
         self.begin(start, work, completion);
@@ -337,7 +339,7 @@ impl<P: Packet> Link<P> {
 
     fn begin(&mut self, start: Timestamp, work: Work, completion: Option<Completion>) {
         if completion.is_none() {
-            self.rare.stalled = (start, work);
+            self.cold.stalled = (start, work);
         }
         self.surplus = completion.map_or(0, |done| done.surplus);
         self.due = completion.map_or(Timestamp::MAX, |done| done.at);
@@ -346,8 +348,8 @@ impl<P: Packet> Link<P> {
     /// What of the packet in service is still to be done: all service until it is done but the
     /// surplus.
     fn work_left(&self) -> Work {
-        let rate = &self.rare.config.rate;
-        let (start, work) = self.rare.stalled;
+        let rate = &self.cold.config.rate;
+        let (start, work) = self.cold.stalled;
         match self.due() {
             Some(due) => rate.service_between(self.now, due).saturating_sub(self.surplus),
             None => work.saturating_sub(rate.service_between(start, self.now)),
@@ -359,7 +361,8 @@ impl<P: Packet> Link<P> {
         let mut items = Vec::new();
         self.queue.drain(&mut |item| items.push(item));
         items.sort_by_key(|item| item.entered);
-        self.queue = Queue::new(&self.rare.config, self.now, &mut self.rare.random);
+        let ColdState { config, random, .. } = &mut *self.cold;
+        self.queue = Queue::new(&config.queue, config.pipe(), self.now, random);
         items.into_iter().for_each(|item| self.queue.adopt(item));
         if self.in_service.is_none() {
             self.serve_next(self.now, 0);

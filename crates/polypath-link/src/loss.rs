@@ -1,6 +1,6 @@
 //! Packet loss.
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::rng::Random;
 use core::num::NonZeroU64;
 

@@ -1,6 +1,6 @@
 //! Recovery on the radio layer: what was not received is sent again, and shows as delay.
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::rng::Random;
 use core::num::NonZeroU32;
 use polypath_units::Timestamp;

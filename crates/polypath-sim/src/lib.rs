@@ -26,6 +26,7 @@ pub mod topology;
 pub mod traffic;
 pub mod world;
 
+pub use application::ApplicationId;
 pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};
 pub use polypath_link::RunSeed;
-pub use simulator::{ApplicationId, Simulator};
+pub use simulator::Simulator;

@@ -1,6 +1,8 @@
 //! A network, its endpoints and applications, run through virtual time.
 
-use crate::application::{Application, FlowReport, Streams};
+mod connect;
+
+use crate::application::{Application, ApplicationId, Attached, FlowReport, Streams};
 use crate::endpoint::{EndReport, Endpoint, LogEntry, Stream};
 use crate::engine::SourceId;
 use crate::fabric::{Due, EndpointId, Fabric, Packet, RoutingFeedback, SwitchError};
@@ -24,27 +26,9 @@ pub struct Simulator {
 }
 
 #[derive(Debug)]
-pub(crate) struct Attached {
-    pub(crate) endpoint: Box<dyn Endpoint>,
-    source: SourceId,
-    /// The application that is told of progress, and from how many delivered bytes on.
-    pub(crate) watch: Option<(ApplicationId, u64)>,
-}
-
-#[derive(Debug)]
 struct Running {
     application: Box<dyn Application>,
     source: SourceId,
-}
-
-/// An application, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ApplicationId(u32);
-
-impl ApplicationId {
-    const fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,9 @@ use core::num::NonZeroU64;
 use polypath_link::{Blackout, ConfigError, Loss, QueueLimit, Rate, RateStep};
 use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
-    Bulk, FlowKind, NameKind, ReceiveBuffer, Scenario, ScenarioError, ScenarioPath, Transport,
+    Bulk, FlowKind, NameKind, Scenario, ScenarioError, ScenarioPath, Transport,
 };
+use polypath_sim::tcp::ReceiveBuffer;
 use polypath_sim::{Direction, Network, RunSeed};
 use polypath_units::{Bandwidth, ByteCount, Timestamp};
 use proptest::prelude::*;
@@ -121,7 +122,7 @@ fn every_key_has_its_effect() {
     ];
     assert_eq!(names, expected);
     let Transport::Bond(bond) = &scenario.connections[0].transport else { panic!("no bond") };
-    assert_eq!(bond.receive, ReceiveBuffer::Fixed(ByteCount::new(4_000_000)));
+    assert_eq!(bond.receive.buffer, Some(ReceiveBuffer::Fixed(4_000_000)));
     let [flow] = &scenario.flows[..] else { panic!("{:?}", scenario.flows) };
     assert_eq!((flow.start, flow.direction), (secs(1), Direction::Down));
     assert_eq!(flow.kind, FlowKind::Bulk(Bulk { bytes: Some(ByteCount::new(100_000_000)) }));

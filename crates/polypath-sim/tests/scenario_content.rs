@@ -4,10 +4,10 @@ use polypath_link::{CoDelConfig, Loss, QueueLimit, Rate};
 use polypath_sim::Direction;
 use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
-    Bulk, Carrier, CdfPoint, Change, FlowKind, NetworkSpec, NextRequest, Pacing, PathChoice,
-    Preset, ReceiveBuffer, Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread,
-    TcpOptions, Transport,
+    Bulk, Carrier, CdfPoint, Change, FlowKind, NetworkSpec, NextRequest, PathChoice, Preset,
+    Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread, TcpOptions, Transport,
 };
+use polypath_sim::tcp::{Pacing, ReceiveBuffer};
 use polypath_sim::topology::Ends;
 use polypath_units::{Bandwidth, ByteCount, Timestamp};
 use std::path::Path;
@@ -302,7 +302,7 @@ fn connections_have_the_options_of_their_transport() {
     assert_eq!(mp.paths, [nodes, PathChoice::Link("z".to_owned())]);
     let Transport::Mptcp(mptcp) = &mp.transport else { panic!() };
     assert_eq!(mptcp.backup[0].value, PathChoice::Link("z".to_owned()));
-    assert_eq!(mptcp.receive, ReceiveBuffer::UpTo(size(6_000_000)));
+    assert_eq!(mptcp.receive.buffer, Some(ReceiveBuffer::up_to(6_000_000)));
     let switches = (mptcp.coupled, mptcp.opportunistic_retransmission, mptcp.penalisation);
     assert_eq!(switches, (Some(false), Some(true), Some(false)));
     assert_eq!((mptcp.subflow_buffers, mptcp.blocking_protection), (Some(true), Some(true)));
@@ -324,7 +324,7 @@ fn connections_have_the_options_of_their_transport() {
     };
     assert_eq!(mptcp.tcp, options);
     let Transport::Bond(bond) = &bond.transport else { panic!() };
-    assert_eq!((bond.carrier, bond.receive), (Carrier::Light, ReceiveBuffer::Default));
+    assert_eq!((bond.carrier, bond.receive.buffer), (Carrier::Light, None));
     let config = bond_config("bond", bond).unwrap();
     assert!(!config.opportunistic_retransmission && config.penalisation);
     assert!(!config.congestion.coupled && config.blocking_protection);

@@ -42,7 +42,7 @@ fn rates() -> impl Strategy<Value = Rates> {
 fn config() -> impl Strategy<Value = TcpConfig> {
     let modes = prop_oneof![
         4 => Just(TcpConfig::LINUX),
-        2 => Just(TcpConfig { loss_detection: LossDetection::DupThresh, prr: false, ..TcpConfig::LINUX }),
+        2 => Just(TcpConfig { loss_detection: LossDetection::DupackThreshold, prr: false, ..TcpConfig::LINUX }),
         2 => Just(TcpConfig::NEW_RENO),
         1 => Just(TcpConfig { frto: true, limited_transmit: false, ..TcpConfig::NEW_RENO }),
     ];

@@ -6,7 +6,7 @@ mod timeline;
 
 use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
 use polypath_core::slow_start::SlowStartKind;
-use polypath_sim::tcp::{Endpoint, Report, Segment, State, TcpConfig};
+use polypath_sim::tcp::{Report, Segment, State, TcpConfig, TcpEndpoint};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use timeline::Timeline;
 /// Two hosts with one subflow on each of two paths; the client stripes tagged segments over them.
 struct Hosts {
     now: Timestamp,
-    ends: [[Endpoint; 2]; 2],
+    ends: [[TcpEndpoint; 2]; 2],
     congestion: [Congestion; 2],
     events: Timeline<(usize, usize, Segment)>,
     sent: u64,
@@ -40,8 +40,8 @@ impl Hosts {
         Self {
             now: Timestamp::ZERO,
             ends: [
-                paths.map(|path| Endpoint::connect(config, path)),
-                paths.map(|path| Endpoint::listen(config, path)),
+                paths.map(|path| TcpEndpoint::connect(config, path)),
+                paths.map(|path| TcpEndpoint::listen(config, path)),
             ],
             congestion: [congestion.clone(), congestion].map(Congestion::new),
             events: Timeline::new(),
@@ -55,8 +55,8 @@ impl Hosts {
     fn run(&mut self) {
         loop {
             self.transmit();
-            let timers = self.ends.iter().flatten().map(Endpoint::next_timeout);
-            let departures = self.ends[0].iter().map(Endpoint::next_departure);
+            let timers = self.ends.iter().flatten().map(TcpEndpoint::next_timeout);
+            let departures = self.ends[0].iter().map(TcpEndpoint::next_departure);
             let waits = self.next_tag < SEGMENTS;
             let departures = departures.filter(|&at| waits && at > self.now);
             let arrival = self.events.next_time().unwrap_or(Timestamp::MAX);

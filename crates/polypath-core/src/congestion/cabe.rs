@@ -1,7 +1,8 @@
 //! CABE: LIA's coupled increase, and a decrease to what an adaptive estimator measured.
 //!
-//! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, section 3 (S0); algorithms 2.7. `a_c` is the
-//! coupling factor of [`super::Lia`], `B` of [`AdaptiveEstimator`] in bytes/s, windows in bytes:
+//! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, section 3 (S0); algorithms 2.7. `a_c` is
+//! the coupling factor of [`super::Lia`], `B` of [`AdaptiveEstimator`] in bytes/s, windows in
+//! bytes:
 //!
 //! ```text
 //! avoidance:  w_i += min(a_c * acked * MSS_i / w_tot,  acked * MSS_i / w_i)      (1, 10)
@@ -11,16 +12,15 @@
 //!
 //! The equations are those of RFC 6356: as printed (1) and (10) have `w_tot` in both terms, and (2)
 //! loses the indices (E0-1, E0-2). What the paper leaves open: the window after a loss is
-//! Westwood's (E0-8); slow start is coupled only with `slow_start = "css"` (E0-7). Deviation: as for
-//! [`super::Westwood`] the threshold is not below Reno's while the first sample weighs more than
-//! `start_share`. The filter is slowest while slow start doubles the samples, and the paper sees
-//! the throughput fall at the beginning for that reason. A pause of the sender is no sample, which
-//! the paper does not speak of.
+//! Westwood's (E0-8); slow start is coupled only with `slow_start = "css"` (E0-7). Deviation: as
+//! for [`super::Westwood`] the threshold is not below Reno's while the first sample weighs more
+//! than `start_share`. The filter is slowest while slow start doubles the samples, and the paper
+//! sees the throughput fall at the beginning for that reason. A pause of the sender is no sample,
+//! which the paper does not speak of.
 
-use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE, on_loss};
-use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, lia, reno};
+use super::measured::{Measured, Measurement, START_SHARE, START_SHARE_PURPOSE};
+use super::{Ack, CongestionAvoidance, Loss, Subflows, lia};
 use crate::estimator::{AdaptiveEstimator, AdaptiveParameters, BandwidthEstimator};
-use crate::path_map::PathMap;
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 
@@ -63,11 +63,12 @@ impl CabeParameters {
         }
     }
 }
+
 /// CABE for the subflows of a connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Cabe {
-    parameters: CabeParameters,
-    estimators: PathMap<AdaptiveEstimator>,
+    estimator: AdaptiveParameters,
+    measured: Measured<AdaptiveEstimator>,
 }
 
 const ESTIMATOR: AdaptiveParameters = AdaptiveParameters::DEFAULT;
@@ -84,28 +85,28 @@ impl Cabe {
 
     /// CABE with other parameters.
     pub fn new(parameters: CabeParameters) -> Self {
-        Self { parameters, estimators: PathMap::default() }
+        Self { estimator: parameters.estimator(), measured: Measured::new(parameters.start_share) }
     }
 
     /// An instance for the registry; CABE draws nothing at random.
     pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self::new(CabeParameters::of(values)))
     }
+}
 
-    /// The threshold after a loss.
-    fn threshold(&self, subflow: &Subflow, loss: &Loss) -> f64 {
-        let halved = reno::threshold(loss);
-        let product = Product { min_rtt: subflow.min_rtt, mss: loss.mss, halved };
-        let estimator = self.estimators.get(subflow.id);
-        estimator.map_or(halved, |estimator| product.of(estimator, self.parameters.start_share))
+impl Measurement for AdaptiveEstimator {}
+
+impl Default for Cabe {
+    fn default() -> Self {
+        Self::new(CabeParameters::DEFAULT)
     }
 }
 
 impl CongestionAvoidance for Cabe {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let parameters = self.parameters.estimator();
+        let parameters = self.estimator;
         let make = || AdaptiveEstimator::new(parameters);
-        self.estimators.get_or_insert_with(subflow, make).on_ack(&ack.into());
+        self.measured.get_or_insert_with(subflow, make).on_ack(&ack.into());
     }
 
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
@@ -113,17 +114,12 @@ impl CongestionAvoidance for Cabe {
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow) {
-            on_loss(state, self.threshold(state, loss));
-        }
+        self.measured.on_loss(subflow, loss, subflows);
     }
 
     fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow) {
-            state.ssthresh = self.threshold(state, loss);
-            state.cwnd = loss.mss as f64;
-        }
-        if let Some(estimator) = self.estimators.get_mut(subflow) {
+        self.measured.on_timeout(subflow, loss, subflows);
+        if let Some(estimator) = self.measured.get_mut(subflow) {
             estimator.on_timeout(loss.now);
         }
     }
@@ -132,17 +128,17 @@ impl CongestionAvoidance for Cabe {
         if let Some(state) = subflows.get_mut(subflow) {
             state.restart_after_idle();
         }
-        if let Some(estimator) = self.estimators.get_mut(subflow) {
+        if let Some(estimator) = self.measured.get_mut(subflow) {
             estimator.on_idle_restart();
         }
     }
 
     fn on_remove(&mut self, subflow: PathId) {
-        self.estimators.remove(subflow);
+        self.measured.remove(subflow);
     }
 
     fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
-        self.estimators.get(subflow)?.bytes_per_sec()
+        self.measured.bandwidth_estimate(subflow)
     }
 
     fn is_coupled(&self) -> bool {

@@ -17,6 +17,7 @@ mod events;
 mod flow;
 mod group;
 mod lia;
+mod measured;
 mod new_reno;
 mod olia;
 mod polypath;

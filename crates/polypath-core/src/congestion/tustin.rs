@@ -5,7 +5,7 @@
 //! Everything but the filter is [`Westwood`], its deviation included. The paper leaves the time
 //! constant to the implementation; half a second is assumed.
 
-use super::westwood::{START_SHARE, START_SHARE_PURPOSE};
+use super::measured::{START_SHARE, START_SHARE_PURPOSE};
 use super::{CongestionAvoidance, Westwood};
 use crate::estimator::BandwidthFilter;
 use crate::registry::{Description, Kind, Values, parameters};

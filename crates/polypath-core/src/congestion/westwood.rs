@@ -11,16 +11,15 @@
 //! ```
 //!
 //! Deviation: the paper says nothing of losses that come before the filter, which begins at zero,
-//! knows the path. While that start weighs more than `start_share` in the estimate, the threshold is
-//! not below Reno's: otherwise the overshoot of the first slow start would end in a window far
+//! knows the path. While that start weighs more than `start_share` in the estimate, the threshold
+//! is not below Reno's: otherwise the overshoot of the first slow start would end in a window far
 //! below the bandwidth, from which avoidance takes a round for each segment to come back.
 
-use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
+use super::measured::{Measured, Measurement, START_SHARE, START_SHARE_PURPOSE};
+use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
 use crate::estimator::{BandwidthEstimator, BandwidthFilter, WestwoodEstimator};
-use crate::path_map::PathMap;
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
-use std::time::Duration;
 
 parameters! {
     /// The parameters of [`Westwood`].
@@ -34,20 +33,11 @@ parameters! {
     }
 }
 
-/// The weight of the start below which an estimate is relied on, in all algorithms of the family:
-/// an error of 2 % is less than what the samples differ by.
-pub(super) const START_SHARE: f64 = 0.02;
-
-/// What `start_share` does, in all algorithms of the family.
-pub(super) const START_SHARE_PURPOSE: &str =
-    "weight of the filter's start in the estimate above which a loss leaves at least half";
-
 /// Westwood for all subflows of a connection, each on its own.
 #[derive(Clone, Debug)]
 pub struct Westwood {
     filter: BandwidthFilter,
-    start_share: f64,
-    estimators: PathMap<WestwoodEstimator>,
+    measured: Measured<WestwoodEstimator>,
 }
 
 impl Westwood {
@@ -68,7 +58,7 @@ impl Westwood {
 
     /// Westwood with another filter.
     pub fn with_filter(filter: BandwidthFilter, start_share: f64) -> Self {
-        Self { filter, start_share, estimators: PathMap::default() }
+        Self { filter, measured: Measured::new(start_share) }
     }
 
     /// An instance for the registry; Westwood draws nothing at random.
@@ -76,15 +66,15 @@ impl Westwood {
         Box::new(Self::new(WestwoodParameters::of(values)))
     }
 
-    /// The threshold after a loss.
-    fn threshold(&mut self, subflow: &Subflow, loss: &Loss) -> f64 {
-        let halved = reno::threshold(loss);
-        let Some(estimator) = self.estimators.get_mut(subflow.id) else { return halved };
-        estimator.on_silence(loss.now);
-        let product = Product { min_rtt: subflow.min_rtt, mss: loss.mss, halved };
-        product.of(estimator, self.start_share)
+    /// Some filters decay while no ACK arrives.
+    fn note_silence(&mut self, subflow: PathId, loss: &Loss) {
+        if let Some(estimator) = self.measured.get_mut(subflow) {
+            estimator.on_silence(loss.now);
+        }
     }
 }
+
+impl Measurement for WestwoodEstimator {}
 
 impl Default for Westwood {
     fn default() -> Self {
@@ -92,38 +82,11 @@ impl Default for Westwood {
     }
 }
 
-/// What a path holds, by an estimate of its bandwidth.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Product {
-    pub(super) min_rtt: Option<Duration>,
-    pub(super) mss: u64,
-    /// What Reno would leave.
-    pub(super) halved: f64,
-}
-
-impl Product {
-    /// Bandwidth times smallest RTT, at least two segments; not below what Reno would leave while
-    /// the start of the filter weighs more than `start_share`.
-    pub(super) fn of(&self, estimator: &dyn BandwidthEstimator, start_share: f64) -> f64 {
-        let Some((rate, rtt)) = estimator.bytes_per_sec().zip(self.min_rtt) else {
-            return self.halved;
-        };
-        let product = (rate * rtt.as_secs_f64()).max(2.0 * self.mss as f64);
-        if estimator.start_share() > start_share { product.max(self.halved) } else { product }
-    }
-}
-
-/// Lowers the window to the threshold, but never raises it.
-pub(super) fn on_loss(subflow: &mut Subflow, threshold: f64) {
-    subflow.ssthresh = threshold;
-    subflow.cwnd = subflow.cwnd.min(threshold);
-}
-
 impl CongestionAvoidance for Westwood {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
         let filter = self.filter;
         let make = || WestwoodEstimator::new(filter);
-        self.estimators.get_or_insert_with(subflow, make).on_ack(&ack.into());
+        self.measured.get_or_insert_with(subflow, make).on_ack(&ack.into());
     }
 
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
@@ -131,24 +94,21 @@ impl CongestionAvoidance for Westwood {
     }
 
     fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow) {
-            on_loss(state, self.threshold(state, loss));
-        }
+        self.note_silence(subflow, loss);
+        self.measured.on_loss(subflow, loss, subflows);
     }
 
     fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow) {
-            state.ssthresh = self.threshold(state, loss);
-            state.cwnd = loss.mss as f64;
-        }
+        self.note_silence(subflow, loss);
+        self.measured.on_timeout(subflow, loss, subflows);
     }
 
     fn on_remove(&mut self, subflow: PathId) {
-        self.estimators.remove(subflow);
+        self.measured.remove(subflow);
     }
 
     fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
-        self.estimators.get(subflow)?.bytes_per_sec()
+        self.measured.bandwidth_estimate(subflow)
     }
 }
 
@@ -157,6 +117,7 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, loss, path, subflows};
     use polypath_units::Timestamp;
+    use std::time::Duration;
 
     const fn at(millis: u64) -> Timestamp {
         Timestamp::from_millis(millis)

@@ -1,8 +1,8 @@
 //! Westwood+, as Linux has it: one sample of the bandwidth for each round trip, and the measured
 //! window at the end of recovery.
 //!
-//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004; algorithms 2.6. `B` in bytes/s
-//! of [`WestwoodPlusEstimator`], windows in bytes:
+//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004; algorithms 2.6. `B` in
+//! bytes/s of [`WestwoodPlusEstimator`], windows in bytes:
 //!
 //! ```text
 //! avoidance:        as Reno
@@ -11,16 +11,15 @@
 //! timeout:          ssthresh = max(B * rtt_min, 2 MSS)   w = MSS
 //! ```
 //!
-//! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the
-//! next RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the
-//! threshold is not below Reno's while the first sample, of a round of slow start, weighs more than
-//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT). A pause of the
-//! sender is no part of a sample (in Linux it is).
+//! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the next
+//! RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the threshold is
+//! not below Reno's while the first sample, of a round of slow start, weighs more than
+//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT). A pause of
+//! the sender is no part of a sample (in Linux it is).
 
-use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE};
-use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
-use crate::estimator::{BandwidthEstimator, WestwoodPlusEstimator, WestwoodPlusFilter};
-use crate::path_map::PathMap;
+use super::measured::{Measured, Measurement, START_SHARE, START_SHARE_PURPOSE};
+use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
+use crate::estimator::{AckRecord, BandwidthEstimator, WestwoodPlusEstimator, WestwoodPlusFilter};
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::PathId;
 use std::time::Duration;
@@ -53,11 +52,12 @@ impl WestwoodPlusParameters {
         WestwoodPlusFilter { min_interval_ms, linux_hz }
     }
 }
+
 /// Westwood+ for all subflows of a connection, each on its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct WestwoodPlus {
-    parameters: WestwoodPlusParameters,
-    flows: PathMap<Flow>,
+    filter: WestwoodPlusFilter,
+    measured: Measured<Flow>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,14 +73,30 @@ impl Flow {
         let estimator = WestwoodPlusEstimator::new(filter);
         Self { estimator, min_rtt: None, resets_min_rtt: false }
     }
+}
 
-    fn on_ack(&mut self, ack: &Ack) {
+impl BandwidthEstimator for Flow {
+    fn on_ack(&mut self, ack: &AckRecord) {
         if let Some(rtt) = ack.rtt {
             let old = self.min_rtt.filter(|_| !self.resets_min_rtt);
             self.min_rtt = Some(old.map_or(rtt, |min| min.min(rtt)));
             self.resets_min_rtt = false;
         }
-        self.estimator.on_ack(&ack.into());
+        self.estimator.on_ack(ack);
+    }
+
+    fn bytes_per_sec(&self) -> Option<f64> {
+        self.estimator.bytes_per_sec()
+    }
+
+    fn start_share(&self) -> f64 {
+        self.estimator.start_share()
+    }
+}
+
+impl Measurement for Flow {
+    fn min_rtt(&self, _subflow: &Subflow) -> Option<Duration> {
+        self.min_rtt
     }
 }
 
@@ -96,27 +112,25 @@ impl WestwoodPlus {
 
     /// Westwood+ with other parameters.
     pub fn new(parameters: WestwoodPlusParameters) -> Self {
-        Self { parameters, flows: PathMap::default() }
+        Self { filter: parameters.filter(), measured: Measured::new(parameters.start_share) }
     }
 
     /// An instance for the registry; Westwood+ draws nothing at random.
     pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
         Box::new(Self::new(WestwoodPlusParameters::of(values)))
     }
+}
 
-    /// What the path holds; `halved` is what Reno leaves.
-    fn product(&self, subflow: PathId, mss: u64, halved: f64) -> f64 {
-        self.flows.get(subflow).map_or(halved, |flow| {
-            let product = Product { min_rtt: flow.min_rtt, mss, halved };
-            product.of(&flow.estimator, self.parameters.start_share)
-        })
+impl Default for WestwoodPlus {
+    fn default() -> Self {
+        Self::new(WestwoodPlusParameters::DEFAULT)
     }
 }
 
 impl CongestionAvoidance for WestwoodPlus {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let filter = self.parameters.filter();
-        self.flows.get_or_insert_with(subflow, || Flow::new(filter)).on_ack(ack);
+        let filter = self.filter;
+        self.measured.get_or_insert_with(subflow, || Flow::new(filter)).on_ack(&ack.into());
     }
 
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
@@ -131,17 +145,14 @@ impl CongestionAvoidance for WestwoodPlus {
 
     fn on_recovery_exit(&mut self, subflow: PathId, _ack: &Ack, subflows: &mut Subflows) {
         if let Some(state) = subflows.get_mut(subflow) {
-            state.ssthresh = self.product(subflow, state.mss, state.ssthresh);
+            state.ssthresh = self.measured.window(state, state.mss, state.ssthresh);
             state.cwnd = state.ssthresh;
         }
     }
 
     fn on_timeout(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if let Some(state) = subflows.get_mut(subflow) {
-            state.ssthresh = self.product(subflow, loss.mss, reno::threshold(loss));
-            state.cwnd = loss.mss as f64;
-        }
-        if let Some(flow) = self.flows.get_mut(subflow) {
+        self.measured.on_timeout(subflow, loss, subflows);
+        if let Some(flow) = self.measured.get_mut(subflow) {
             flow.resets_min_rtt = true;
         }
     }
@@ -150,17 +161,17 @@ impl CongestionAvoidance for WestwoodPlus {
         if let Some(state) = subflows.get_mut(subflow) {
             state.restart_after_idle();
         }
-        if let Some(flow) = self.flows.get_mut(subflow) {
+        if let Some(flow) = self.measured.get_mut(subflow) {
             flow.estimator.on_idle_restart();
         }
     }
 
     fn on_remove(&mut self, subflow: PathId) {
-        self.flows.remove(subflow);
+        self.measured.remove(subflow);
     }
 
     fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
-        self.flows.get(subflow)?.estimator.bytes_per_sec()
+        self.measured.bandwidth_estimate(subflow)
     }
 }
 

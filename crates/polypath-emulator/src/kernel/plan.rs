@@ -5,7 +5,7 @@ use crate::plan::{NetworkPlan, NodePlan};
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
 use polypath_sim::scenario::{
-    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveBuffer, Setting, Tcp, TcpOptions, Transport,
+    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveOptions, Setting, Tcp, TcpOptions, Transport,
     WindowControl,
 };
 use polypath_sim::tcp::{self, TcpConfig};
@@ -133,15 +133,17 @@ fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), 
     }
 }
 
-fn only_defaults(tcp: &TcpOptions, receive: ReceiveBuffer) -> Result<(), String> {
+fn only_defaults(tcp: &TcpOptions, receive: ReceiveOptions) -> Result<(), String> {
     let defaults = TcpOptions { gso: tcp.gso.filter(|on| !on), ..TcpOptions::default() };
     if *tcp != defaults {
         let problem = "`tcp`: the kernel's TCP runs with its defaults, and with `gso = false`";
         return Err(problem.to_owned());
     }
-    match receive {
-        ReceiveBuffer::Default => Ok(()),
-        _ => Err("`receive_buffer`: the kernel's grows as the simulator's default does".to_owned()),
+    match receive.buffer {
+        None => Ok(()),
+        Some(_) => {
+            Err("`receive_buffer`: the kernel's grows as the simulator's default does".to_owned())
+        }
     }
 }
 

@@ -14,27 +14,27 @@ impl<P: Packet> Link<P> {
         if down && !self.is_down() {
             self.lose_everything(self.now);
         }
-        self.rare.switched_off = down;
+        self.cold.switched_off = down;
         self.look_at_outages();
     }
 
     /// Whether the link is down, as of the last call that passed it the time.
     pub fn is_down(&self) -> bool {
-        self.way.down
+        self.conditions.down
     }
 
     pub(super) fn pass_edge(&mut self, edge: Edge) {
         if edge.down {
             self.lose_everything(edge.at);
         }
-        self.rare.outages.pass();
+        self.cold.outages.pass();
         self.look_at_outages();
     }
 
     /// Notes what calls have to know of the outages.
     pub(super) fn look_at_outages(&mut self) {
-        self.edge = self.rare.outages.next().map_or(Timestamp::MAX, |edge| edge.at);
-        self.way.down = self.rare.is_down();
+        self.edge = self.cold.outages.next().map_or(Timestamp::MAX, |edge| edge.at);
+        self.conditions.down = self.cold.is_down();
     }
 
     /// Takes over other outages; those of their edges that have passed do not happen again.
@@ -43,7 +43,7 @@ impl<P: Packet> Link<P> {
         while outages.next().is_some_and(|edge| edge.at <= self.now) {
             outages.pass();
         }
-        self.rare.outages = outages;
+        self.cold.outages = outages;
         self.look_at_outages();
         if self.is_down() && !was_down {
             self.lose_everything(self.now);
@@ -52,16 +52,16 @@ impl<P: Packet> Link<P> {
 
     /// Drops the queue, and what would arrive at `from` or later.
     fn lose_everything(&mut self, from: Timestamp) {
-        let books = &mut self.books;
+        let accounting = &mut self.accounting;
         if let Some(item) = self.in_service.take() {
-            books.drop_waiting(DropReason::Blackout, item);
+            accounting.drop_waiting(DropReason::Blackout, item);
         }
         self.queue.drain(&mut |item| {
-            books.drop_waiting(DropReason::Blackout, item);
+            accounting.drop_waiting(DropReason::Blackout, item);
         });
-        self.rare.recovery.reset();
+        self.cold.recovery.reset();
         for (bytes, packet) in self.line.cut(from) {
-            books.drop_served(DropReason::Blackout, bytes, packet);
+            accounting.drop_served(DropReason::Blackout, bytes, packet);
         }
         // The queue learns that it is empty.
         self.serve_next(from, 0);

@@ -1,6 +1,6 @@
 //! What parameters of queues may be.
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use core::fmt;
 
 /// Accepts `given` if it is `right`; `allowed` completes the sentence that says what is.

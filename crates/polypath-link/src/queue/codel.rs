@@ -4,10 +4,11 @@ use super::check::require;
 use super::config::Room;
 use super::fifo::Fifo;
 use super::leaf::has_room;
-use super::{Item, QueueLimit};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use super::{Pipe, QueueLimit};
+use crate::accounting::Accounting;
+use crate::config_error::ConfigError;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -83,7 +84,7 @@ impl Law {
         config: LawConfig,
         (now, max_packet): (Timestamp, u32),
         fifo: &mut Fifo<P>,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Option<Item<P>> {
         let mut item = fifo.pop();
         let mut high = self.is_high(config, (now, max_packet), item.as_ref(), fifo);
@@ -93,7 +94,7 @@ impl Law {
         }
         if !self.dropping {
             self.enter(config, now);
-            if !punish(&mut item, config, books) {
+            if !punish(&mut item, config, accounting) {
                 item = fifo.pop();
                 self.is_high(config, (now, max_packet), item.as_ref(), fifo);
             }
@@ -101,7 +102,7 @@ impl Law {
         }
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            if punish(&mut item, config, books) {
+            if punish(&mut item, config, accounting) {
                 self.drop_next = self.after(self.drop_next, config.interval);
                 break;
             }
@@ -155,12 +156,16 @@ impl Law {
 }
 
 /// Marks the packet, or drops it. Returns whether it is still there.
-fn punish<P: Packet>(item: &mut Option<Item<P>>, config: LawConfig, books: &mut Books<P>) -> bool {
-    if item.as_mut().is_some_and(|item| item.mark(config.ecn, books)) {
+fn punish<P: Packet>(
+    item: &mut Option<Item<P>>,
+    config: LawConfig,
+    accounting: &mut Accounting<P>,
+) -> bool {
+    if item.as_mut().is_some_and(|item| accounting.mark(item, config.ecn)) {
         return true;
     }
     if let Some(item) = item.take() {
-        books.drop_waiting(DropReason::Aqm, item);
+        accounting.drop_waiting(DropReason::Aqm, item);
     }
     false
 }
@@ -176,28 +181,28 @@ pub(crate) struct CoDel<P> {
 }
 
 impl<P: Packet> CoDel<P> {
-    pub(super) fn new(config: &CoDelConfig, link: &LinkConfig) -> Self {
+    pub(super) fn new(config: &CoDelConfig, pipe: Pipe<'_>) -> Self {
         Self {
             config: config.clone(),
-            room: Room::of(config.limit, link),
+            room: Room::of(config.limit, pipe),
             max_packet: 0,
             law: Law::default(),
             fifo: Fifo::new(),
         }
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.room = Room::of(self.config.limit, link);
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.room = Room::of(self.config.limit, pipe);
     }
 
     pub(super) fn enqueue(
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         if !has_room(&self.fifo, self.room, item.bytes, idle) {
-            return Err(books.drop_waiting(DropReason::QueueFull, item));
+            return Err(accounting.drop_waiting(DropReason::QueueFull, item));
         }
         self.adopt(item);
         Ok(())
@@ -208,9 +213,13 @@ impl<P: Packet> CoDel<P> {
         self.fifo.push(item);
     }
 
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         let CoDelConfig { target, interval, ecn, .. } = self.config;
         let config = LawConfig { target, interval, ecn };
-        self.law.dequeue(config, (now, self.max_packet), &mut self.fifo, books)
+        self.law.dequeue(config, (now, self.max_packet), &mut self.fifo, accounting)
     }
 }

@@ -1,7 +1,9 @@
 //! Which queue a link has.
 
-use super::{CoDelConfig, FqCoDelConfig, HtbConfig, PriorityConfig, RedConfig, TokenBucketConfig};
-use crate::config::{ConfigError, LinkConfig};
+use super::{
+    CoDelConfig, FqCoDelConfig, HtbConfig, Pipe, PriorityConfig, RedConfig, TokenBucketConfig,
+};
+use crate::config_error::ConfigError;
 use std::time::Duration;
 
 /// The queue discipline of a link.
@@ -110,9 +112,9 @@ impl LeafQueue {
 }
 
 impl QueueLimit {
-    /// How many packets of `bytes` bytes may wait in a queue of this limit on `link`.
-    pub fn packets(self, bytes: u32, link: &LinkConfig) -> u64 {
-        let room = Room::of(self, link);
+    /// How many packets of `bytes` bytes may wait in a queue of this limit in front of `pipe`.
+    pub(crate) fn packets_before(self, pipe: Pipe<'_>, bytes: u32) -> u64 {
+        let room = Room::of(self, pipe);
         room.packets.min(room.bytes / u64::from(bytes.max(1)))
     }
 
@@ -185,13 +187,13 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) fn of(limit: QueueLimit, link: &LinkConfig) -> Self {
+    pub(super) fn of(limit: QueueLimit, pipe: Pipe<'_>) -> Self {
         match limit {
             QueueLimit::Bytes(bytes) => Self { bytes, packets: u64::MAX },
             QueueLimit::Packets(packets) => Self { bytes: u64::MAX, packets },
             QueueLimit::Bdp { multiple, rtt } => {
-                let rtt = rtt.unwrap_or(link.delay.saturating_mul(2));
-                let bdp = link.rate.reference().bytes_in(rtt.min(LONGEST));
+                let rtt = rtt.unwrap_or(pipe.delay.saturating_mul(2));
+                let bdp = pipe.rate().bytes_in(rtt.min(LONGEST));
                 Self { bytes: (bdp as f64 * multiple).round() as u64, packets: u64::MAX }
             }
         }

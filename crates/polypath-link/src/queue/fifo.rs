@@ -1,6 +1,6 @@
 //! Packets in the order of their arrival.
 
-use super::Item;
+use crate::item::Item;
 use std::collections::VecDeque;
 
 /// A first-in, first-out queue that knows its size.

@@ -4,10 +4,11 @@ use super::check::require;
 use super::codel::{Law, LawConfig, check_law};
 use super::config::Room;
 use super::fifo::Fifo;
-use super::{Item, QueueLimit};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use super::{Pipe, QueueLimit};
+use crate::accounting::Accounting;
+use crate::config_error::ConfigError;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::Timestamp;
@@ -93,12 +94,12 @@ pub(crate) struct FqCoDel<P> {
 }
 
 impl<P: Packet> FqCoDel<P> {
-    pub(super) fn new(config: &FqCoDelConfig, link: &LinkConfig, mut random: Random) -> Self {
+    pub(super) fn new(config: &FqCoDelConfig, pipe: Pipe<'_>, mut random: Random) -> Self {
         let flow =
             |_| Flow { fifo: Fifo::new(), law: Law::default(), credits: 0, list: List::None };
         Self {
             config: config.clone(),
-            room: Room::of(config.limit, link),
+            room: Room::of(config.limit, pipe),
             perturbation: random.next(),
             flows: (0..config.queues).map(flow).collect(),
             new: VecDeque::new(),
@@ -109,8 +110,8 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.room = Room::of(self.config.limit, link);
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.room = Room::of(self.config.limit, pipe);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -125,7 +126,7 @@ impl<P: Packet> FqCoDel<P> {
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         let (index, alone) = (self.index_of(&item.packet), idle && self.is_empty());
         self.adopt(item);
@@ -133,7 +134,7 @@ impl<P: Packet> FqCoDel<P> {
             return Ok(());
         }
         while self.packets > 0 && !self.room.holds(self.packets, self.bytes) {
-            self.drop_from_fattest(books);
+            self.drop_from_fattest(accounting);
         }
         // Drops are from the head: the packet that came last went only if its flow queue is empty.
         match self.flows[index].fifo.is_empty() {
@@ -156,7 +157,11 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Section 4.2: the first flow queue with credits; new ones come first.
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         loop {
             let (list, index) = self.head()?;
             let flow = &mut self.flows[usize::from(index)];
@@ -165,7 +170,7 @@ impl<P: Packet> FqCoDel<P> {
                 self.move_to_old(list, index);
                 continue;
             }
-            let Some(item) = self.dequeue_flow(index.into(), now, books) else {
+            let Some(item) = self.dequeue_flow(index.into(), now, accounting) else {
                 self.retire(list, index);
                 continue;
             };
@@ -220,13 +225,13 @@ impl<P: Packet> FqCoDel<P> {
         &mut self,
         index: usize,
         now: Timestamp,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Option<Item<P>> {
         let FqCoDelConfig { target, interval, ecn, .. } = self.config;
         let config = LawConfig { target, interval, ecn };
         let Flow { fifo, law, .. } = &mut self.flows[index];
         let before = (fifo.len(), fifo.bytes());
-        let item = law.dequeue(config, (now, self.max_packet), fifo, books);
+        let item = law.dequeue(config, (now, self.max_packet), fifo, accounting);
         self.packets -= before.0 - fifo.len();
         self.bytes -= before.1 - fifo.bytes();
         item
@@ -234,7 +239,7 @@ impl<P: Packet> FqCoDel<P> {
 
     /// Drops half of the bytes of the largest flow queue from its head, at most
     /// [`DROP_BATCH`] packets: looking for the largest one is expensive.
-    fn drop_from_fattest(&mut self, books: &mut Books<P>) {
+    fn drop_from_fattest(&mut self, accounting: &mut Accounting<P>) {
         let fattest = self.flows.iter_mut().max_by_key(|flow| (flow.fifo.bytes(), flow.fifo.len()));
         let Some(Flow { fifo, .. }) = fattest else { return };
         let goal = fifo.bytes() / 2;
@@ -242,7 +247,7 @@ impl<P: Packet> FqCoDel<P> {
             let Some(item) = fifo.pop() else { break };
             self.packets -= 1;
             self.bytes -= u64::from(item.bytes);
-            books.drop_waiting(DropReason::QueueFull, item);
+            accounting.drop_waiting(DropReason::QueueFull, item);
             if fifo.bytes() <= goal {
                 break;
             }

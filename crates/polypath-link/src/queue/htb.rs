@@ -4,12 +4,12 @@ mod config;
 
 pub use config::{HtbClass, HtbConfig, HtbContent};
 
-use super::Item;
+use super::Pipe;
 use super::bucket::{Bucket, cost};
 use super::leaf::Leaf;
-use crate::books::Books;
-use crate::config::LinkConfig;
+use crate::accounting::Accounting;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::Timestamp;
@@ -60,7 +60,7 @@ pub(crate) struct Htb<P> {
 impl<P: Packet> Htb<P> {
     pub(super) fn new(
         config: &HtbConfig,
-        link: &LinkConfig,
+        pipe: Pipe<'_>,
         now: Timestamp,
         random: &mut Random,
     ) -> Self {
@@ -68,7 +68,7 @@ impl<P: Packet> Htb<P> {
             Self { nodes: vec![], queues: vec![], serving: vec![], turns: BTreeMap::new() };
         let mut served = BTreeMap::new();
         for class in &config.classes {
-            htb.plant(class, None, (link, now), random, &mut served);
+            htb.plant(class, None, (pipe, now), random, &mut served);
         }
         let default = served.get(&config.default).copied().unwrap_or(0);
         htb.serving = (0..=u8::MAX).map(|c| served.get(&c).copied().unwrap_or(default)).collect();
@@ -80,7 +80,7 @@ impl<P: Packet> Htb<P> {
         &mut self,
         class: &HtbClass,
         parent: Option<usize>,
-        (link, now): (&LinkConfig, Timestamp),
+        (pipe, now): (Pipe<'_>, Timestamp),
         random: &mut Random,
         served: &mut BTreeMap<u8, usize>,
     ) -> usize {
@@ -90,7 +90,7 @@ impl<P: Packet> Htb<P> {
         self.nodes.push(Node { parent, level: 0, rate, ceil });
         match &class.content {
             HtbContent::Classes(classes) => {
-                let plant = |class| self.plant(class, Some(node), (link, now), random, served);
+                let plant = |class| self.plant(class, Some(node), (pipe, now), random, served);
                 self.nodes[node].level = 1 + classes.iter().map(plant).max().unwrap_or(0);
             }
             HtbContent::Leaf { serves, queue } => {
@@ -100,7 +100,7 @@ impl<P: Packet> Htb<P> {
                     priority: class.priority,
                     quantum: class.quantum.into(),
                     deficit: Vec::new(),
-                    leaf: Leaf::new(queue, link, random),
+                    leaf: Leaf::new(queue, pipe, random),
                 });
             }
         }
@@ -111,19 +111,23 @@ impl<P: Packet> Htb<P> {
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
-        self.leaf_of(&item.packet).enqueue(item, idle, books)
+        self.leaf_of(&item.packet).enqueue(item, idle, accounting)
     }
 
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         for node in &mut self.nodes {
             node.rate.refill(now);
             node.ceil.refill(now);
         }
         // A queue can turn out empty when its management drops the rest of it.
         while let Some((row, index)) = self.choose() {
-            if let Some(item) = self.queues[index].leaf.dequeue(now, books) {
+            if let Some(item) = self.queues[index].leaf.dequeue(now, accounting) {
                 self.account(row, index, item.bytes);
                 return Some(item);
             }
@@ -139,8 +143,8 @@ impl<P: Packet> Htb<P> {
         self.queues.iter_mut().for_each(|queue| queue.leaf.drain(sink));
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.queues.iter_mut().for_each(|queue| queue.leaf.fit(link));
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.queues.iter_mut().for_each(|queue| queue.leaf.fit(pipe));
     }
 
     /// Packets in the queue that serves a class.

@@ -5,10 +5,10 @@ use super::config::Room;
 use super::fifo::Fifo;
 use super::fq_codel::FqCoDel;
 use super::red::Red;
-use super::{Item, LeafQueue, QueueLimit};
-use crate::books::Books;
-use crate::config::LinkConfig;
+use super::{LeafQueue, Pipe, QueueLimit};
+use crate::accounting::Accounting;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::Timestamp;
@@ -23,14 +23,14 @@ pub(crate) enum Leaf<P> {
 }
 
 impl<P: Packet> Leaf<P> {
-    pub(super) fn new(config: &LeafQueue, link: &LinkConfig, random: &mut Random) -> Self {
+    pub(super) fn new(config: &LeafQueue, pipe: Pipe<'_>, random: &mut Random) -> Self {
         let random = random.fork();
         match config {
-            LeafQueue::DropTail(limit) => Self::DropTail(DropTail::new(*limit, link)),
-            LeafQueue::Red(config) => Self::Red(Box::new(Red::new(config, link, random))),
-            LeafQueue::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, link))),
+            LeafQueue::DropTail(limit) => Self::DropTail(DropTail::new(*limit, pipe)),
+            LeafQueue::Red(config) => Self::Red(Box::new(Red::new(config, pipe, random))),
+            LeafQueue::CoDel(config) => Self::CoDel(Box::new(CoDel::new(config, pipe))),
             LeafQueue::FqCoDel(config) => {
-                Self::FqCoDel(Box::new(FqCoDel::new(config, link, random)))
+                Self::FqCoDel(Box::new(FqCoDel::new(config, pipe, random)))
             }
         }
     }
@@ -40,23 +40,27 @@ impl<P: Packet> Leaf<P> {
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         match self {
-            Self::DropTail(queue) => queue.enqueue(item, idle, books),
-            Self::Red(queue) => queue.enqueue(item, idle, books),
-            Self::CoDel(queue) => queue.enqueue(item, idle, books),
-            Self::FqCoDel(queue) => queue.enqueue(item, idle, books),
+            Self::DropTail(queue) => queue.enqueue(item, idle, accounting),
+            Self::Red(queue) => queue.enqueue(item, idle, accounting),
+            Self::CoDel(queue) => queue.enqueue(item, idle, accounting),
+            Self::FqCoDel(queue) => queue.enqueue(item, idle, accounting),
         }
     }
 
     #[inline]
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         match self {
             Self::DropTail(queue) => queue.fifo.pop(),
             Self::Red(queue) => queue.dequeue(now),
-            Self::CoDel(queue) => queue.dequeue(now, books),
-            Self::FqCoDel(queue) => queue.dequeue(now, books),
+            Self::CoDel(queue) => queue.dequeue(now, accounting),
+            Self::FqCoDel(queue) => queue.dequeue(now, accounting),
         }
     }
 
@@ -81,12 +85,12 @@ impl<P: Packet> Leaf<P> {
         }
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
         match self {
-            Self::DropTail(queue) => queue.room = Room::of(*queue.limit, link),
-            Self::Red(queue) => queue.fit(link),
-            Self::CoDel(queue) => queue.fit(link),
-            Self::FqCoDel(queue) => queue.fit(link),
+            Self::DropTail(queue) => queue.room = Room::of(*queue.limit, pipe),
+            Self::Red(queue) => queue.fit(pipe),
+            Self::CoDel(queue) => queue.fit(pipe),
+            Self::FqCoDel(queue) => queue.fit(pipe),
         }
     }
 
@@ -120,8 +124,8 @@ pub(crate) struct DropTail<P> {
 }
 
 impl<P> DropTail<P> {
-    fn new(limit: QueueLimit, link: &LinkConfig) -> Self {
-        Self { fifo: Fifo::new(), room: Room::of(limit, link), limit: Box::new(limit) }
+    fn new(limit: QueueLimit, pipe: Pipe<'_>) -> Self {
+        Self { fifo: Fifo::new(), room: Room::of(limit, pipe), limit: Box::new(limit) }
     }
 
     #[inline]
@@ -129,10 +133,10 @@ impl<P> DropTail<P> {
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         if !has_room(&self.fifo, self.room, item.bytes, idle) {
-            return Err(books.drop_waiting(DropReason::QueueFull, item));
+            return Err(accounting.drop_waiting(DropReason::QueueFull, item));
         }
         self.fifo.push(item);
         Ok(())

@@ -1,7 +1,7 @@
 //! What waits for the server, and in which order it leaves.
 //!
 //! The packet in service is out of the queue: [`Queue::dequeue`] is called when the server can
-//! begin with a packet. Whoever drops a packet enters it in the books.
+//! begin with a packet. Whoever drops a packet counts it.
 
 mod bucket;
 mod check;
@@ -11,6 +11,7 @@ mod fifo;
 mod fq_codel;
 mod htb;
 mod leaf;
+mod pipe;
 mod priority;
 mod red;
 mod token_bucket;
@@ -19,13 +20,14 @@ pub use codel::CoDelConfig;
 pub use config::{LeafQueue, QueueConfig, QueueLimit};
 pub use fq_codel::FqCoDelConfig;
 pub use htb::{HtbClass, HtbConfig, HtbContent};
+pub(crate) use pipe::Pipe;
 pub use priority::PriorityConfig;
 pub use red::{RedConfig, RedThresholds};
 pub use token_bucket::{PeakRate, TokenBucketConfig};
 
-use crate::books::Books;
-use crate::config::LinkConfig;
+use crate::accounting::Accounting;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use htb::Htb;
@@ -33,26 +35,6 @@ use leaf::Leaf;
 use polypath_units::Timestamp;
 use priority::Priority;
 use token_bucket::TokenBucket;
-
-/// A packet in the queue.
-#[derive(Clone, Debug)]
-pub(crate) struct Item<P> {
-    /// When it entered the link.
-    pub(crate) entered: Timestamp,
-    pub(crate) bytes: u32,
-    pub(crate) packet: P,
-}
-
-impl<P: Packet> Item<P> {
-    /// Sets the CE mark if ECN is in use and the packet can bear it.
-    fn mark(&mut self, ecn: bool, books: &mut Books<P>) -> bool {
-        let marked = ecn && self.packet.mark_ce();
-        if marked {
-            books.mark(self.bytes);
-        }
-        marked
-    }
-}
 
 /// A queue discipline at work.
 #[derive(Clone, Debug)]
@@ -64,34 +46,39 @@ pub(crate) enum Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty queue as `link.queue` says.
-    pub(crate) fn new(link: &LinkConfig, now: Timestamp, random: &mut Random) -> Self {
-        match &link.queue {
-            QueueConfig::Leaf(leaf) => Self::Leaf(Leaf::new(leaf, link, random)),
+    /// An empty queue in front of `pipe`.
+    pub(crate) fn new(
+        config: &QueueConfig,
+        pipe: Pipe<'_>,
+        now: Timestamp,
+        random: &mut Random,
+    ) -> Self {
+        match config {
+            QueueConfig::Leaf(leaf) => Self::Leaf(Leaf::new(leaf, pipe, random)),
             QueueConfig::Priority(config) => {
-                Self::Priority(Box::new(Priority::new(config, link, random)))
+                Self::Priority(Box::new(Priority::new(config, pipe, random)))
             }
             QueueConfig::TokenBucket(config) => {
-                Self::TokenBucket(Box::new(TokenBucket::new(config, link, now, random)))
+                Self::TokenBucket(Box::new(TokenBucket::new(config, pipe, now, random)))
             }
-            QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, link, now, random))),
+            QueueConfig::Htb(config) => Self::Htb(Box::new(Htb::new(config, pipe, now, random))),
         }
     }
 
-    /// Takes a packet that `books.waiting` already counts, or drops it. While the server is
+    /// Takes a packet that `accounting.waiting` already counts, or drops it. While the server is
     /// `idle`, an empty queue takes every packet, so that no limit makes a link useless.
     #[inline]
     pub(crate) fn enqueue(
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         match self {
-            Self::Leaf(leaf) => leaf.enqueue(item, idle, books),
-            Self::Priority(queue) => queue.enqueue(item, idle, books),
-            Self::TokenBucket(queue) => queue.enqueue(item, idle, books),
-            Self::Htb(queue) => queue.enqueue(item, idle, books),
+            Self::Leaf(leaf) => leaf.enqueue(item, idle, accounting),
+            Self::Priority(queue) => queue.enqueue(item, idle, accounting),
+            Self::TokenBucket(queue) => queue.enqueue(item, idle, accounting),
+            Self::Htb(queue) => queue.enqueue(item, idle, accounting),
         }
     }
 
@@ -100,14 +87,18 @@ impl<P: Packet> Queue<P> {
         matches!(self, Self::Leaf(Leaf::DropTail(_)))
     }
 
-    /// The packet that the free server begins with. Drops on the way are in the books.
+    /// The packet that the free server begins with. Drops on the way are counted.
     #[inline]
-    pub(crate) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(crate) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         match self {
-            Self::Leaf(leaf) => leaf.dequeue(now, books),
-            Self::Priority(queue) => queue.dequeue(now, books),
-            Self::TokenBucket(queue) => queue.dequeue(now, books),
-            Self::Htb(queue) => queue.dequeue(now, books),
+            Self::Leaf(leaf) => leaf.dequeue(now, accounting),
+            Self::Priority(queue) => queue.dequeue(now, accounting),
+            Self::TokenBucket(queue) => queue.dequeue(now, accounting),
+            Self::Htb(queue) => queue.dequeue(now, accounting),
         }
     }
 
@@ -151,12 +142,12 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Follows a change of the link: limits in BDP, transmission times.
-    pub(crate) fn fit(&mut self, link: &LinkConfig) {
+    pub(crate) fn fit(&mut self, pipe: Pipe<'_>) {
         match self {
-            Self::Leaf(leaf) => leaf.fit(link),
-            Self::Priority(queue) => queue.fit(link),
-            Self::TokenBucket(queue) => queue.fit(link),
-            Self::Htb(queue) => queue.fit(link),
+            Self::Leaf(leaf) => leaf.fit(pipe),
+            Self::Priority(queue) => queue.fit(pipe),
+            Self::TokenBucket(queue) => queue.fit(pipe),
+            Self::Htb(queue) => queue.fit(pipe),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::check::require;
 use super::leaf::Leaf;
-use super::{Item, LeafQueue, QueueLimit};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use super::{LeafQueue, Pipe, QueueLimit};
+use crate::accounting::Accounting;
+use crate::config_error::ConfigError;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::Timestamp;
@@ -43,21 +44,25 @@ pub(crate) struct Priority<P> {
 }
 
 impl<P: Packet> Priority<P> {
-    pub(super) fn new(config: &PriorityConfig, link: &LinkConfig, random: &mut Random) -> Self {
-        Self { bands: config.bands.iter().map(|band| Leaf::new(band, link, random)).collect() }
+    pub(super) fn new(config: &PriorityConfig, pipe: Pipe<'_>, random: &mut Random) -> Self {
+        Self { bands: config.bands.iter().map(|band| Leaf::new(band, pipe, random)).collect() }
     }
 
     pub(super) fn enqueue(
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
-        self.band_of(&item.packet).enqueue(item, idle, books)
+        self.band_of(&item.packet).enqueue(item, idle, accounting)
     }
 
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
-        self.bands.iter_mut().find_map(|band| band.dequeue(now, books))
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
+        self.bands.iter_mut().find_map(|band| band.dequeue(now, accounting))
     }
 
     pub(super) fn band_of(&mut self, packet: &P) -> &mut Leaf<P> {
@@ -69,7 +74,7 @@ impl<P: Packet> Priority<P> {
         self.bands.iter_mut().for_each(|band| band.drain(sink));
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.bands.iter_mut().for_each(|band| band.fit(link));
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.bands.iter_mut().for_each(|band| band.fit(pipe));
     }
 }

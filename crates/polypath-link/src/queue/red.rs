@@ -4,10 +4,11 @@ use super::check::require;
 use super::config::Room;
 use super::fifo::Fifo;
 use super::leaf::has_room;
-use super::{Item, QueueLimit};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use super::{Pipe, QueueLimit};
+use crate::accounting::Accounting;
+use crate::config_error::ConfigError;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::Timestamp;
@@ -123,11 +124,11 @@ pub(crate) struct Red<P> {
 }
 
 impl<P: Packet> Red<P> {
-    pub(super) fn new(config: &RedConfig, link: &LinkConfig, random: Random) -> Self {
+    pub(super) fn new(config: &RedConfig, pipe: Pipe<'_>, random: Random) -> Self {
         Self {
             config: config.clone(),
-            room: Room::of(config.limit, link),
-            packet_time: packet_time(config, link),
+            room: Room::of(config.limit, pipe),
+            packet_time: packet_time(config, pipe),
             average: 0.0,
             count: None,
             idle_since: None,
@@ -136,28 +137,28 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.room = Room::of(self.config.limit, link);
-        self.packet_time = packet_time(&self.config, link);
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.room = Room::of(self.config.limit, pipe);
+        self.packet_time = packet_time(&self.config, pipe);
     }
 
     pub(super) fn enqueue(
         &mut self,
         mut item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         self.update_average(item.entered);
         let verdict = self.judge(item.bytes);
         if verdict != Verdict::Pass {
             self.count = Some(0);
-            if verdict == Verdict::Forced || !item.mark(self.config.ecn, books) {
-                return Err(books.drop_waiting(DropReason::Aqm, item));
+            if verdict == Verdict::Forced || !accounting.mark(&mut item, self.config.ecn) {
+                return Err(accounting.drop_waiting(DropReason::Aqm, item));
             }
         }
         if !has_room(&self.fifo, self.room, item.bytes, idle) {
             self.count = Some(0);
-            return Err(books.drop_waiting(DropReason::QueueFull, item));
+            return Err(accounting.drop_waiting(DropReason::QueueFull, item));
         }
         self.fifo.push(item);
         Ok(())
@@ -229,8 +230,8 @@ fn spread(probability: f64, count: u64) -> f64 {
     if rest > probability { probability / rest } else { 1.0 }
 }
 
-fn packet_time(config: &RedConfig, link: &LinkConfig) -> Option<Duration> {
-    link.rate.reference().time_to_send(config.mean_packet.into())
+fn packet_time(config: &RedConfig, pipe: Pipe<'_>) -> Option<Duration> {
+    pipe.rate().time_to_send(config.mean_packet.into())
 }
 
 #[cfg(test)]
@@ -241,9 +242,10 @@ mod tests {
     /// How many of `packets` of this size RED drops early while the average stays, and the longest
     /// gap.
     fn drops(config: &RedConfig, average: f64, bytes: u32, packets: u64) -> (u64, u64) {
-        let link = LinkConfig::new(Bandwidth::from_mbit_per_sec(10.0), Duration::ZERO);
+        let rate = Bandwidth::from_mbit_per_sec(10.0).into();
+        let pipe = Pipe { rate: &rate, delay: Duration::ZERO };
         let [random] = Random::streams(1);
-        let mut red: Red<()> = Red::new(config, &link, random);
+        let mut red: Red<()> = Red::new(config, pipe, random);
         red.average = average;
         let (mut drops, mut longest, mut gap) = (0, 0, 0);
         for _ in 0..packets {
@@ -287,9 +289,10 @@ mod tests {
         // 0.1 + 0.9 / 6 = 0.25 at 15 x 7 / 6.
         check(&RedConfig::default(), 17.5, 1500, 0.25);
         let steep = RedConfig { gentle: false, ..RedConfig::default() };
-        let link = LinkConfig::new(Bandwidth::from_mbit_per_sec(10.0), Duration::ZERO);
+        let rate = Bandwidth::from_mbit_per_sec(10.0).into();
+        let pipe = Pipe { rate: &rate, delay: Duration::ZERO };
         let [random] = Random::streams(1);
-        let mut red: Red<()> = Red::new(&steep, &link, random);
+        let mut red: Red<()> = Red::new(&steep, pipe, random);
         red.average = 15.0;
         assert_eq!(red.judge(1500), Verdict::Forced);
     }
@@ -308,9 +311,10 @@ mod tests {
     /// empty queue.
     #[test]
     fn idle_time_decays_the_average() {
-        let link = LinkConfig::new(Bandwidth::from_mbit_per_sec(8.0), Duration::ZERO);
+        let rate = Bandwidth::from_mbit_per_sec(8.0).into();
+        let pipe = Pipe { rate: &rate, delay: Duration::ZERO };
         let [random] = Random::streams(1);
-        let mut red: Red<()> = Red::new(&RedConfig::default(), &link, random);
+        let mut red: Red<()> = Red::new(&RedConfig::default(), pipe, random);
         red.average = 10.0;
         red.dequeue(Timestamp::from_millis(5));
         red.dequeue(Timestamp::from_millis(7));

@@ -3,10 +3,11 @@
 use super::bucket::{Bucket, cost};
 use super::check::require;
 use super::leaf::Leaf;
-use super::{Item, LeafQueue, QueueLimit};
-use crate::books::Books;
-use crate::config::{ConfigError, LinkConfig};
+use super::{LeafQueue, Pipe, QueueLimit};
+use crate::accounting::Accounting;
+use crate::config_error::ConfigError;
 use crate::counters::DropReason;
+use crate::item::Item;
 use crate::packet::Packet;
 use crate::rng::Random;
 use polypath_units::{Bandwidth, Timestamp};
@@ -71,7 +72,7 @@ pub(crate) struct TokenBucket<P> {
 impl<P: Packet> TokenBucket<P> {
     pub(super) fn new(
         config: &TokenBucketConfig,
-        link: &LinkConfig,
+        pipe: Pipe<'_>,
         now: Timestamp,
         random: &mut Random,
     ) -> Self {
@@ -83,7 +84,7 @@ impl<P: Packet> TokenBucket<P> {
                 .collect(),
             largest: rates().map(|peak| peak.burst).min().unwrap_or(config.burst),
             held: None,
-            queue: Leaf::new(&config.queue, link, random),
+            queue: Leaf::new(&config.queue, pipe, random),
         }
     }
 
@@ -91,17 +92,21 @@ impl<P: Packet> TokenBucket<P> {
         &mut self,
         item: Item<P>,
         idle: bool,
-        books: &mut Books<P>,
+        accounting: &mut Accounting<P>,
     ) -> Result<(), DropReason> {
         if item.bytes > self.largest {
-            return Err(books.drop_waiting(DropReason::Mtu, item));
+            return Err(accounting.drop_waiting(DropReason::Mtu, item));
         }
-        self.queue.enqueue(item, idle && self.held.is_none(), books)
+        self.queue.enqueue(item, idle && self.held.is_none(), accounting)
     }
 
-    pub(super) fn dequeue(&mut self, now: Timestamp, books: &mut Books<P>) -> Option<Item<P>> {
+    pub(super) fn dequeue(
+        &mut self,
+        now: Timestamp,
+        accounting: &mut Accounting<P>,
+    ) -> Option<Item<P>> {
         self.buckets.iter_mut().for_each(|bucket| bucket.refill(now));
-        let item = self.held.take().or_else(|| self.queue.dequeue(now, books))?;
+        let item = self.held.take().or_else(|| self.queue.dequeue(now, accounting))?;
         let cost = cost(item.bytes);
         if self.buckets.iter().all(|bucket| bucket.has(cost)) {
             self.buckets.iter_mut().for_each(|bucket| bucket.spend(cost));
@@ -127,7 +132,7 @@ impl<P: Packet> TokenBucket<P> {
         self.queue.drain(sink);
     }
 
-    pub(super) fn fit(&mut self, link: &LinkConfig) {
-        self.queue.fit(link);
+    pub(super) fn fit(&mut self, pipe: Pipe<'_>) {
+        self.queue.fit(pipe);
     }
 }

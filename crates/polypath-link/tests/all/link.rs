@@ -387,10 +387,10 @@ fn the_largest_settings_do_not_overflow() {
     assert_eq!(packets(link.counters().propagating), 2);
 }
 
-/// A packet leaves the queue each millisecond, and nothing arrives for 50 ms: the books are old
+/// A packet leaves the queue each millisecond, and nothing arrives for 50 ms: the counters are old
 /// until somebody polls.
 #[test]
-fn the_books_can_be_read_without_a_poll() {
+fn the_counters_can_be_read_without_a_poll() {
     let mut link = link(config(50 * MS));
     fill(&mut link, 10);
     let before = link.counters();

@@ -227,7 +227,7 @@ fn ops() -> impl Strategy<Value = Vec<(Duration, Op)>> {
     prop::collection::vec((micros(0..2_000), op), 1..150)
 }
 
-/// A link, and books of our own.
+/// A link, and counts of our own.
 struct Audit {
     link: Link<Probe>,
     now: Timestamp,

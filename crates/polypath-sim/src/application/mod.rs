@@ -8,12 +8,11 @@
 //! | [`ConstantRate`] | messages of one size at a rate | message delays |
 //! | [`Video`] | chunks of which the player chooses the bit rate | start-up, stalls, bit rates |
 //!
-//! [`for_flow`] makes the one that a flow of a scenario describes, [`DatagramFlow`] does the same
-//! for flows over UDP.
+//! [`for_flow`] makes the one that a flow of a scenario describes,
+//! [`DatagramFlow`](crate::run::DatagramFlow) does the same for flows over UDP.
 
 mod bulk;
 mod constant_rate;
-mod datagrams;
 mod flow;
 mod on_off;
 mod outlet;
@@ -24,14 +23,15 @@ mod video;
 
 pub use bulk::Bulk;
 pub use constant_rate::ConstantRate;
-pub use datagrams::DatagramFlow;
 pub use flow::{Course, for_flow};
 pub use on_off::OnOff;
+pub(crate) use on_off::PIECE;
 pub use report::{
     BurstReport, FlowReport, MessageReport, Observations, Request, RequestReport, VideoReport,
 };
 pub use request_response::RequestResponse;
-pub use streams::Streams;
+pub(crate) use streams::Attached;
+pub use streams::{ApplicationId, Streams};
 pub use video::Video;
 
 use crate::fabric::EndpointId;

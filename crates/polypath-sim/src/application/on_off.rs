@@ -8,7 +8,7 @@ use crate::traffic::{Cadence, Periods};
 use polypath_units::Timestamp;
 
 /// At a rate it writes pieces of this size [A]: the payload of a constant-rate packet by default.
-pub(super) const PIECE: u32 = 1_200;
+pub(crate) const PIECE: u32 = 1_200;
 
 /// Sends in on-times, at a rate or as fast as the network allows, and is silent in between. The
 /// first on-time begins at the start.

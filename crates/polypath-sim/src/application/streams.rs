@@ -1,9 +1,28 @@
 //! The streams that an application uses.
 
-use crate::endpoint::Stream;
+use crate::endpoint::{Endpoint, Stream};
+use crate::engine::SourceId;
 use crate::fabric::EndpointId;
-use crate::simulator::{ApplicationId, Attached};
 use polypath_units::Timestamp;
+
+/// An application, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApplicationId(pub(crate) u32);
+
+impl ApplicationId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An endpoint of a simulation, and who watches its stream.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub(crate) endpoint: Box<dyn Endpoint>,
+    pub(crate) source: SourceId,
+    /// The application that is told of progress, and from how many delivered bytes on.
+    pub(crate) watch: Option<(ApplicationId, u64)>,
+}
 
 /// The streams of a simulation, for an application to use.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The streams that a simulated bond carries: one for each direction.
 
+use super::Stream;
 use super::log::{EndEvent, EndLog, LogEntry};
 use crate::mptcp::PathEvent;
 use crate::tcp::LogDetail;
@@ -24,27 +25,42 @@ pub(super) struct BondStream {
     pub(super) log: EndLog,
 }
 
+/// An end of a bond, however its packets travel.
+pub(super) trait CarriesStream {
+    fn bond_stream(&self) -> &BondStream;
+
+    /// The same with the bond that carries it, once there is one.
+    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>);
+}
+
+impl<T: CarriesStream> Stream for T {
+    fn write(&mut self, bytes: u64) {
+        self.bond_stream_mut().0.unwritten += bytes;
+    }
+
+    fn withdraw(&mut self) -> u64 {
+        let (stream, bond) = self.bond_stream_mut();
+        let queued = bond.zip(stream.outgoing).map_or(0, |(bond, id)| bond.withdraw(id));
+        queued + std::mem::take(&mut stream.unwritten)
+    }
+
+    fn close(&mut self) {
+        self.bond_stream_mut().0.closes = true;
+    }
+
+    fn delivered(&self) -> u64 {
+        self.bond_stream().delivered
+    }
+
+    fn is_finished(&self) -> bool {
+        self.bond_stream().is_finished
+    }
+}
+
 impl BondStream {
-    pub(super) const fn write(&mut self, bytes: u64) {
-        self.unwritten += bytes;
-    }
-
-    /// Takes back what the bond has not sent for the first time; returns how many bytes.
-    pub(super) fn withdraw(&mut self, bond: Option<&mut Bond>) -> u64 {
-        let queued = bond.zip(self.outgoing).map_or(0, |(bond, stream)| bond.withdraw(stream));
-        queued + std::mem::take(&mut self.unwritten)
-    }
-
-    pub(super) const fn close(&mut self) {
-        self.closes = true;
-    }
-
+    /// Bytes that came in order.
     pub(super) const fn delivered(&self) -> u64 {
         self.delivered
-    }
-
-    pub(super) const fn is_finished(&self) -> bool {
-        self.is_finished
     }
 
     /// Writes what is to be written and reads what there is.

@@ -10,20 +10,18 @@ mod tcp;
 mod tunnel;
 mod udp;
 
-pub(crate) use bond::LightKind;
-pub use bond::{LightBond, LightPacket, LightPath};
+pub use bond::{LightBond, LightPath};
 pub use log::{EndEvent, LogEntry};
 pub use mptcp::MptcpEnd;
 pub use quic_bond::QuicBond;
 pub use report::{EndReport, PathReport};
+pub(crate) use tcp::TcpWay;
 pub use tcp::{TcpEnd, TcpSettings};
 pub use tunnel::{Tunnel, TunnelRoute};
 pub use udp::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 
-use crate::fabric::{Fabric, Packet, RouteId};
-use crate::simulator::Simulator;
+use crate::fabric::{Fabric, Packet};
 use crate::tcp::LogDetail;
-use crate::topology::{Route, Topology};
 use core::any::Any;
 use core::fmt::Debug;
 use polypath_units::Timestamp;
@@ -79,19 +77,4 @@ pub trait Stream {
 
     /// Whether the other side has closed and all its bytes have come.
     fn is_finished(&self) -> bool;
-}
-
-/// The paths of one end over these routes, or back over them, called as their first links: name and
-/// way to the other end.
-fn paths_over(
-    simulator: &mut Simulator,
-    topology: &Topology,
-    routes: &[Route],
-    back: bool,
-) -> Vec<(String, RouteId)> {
-    let path = |route: &Route| {
-        let own = if back { &topology.back(route) } else { route };
-        (topology.name_of(route), simulator.fabric_mut().add_route(own))
-    };
-    routes.iter().map(path).collect()
 }

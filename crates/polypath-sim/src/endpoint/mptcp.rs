@@ -1,11 +1,9 @@
 //! One end of a Multipath TCP connection.
 
-use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream, paths_over};
+use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
-use crate::mptcp::{Connection, MptcpConfig, Output, SubflowStatus};
-use crate::simulator::Simulator;
+use crate::mptcp::{Connection, Output, SubflowStatus};
 use crate::tcp::LogDetail;
-use crate::topology::{Route, Topology};
 use polypath_units::{PathId, Timestamp};
 
 /// Bytes of a failure detector's message: an acknowledgement with 40 bytes of options.
@@ -24,28 +22,15 @@ pub struct MptcpEnd {
 }
 
 impl MptcpEnd {
-    /// Attaches both ends of a connection over these routes, of which `backup` says which are
-    /// backups; the first end connects at `start`. Returns the end that connects and the one that
-    /// listens.
-    pub fn connect(
-        simulator: &mut Simulator,
-        topology: &Topology,
-        routes: &[Route],
-        backup: &[bool],
-        config: &MptcpConfig,
-        start: Timestamp,
-    ) -> (EndpointId, EndpointId) {
-        let client = simulator.next_endpoint();
-        let server = EndpointId(client.0 + 1);
-        let connecting = (Connection::connect(config.clone(), backup), server, start, start);
-        let listening =
-            (Connection::listen(config.clone(), backup), client, Timestamp::ZERO, Timestamp::MAX);
-        for (connection, peer, start, due) in [connecting, listening] {
-            let paths = paths_over(simulator, topology, routes, peer == client);
-            let end = Self { connection, peer, flow: client.0, paths, start, due };
-            simulator.attach(Box::new(end));
-        }
-        (client, server)
+    /// An end that sends on `paths` to `peer` in the flows from `flow` on; it connects at `start`
+    /// and is due first at `due`.
+    pub(crate) fn new(
+        connection: Connection,
+        (peer, flow): (EndpointId, u32),
+        paths: Vec<(String, RouteId)>,
+        (start, due): (Timestamp, Timestamp),
+    ) -> Self {
+        Self { connection, peer, flow, paths, start, due }
     }
 
     /// The connection.

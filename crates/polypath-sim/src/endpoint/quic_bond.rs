@@ -1,18 +1,13 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
-use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
+use super::bond_stream::{BondStream, CarriesStream};
+use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
-use crate::simulator::Simulator;
 use crate::tcp::LogDetail;
-use crate::topology::{Route, Topology};
-use crate::world::{BATCH, HUB, Nodes, edge_address, edge_path};
+use crate::world::{BATCH, HUB, edge_address, edge_path};
 use bytes::BytesMut;
-use polypath_bond::{
-    Bond, BondConfig, BondKey, Incoming, Node, NodeError, NodeEvent, Outgoing, Side, SocketId,
-};
-use polypath_link::RunSeed;
+use polypath_bond::{Bond, BondKey, Incoming, Node, NodeEvent, Outgoing, Side, SocketId};
 use polypath_units::{PathId, Timestamp};
 
 /// One end of a bond. It carries a stream for each direction, which the sending side opens.
@@ -34,44 +29,17 @@ pub struct QuicBond {
 }
 
 impl QuicBond {
-    /// Attaches both ends of a bond over these routes, named by their first links; the edge opens
-    /// it at `start`. Returns the edge and the hub.
-    ///
-    /// # Errors
-    /// When a node cannot be set up.
-    pub fn connect(
-        simulator: &mut Simulator,
-        topology: &Topology,
-        routes: &[Route],
-        config: &BondConfig,
-        seed: RunSeed,
-        start: Timestamp,
-    ) -> Result<(EndpointId, EndpointId), NodeError> {
-        let edge = simulator.next_endpoint();
-        let hub = EndpointId(edge.0 + 1);
-        let nodes = Nodes::new(config.clone(), config.clone(), seed, edge.0)?;
-        let ends = [
-            (Side::Edge, nodes.edge, hub, start, start),
-            (Side::Hub, nodes.hub, edge, Timestamp::ZERO, Timestamp::MAX),
-        ];
-        for (side, node, peer, start, due) in ends {
-            let paths = paths_over(simulator, topology, routes, side == Side::Hub);
-            let (stream, flow) = (BondStream::default(), edge.0);
-            let end = Self {
-                side,
-                node,
-                bond: None,
-                peer,
-                flow,
-                paths,
-                stream,
-                datagrams: 0,
-                start,
-                due,
-            };
-            simulator.attach(Box::new(end));
-        }
-        Ok((edge, hub))
+    /// An end of a bond that sends on `paths` to `peer` in the flows from `flow` on; the edge opens
+    /// the bond at `start`, and the end is due first at `due`.
+    pub(crate) fn new(
+        side: Side,
+        node: Node,
+        (peer, flow): (EndpointId, u32),
+        paths: Vec<(String, RouteId)>,
+        (start, due): (Timestamp, Timestamp),
+    ) -> Self {
+        let stream = BondStream::default();
+        Self { side, node, bond: None, peer, flow, paths, stream, datagrams: 0, start, due }
     }
 
     /// Its bond, once there is one.
@@ -206,24 +174,12 @@ impl Endpoint for QuicBond {
     }
 }
 
-impl Stream for QuicBond {
-    fn write(&mut self, bytes: u64) {
-        self.stream.write(bytes);
+impl CarriesStream for QuicBond {
+    fn bond_stream(&self) -> &BondStream {
+        &self.stream
     }
 
-    fn withdraw(&mut self) -> u64 {
-        self.stream.withdraw(self.bond.and_then(|key| self.node.bond_mut(key)))
-    }
-
-    fn close(&mut self) {
-        self.stream.close();
-    }
-
-    fn delivered(&self) -> u64 {
-        self.stream.delivered()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stream.is_finished()
+    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
+        (&mut self.stream, self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 }

@@ -3,9 +3,7 @@
 use super::tunnel::Tunnel;
 use super::{EndEvent, EndReport, Endpoint, LogEntry, PathReport, Stream};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
-use crate::simulator::Simulator;
 use crate::tcp::{LogDetail, Report, Segment, State, StateLog, TcpConfig, TcpConnection};
-use crate::topology::{Route, Topology};
 use polypath_core::congestion::CongestionConfig;
 use polypath_units::Timestamp;
 
@@ -17,7 +15,7 @@ pub struct TcpEnd {
     flow: u32,
     /// What its path is called.
     name: String,
-    way: Way,
+    way: TcpWay,
     /// When it connects; zero for one that listens.
     start: Timestamp,
     due: Timestamp,
@@ -26,7 +24,7 @@ pub struct TcpEnd {
 
 /// How segments get to the other end.
 #[derive(Debug)]
-enum Way {
+pub(crate) enum TcpWay {
     Route(RouteId),
     Tunnel(Box<Tunnel>),
 }
@@ -41,58 +39,16 @@ pub struct TcpSettings {
 }
 
 impl TcpEnd {
-    /// Attaches both ends of a connection over a route; the first connects at `start`. Returns
-    /// the end that connects and the one that listens.
-    pub fn connect(
-        simulator: &mut Simulator,
-        topology: &Topology,
-        route: &Route,
-        settings: &TcpSettings,
-        start: Timestamp,
-    ) -> (EndpointId, EndpointId) {
-        let ways = [route, &topology.back(route)];
-        let ways = ways.map(|route| Way::Route(simulator.fabric_mut().add_route(route)));
-        Self::attach(simulator, settings, &topology.name_of(route), ways, start)
-    }
-
-    /// The same through a pair of tunnels.
-    pub fn connect_through(
-        simulator: &mut Simulator,
-        tunnels: [Tunnel; 2],
-        settings: &TcpSettings,
-        start: Timestamp,
-    ) -> (EndpointId, EndpointId) {
-        let ways = tunnels.map(|tunnel| Way::Tunnel(Box::new(tunnel)));
-        Self::attach(simulator, settings, "tunnel", ways, start)
-    }
-
-    fn attach(
-        simulator: &mut Simulator,
-        settings: &TcpSettings,
-        name: &str,
-        [there, back]: [Way; 2],
-        start: Timestamp,
-    ) -> (EndpointId, EndpointId) {
-        let client = simulator.next_endpoint();
-        let server = EndpointId(client.0 + 1);
-        let end = |tcp, peer, way, (start, due)| {
-            Box::new(Self {
-                tcp,
-                peer,
-                flow: client.0,
-                name: name.to_owned(),
-                way,
-                start,
-                due,
-                states: StateLog::default(),
-            })
-        };
-        let TcpSettings { tcp, congestion } = settings;
-        let connecting = TcpConnection::connect(*tcp, congestion.clone());
-        let listening = TcpConnection::listen(*tcp, congestion.clone());
-        simulator.attach(end(connecting, server, there, (start, start)));
-        simulator.attach(end(listening, client, back, (Timestamp::ZERO, Timestamp::MAX)));
-        (client, server)
+    /// An end that sends on `way`, called `name`, to `peer` in the flow `flow`; it connects at
+    /// `start` and is due first at `due`.
+    pub(crate) fn new(
+        tcp: TcpConnection,
+        (peer, flow): (EndpointId, u32),
+        name: String,
+        way: TcpWay,
+        (start, due): (Timestamp, Timestamp),
+    ) -> Self {
+        Self { tcp, peer, flow, name, way, start, due, states: StateLog::default() }
     }
 
     /// The connection.
@@ -110,7 +66,7 @@ impl TcpEnd {
             self.note_state(now);
         }
         self.due = self.tcp.next_timeout();
-        if let Way::Tunnel(tunnel) = &self.way {
+        if let TcpWay::Tunnel(tunnel) = &self.way {
             self.due = self.due.min(tunnel.next_due());
         }
     }
@@ -136,10 +92,10 @@ impl TcpEnd {
             body,
         };
         match &mut self.way {
-            Way::Route(route) => {
+            TcpWay::Route(route) => {
                 fabric.send(packet(0, *route, segment.wire_bytes(), Body::Segment(segment)));
             }
-            Way::Tunnel(tunnel) => {
+            TcpWay::Tunnel(tunnel) => {
                 let now = fabric.now();
                 for ((path, route), bytes, number) in tunnel.send(segment.wire_bytes(), now) {
                     let body = Body::Tunnelled { number, segment };
@@ -151,7 +107,7 @@ impl TcpEnd {
 
     /// Hands on the segments that the tunnel holds no longer.
     fn leave_tunnel(&mut self, now: Timestamp) {
-        let Way::Tunnel(tunnel) = &mut self.way else { return };
+        let TcpWay::Tunnel(tunnel) = &mut self.way else { return };
         while let Some((segment, congested)) = tunnel.poll(now) {
             self.tcp.on_segment(now, &segment, congested);
         }
@@ -163,7 +119,7 @@ impl Endpoint for TcpEnd {
         let (now, congested) = (fabric.now(), packet.ecn == Ecn::Congested);
         match (packet.body, &mut self.way) {
             (Body::Segment(segment), _) => self.tcp.on_segment(now, &segment, congested),
-            (Body::Tunnelled { number, segment }, Way::Tunnel(tunnel)) => {
+            (Body::Tunnelled { number, segment }, TcpWay::Tunnel(tunnel)) => {
                 tunnel.receive(number, segment, congested, now);
                 self.leave_tunnel(now);
             }

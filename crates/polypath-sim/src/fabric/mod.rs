@@ -1,11 +1,14 @@
 //! The network at work: packets on links, from endpoint to endpoint.
 
+mod light;
 mod observer;
 mod observers;
 mod packet;
 mod store;
 mod switching;
 
+pub use light::LightPacket;
+pub(crate) use light::{LightAck, LightKind};
 pub use observer::Observer;
 pub use packet::{Body, Ecn, EndpointId, Packet, RouteId, Ticket};
 pub use switching::{RoutingFeedback, SwitchError};

@@ -1,6 +1,6 @@
 //! Packets.
 
-use crate::endpoint::LightPacket;
+use super::LightPacket;
 use crate::mptcp::Message;
 use crate::tcp::Segment;
 use polypath_units::Timestamp;

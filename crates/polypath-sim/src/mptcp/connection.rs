@@ -5,7 +5,7 @@ use super::chunks::Chunks;
 use super::config::MptcpConfig;
 use super::log::PathLog;
 use super::receiving::Receiving;
-use crate::tcp::{Dss, Endpoint, LogDetail, MptcpOption, Report, Segment, State, StateLog};
+use crate::tcp::{Dss, LogDetail, MptcpOption, Report, Segment, State, StateLog, TcpEndpoint};
 use polypath_core::congestion::Congestion;
 use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
 use polypath_core::scheduler::{Delivery, PathView, Scheduler};
@@ -38,7 +38,7 @@ pub enum Output {
 
 #[derive(Debug)]
 pub(super) struct Subflow {
-    pub(super) tcp: Endpoint,
+    pub(super) tcp: TcpEndpoint,
     pub(super) path: PathId,
     pub(super) backup: bool,
     pub(super) established: bool,
@@ -101,9 +101,9 @@ impl Connection {
         let tcp = config.subflow();
         let first = |path| {
             if path == PathId::default() {
-                Endpoint::connect(tcp, path)
+                TcpEndpoint::connect(tcp, path)
             } else {
-                Endpoint::listen(tcp, path)
+                TcpEndpoint::listen(tcp, path)
             }
         };
         Self { is_client: true, ..Self::new(config, backup, first) }
@@ -112,10 +112,10 @@ impl Connection {
     /// An end that waits for the other to connect.
     pub fn listen(config: MptcpConfig, backup: &[bool]) -> Self {
         let tcp = config.subflow();
-        Self::new(config, backup, |path| Endpoint::listen(tcp, path))
+        Self::new(config, backup, |path| TcpEndpoint::listen(tcp, path))
     }
 
-    fn new(config: MptcpConfig, backup: &[bool], tcp: impl Fn(PathId) -> Endpoint) -> Self {
+    fn new(config: MptcpConfig, backup: &[bool], tcp: impl Fn(PathId) -> TcpEndpoint) -> Self {
         let subflow = |(number, &backup): (u8, &bool)| {
             let path = PathId::new(number)?;
             let tcp = tcp(path);
@@ -329,7 +329,7 @@ impl Connection {
         self.detector.on_add(self.subflows[index].path, now);
         if self.is_client && index == 0 {
             for subflow in &mut self.subflows[1..] {
-                subflow.tcp = Endpoint::connect(self.config.subflow(), subflow.path);
+                subflow.tcp = TcpEndpoint::connect(self.config.subflow(), subflow.path);
             }
         }
     }

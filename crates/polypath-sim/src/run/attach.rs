@@ -1,10 +1,10 @@
 //! Attaching the connections and flows of a plan to a simulator.
 
-use super::RunningFlow;
 use super::plan::{Plan, Planned, RunError, Transporter};
 use super::settings::Streams;
+use super::{DatagramFlow, RunningFlow};
 use crate::Direction;
-use crate::application::{Course, DatagramFlow, for_flow};
+use crate::application::{Course, for_flow};
 use crate::endpoint::{LightBond, MptcpEnd, QuicBond, TcpEnd, TcpSettings, Tunnel, TunnelRoute};
 use crate::fabric::EndpointId;
 use crate::scenario::Flow;

@@ -4,6 +4,7 @@
 //! of its own; equal seeds give equal reports, whatever runs beside them.
 
 mod attach;
+mod datagrams;
 mod events;
 mod flows;
 mod measure;
@@ -14,6 +15,7 @@ mod recording;
 mod report;
 mod settings;
 
+pub use datagrams::DatagramFlow;
 pub use events::Timetable;
 pub use flows::{FlowTotals, Observed, Spread};
 pub use plan::{Plan, Planned, RunError};
@@ -21,11 +23,11 @@ pub use recording::{Keep, KeepError};
 pub use report::{ConnectionReport, Dropped, LinkReport, PathTotals, RunReport};
 pub use settings::bond_config;
 
-use crate::application::DatagramFlow;
+use crate::application::ApplicationId;
 use crate::record::Subject;
 use crate::record::delay::PathDelay;
 use crate::record::series::Recording;
-use crate::simulator::{ApplicationId, Simulator};
+use crate::simulator::Simulator;
 use attach::Attached;
 use measure::Baseline;
 use polypath_link::RunSeed;

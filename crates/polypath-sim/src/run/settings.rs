@@ -4,10 +4,10 @@ use super::RunError;
 use crate::endpoint::TcpSettings;
 use crate::mptcp::MptcpConfig;
 use crate::scenario::{
-    AlgorithmName, BondOptions, Carrier, ConnectionSpec, Mptcp, NameKind, Pacing, ReceiveBuffer,
+    AlgorithmName, BondOptions, Carrier, ConnectionSpec, Mptcp, NameKind, ReceiveOptions,
     ScenarioError, Tcp, TcpOptions, Transport, Tunnel, WindowControl,
 };
-use crate::tcp::{self, LossDetection, TcpConfig};
+use crate::tcp::{LossDetection, ReceiveBuffer, TcpConfig};
 use core::str::FromStr;
 use polypath_bond::BondConfig;
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
@@ -83,10 +83,10 @@ pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig
         (&mut bond.opportunistic_retransmission, *opportunistic_retransmission),
         (&mut bond.penalisation, *penalisation),
     ]);
-    match receive {
-        ReceiveBuffer::Default => {}
-        ReceiveBuffer::Fixed(bytes) => bond.receive_buffer = bytes.get(),
-        ReceiveBuffer::UpTo(_) => {
+    match receive.buffer {
+        None => {}
+        Some(ReceiveBuffer::Fixed(bytes)) => bond.receive_buffer = bytes,
+        Some(ReceiveBuffer::Auto { .. }) => {
             let problem = "a bond has a fixed `receive_buffer`; it does not grow";
             return Err(RunError::Setting { connection: connection.to_owned(), problem });
         }
@@ -132,7 +132,7 @@ fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunErro
 fn tcp_settings(
     options: &TcpOptions,
     control: &WindowControl,
-    receive: ReceiveBuffer,
+    receive: ReceiveOptions,
 ) -> Result<TcpSettings, RunError> {
     let mut congestion = CongestionConfig {
         avoidance: CongestionKind::Cubic.into(),
@@ -146,14 +146,7 @@ fn tcp_settings(
         _ => TcpConfig::LINUX,
     };
     set_options(&mut tcp, options);
-    tcp.receive_buffer = match receive {
-        ReceiveBuffer::Default => tcp.receive_buffer,
-        ReceiveBuffer::Fixed(bytes) => tcp::ReceiveBuffer::Fixed(bytes.get()),
-        ReceiveBuffer::UpTo(bytes) => {
-            let max = bytes.get();
-            tcp::ReceiveBuffer::Auto { initial: max.min(65_536), max }
-        }
-    };
+    tcp.receive_buffer = receive.buffer.unwrap_or(tcp.receive_buffer);
     Ok(TcpSettings { tcp, congestion })
 }
 
@@ -186,11 +179,11 @@ fn set_options(tcp: &mut TcpConfig, options: &TcpOptions) {
     tcp.sack = sack.unwrap_or(tcp.sack);
     tcp.timestamps = timestamps.unwrap_or(tcp.timestamps);
     tcp.ecn = ecn.unwrap_or(tcp.ecn);
-    tcp.dup_thresh = dupack_threshold.unwrap_or(tcp.dup_thresh);
+    tcp.dupack_threshold = dupack_threshold.unwrap_or(tcp.dupack_threshold);
     // RACK and probes stand on SACK (RFC 8985 section 3).
     let by_time = rack.unwrap_or(tcp.sack);
-    tcp.loss_detection = if by_time { LossDetection::Rack } else { LossDetection::DupThresh };
-    tcp.tail_loss_probe = tlp.unwrap_or(by_time);
+    tcp.loss_detection = if by_time { LossDetection::Rack } else { LossDetection::DupackThreshold };
+    tcp.tlp = tlp.unwrap_or(by_time);
     if let Some(min) = min_rto {
         (tcp.rto.min, tcp.rto.variation_min) = (min, min);
     }
@@ -199,12 +192,7 @@ fn set_options(tcp: &mut TcpConfig, options: &TcpOptions) {
         Some(Duration::ZERO) => (tcp.ack_every, tcp.delayed_ack) = (1, Duration::ZERO),
         Some(delay) => tcp.delayed_ack = delay,
     }
-    tcp.pacing = match pacing {
-        None => tcp.pacing,
-        Some(Pacing::Off) => tcp::Pacing::Off,
-        Some(Pacing::Internal) => tcp::Pacing::Internal,
-        Some(Pacing::Controller) => tcp::Pacing::Controller,
-    };
+    tcp.pacing = pacing.unwrap_or(tcp.pacing);
     tcp.idle_restart = idle_restart.unwrap_or(tcp.idle_restart);
     if gso == Some(false) {
         (tcp.pacing_quantum, tcp.min_burst) = (Duration::ZERO, 1);

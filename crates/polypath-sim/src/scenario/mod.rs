@@ -45,8 +45,8 @@ mod seed;
 pub mod table;
 
 pub use connection::{
-    BondOptions, Carrier, ConnectionSpec, Mptcp, Pacing, PathChoice, ReceiveBuffer, Tcp,
-    TcpOptions, Transport, Tunnel, Udp, WindowControl,
+    BondOptions, Carrier, ConnectionSpec, Mptcp, PathChoice, ReceiveOptions, Tcp, TcpOptions,
+    Transport, Tunnel, Udp, WindowControl,
 };
 pub use declare::Located;
 pub use error::{Place, ScenarioError, TraceFileError};

@@ -12,7 +12,7 @@ pub enum LossDetection {
     /// RACK-TLP (RFC 8985): by time. Linux.
     Rack,
     /// By what was SACKed above (RFC 6675), without tail loss probes.
-    DupThresh,
+    DupackThreshold,
 }
 
 /// Who spaces segments out.
@@ -40,12 +40,20 @@ pub enum ReceiveBuffer {
     },
 }
 
+impl ReceiveBuffer {
+    /// One that grows to `max` bytes; Linux begins with 64 KiB.
+    pub const fn up_to(max: u64) -> Self {
+        const INITIAL: u64 = 65_536;
+        Self::Auto { initial: if max < INITIAL { max } else { INITIAL }, max }
+    }
+}
+
 /// When the receiving application reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// As soon as data is in order.
     AtOnce,
-    /// When told: [`super::Endpoint::read`].
+    /// When told: [`super::TcpEndpoint::read`].
     WhenTold,
     /// At this rate.
     Rate(Bandwidth),
@@ -80,13 +88,13 @@ pub struct TcpConfig {
     pub loss_detection: LossDetection,
     /// Duplicate ACKs, or segments SACKed, that tell a loss. RACK uses it until it sees
     /// reordering.
-    pub dup_thresh: u32,
+    pub dupack_threshold: u32,
     /// Proportional rate reduction (RFC 9937); without it the window falls at once.
     pub prr: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Tail loss probes (RFC 8985 section 7); with RACK only.
-    pub tail_loss_probe: bool,
+    pub tlp: bool,
     /// Added to a probe timeout of one segment in flight: the worst delayed ACK.
     pub probe_delayed_ack: Duration,
     /// Added to a probe timeout of more segments (Linux: 2 ticks of 1 ms).
@@ -138,7 +146,7 @@ pub struct TcpConfig {
     pub time_wait: Duration,
     /// Whether [`super::Report`]s of single segments are made, for MPTCP.
     pub segment_reports: bool,
-    /// Which events are written down: [`super::Endpoint::log`].
+    /// Which events are written down: [`super::TcpEndpoint::log`].
     pub log: LogDetail,
 }
 
@@ -154,10 +162,10 @@ impl TcpConfig {
         ecn: false,
         feedback: false,
         loss_detection: LossDetection::Rack,
-        dup_thresh: 3,
+        dupack_threshold: 3,
         prr: true,
         limited_transmit: true,
-        tail_loss_probe: true,
+        tlp: true,
         probe_delayed_ack: Duration::from_millis(200),
         probe_slack: Duration::from_millis(2),
         rto: RtoBounds::LINUX,
@@ -179,7 +187,7 @@ impl TcpConfig {
         sack_delay: Duration::from_millis(1),
         gro: Duration::ZERO,
         gro_max_bytes: 65_536,
-        receive_buffer: ReceiveBuffer::Auto { initial: 65_536, max: 6 << 20 },
+        receive_buffer: ReceiveBuffer::up_to(6 << 20),
         reading: Reading::AtOnce,
         time_wait: Duration::from_secs(60),
         segment_reports: false,
@@ -191,9 +199,9 @@ impl TcpConfig {
     pub const NEW_RENO: Self = Self {
         sack: false,
         timestamps: false,
-        loss_detection: LossDetection::DupThresh,
+        loss_detection: LossDetection::DupackThreshold,
         prr: false,
-        tail_loss_probe: false,
+        tlp: false,
         frto: false,
         undo: false,
         ..Self::LINUX

@@ -1,7 +1,7 @@
 //! A plain TCP connection: an endpoint with congestion control of its own.
 
 use super::config::TcpConfig;
-use super::endpoint::Endpoint;
+use super::endpoint::TcpEndpoint;
 use super::log::LogDetail;
 use super::report::Report;
 use super::segment::Segment;
@@ -12,7 +12,7 @@ use polypath_units::{PathId, Timestamp};
 /// One end of a TCP connection of its own, with its [`Congestion`].
 #[derive(Debug)]
 pub struct TcpConnection {
-    endpoint: Endpoint,
+    endpoint: TcpEndpoint,
     congestion: Congestion,
 }
 
@@ -20,7 +20,7 @@ impl TcpConnection {
     /// An end that connects at once.
     pub fn connect(config: TcpConfig, congestion: CongestionConfig) -> Self {
         Self {
-            endpoint: Endpoint::connect(config.serving(&congestion), PathId::default()),
+            endpoint: TcpEndpoint::connect(config.serving(&congestion), PathId::default()),
             congestion: Congestion::new(congestion),
         }
     }
@@ -28,7 +28,7 @@ impl TcpConnection {
     /// An end that waits for the other to connect.
     pub fn listen(config: TcpConfig, congestion: CongestionConfig) -> Self {
         Self {
-            endpoint: Endpoint::listen(config.serving(&congestion), PathId::default()),
+            endpoint: TcpEndpoint::listen(config.serving(&congestion), PathId::default()),
             congestion: Congestion::new(congestion),
         }
     }
@@ -83,18 +83,18 @@ impl TcpConnection {
         self.endpoint.abort(&mut self.congestion);
     }
 
-    /// What happened since: see [`Endpoint::poll_report`].
+    /// What happened since: see [`TcpEndpoint::poll_report`].
     pub fn poll_report(&mut self) -> Option<Report> {
         self.endpoint.poll_report()
     }
 
-    /// Writes down so much from now on: see [`Endpoint::keep_log`].
+    /// Writes down so much from now on: see [`TcpEndpoint::keep_log`].
     pub fn keep_log(&mut self, detail: LogDetail) {
         self.endpoint.keep_log(detail);
     }
 
     /// The endpoint: state, counters, log.
-    pub const fn endpoint(&self) -> &Endpoint {
+    pub const fn endpoint(&self) -> &TcpEndpoint {
         &self.endpoint
     }
 

@@ -1,6 +1,6 @@
 //! Events of an endpoint, written down when asked for.
 
-use super::endpoint::State;
+use super::state::State;
 use polypath_core::congestion::Congestion;
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;

@@ -5,13 +5,14 @@
 //! - [`Segment`]: a TCP header as simulated, `Copy`, at most 128 bytes. Sequence numbers are `u64`
 //!   from 0 (the SYN). [`Segment::wire_bytes`] is what a link is charged;
 //!   [`Segment::set_mptcp`] adds an [`MptcpOption`].
-//! - [`Endpoint`]: one end. [`Endpoint::connect`] or [`Endpoint::listen`]; then
-//!   [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`], [`Endpoint::read`],
-//!   [`Endpoint::close`] and [`Endpoint::abort`] hand it events, [`Endpoint::poll_transmit`] gives
-//!   out segments until `None`, and [`Endpoint::next_timeout`] names the next timer. Congestion
-//!   control is passed in: several subflows may share one [x.
-//! - For MPTCP, with [`TcpConfig::segment_reports`]: [`Endpoint::can_send`], [`Endpoint::send_new`]
-//!   with a tag for each segment, and [`Endpoint::poll_report`].
+//! - [`TcpEndpoint`]: one end. [`TcpEndpoint::connect`] or [`TcpEndpoint::listen`]; then
+//!   [`TcpEndpoint::on_segment`], [`TcpEndpoint::on_timeout`], [`TcpEndpoint::write`],
+//!   [`TcpEndpoint::read`], [`TcpEndpoint::close`] and [`TcpEndpoint::abort`] hand it events,
+//!   [`TcpEndpoint::poll_transmit`] gives out segments until `None`, and
+//!   [`TcpEndpoint::next_timeout`] names the next timer. Congestion control is passed in: several
+//!   subflows may share one [`Congestion`](polypath_core::congestion::Congestion).
+//! - For MPTCP, with [`TcpConfig::segment_reports`]: [`TcpEndpoint::can_send`],
+//!   [`TcpEndpoint::send_new`] with a tag for each segment, and [`TcpEndpoint::poll_report`].
 //! - [`TcpConnection`]: an endpoint with congestion control of its own, for plain TCP.
 //! - [`TcpConfig`]: every assumption as a parameter; [`TcpConfig::LINUX`],
 //!   [`TcpConfig::NEW_RENO`]. [`TcpStats`] counts; [`TcpEvent`]s are the log.
@@ -46,12 +47,13 @@ mod sack_blocks;
 mod scoreboard;
 mod segment;
 mod sender;
+mod state;
 mod stats;
 mod undo;
 
 pub use config::{LossDetection, Pacing, Reading, ReceiveBuffer, TcpConfig};
 pub use connection::TcpConnection;
-pub use endpoint::{Endpoint, State};
+pub use endpoint::TcpEndpoint;
 pub use feedback::Feedback;
 pub(crate) use log::StateLog;
 pub use log::{LogDetail, LossReason, PathMetrics, RttMetrics, TcpEvent, UndoReason};
@@ -60,4 +62,5 @@ pub(crate) use ranges::Ranges;
 pub use report::Report;
 pub use sack_blocks::SackBlocks;
 pub use segment::{Flags, Segment, SynOptions, Timestamps};
+pub use state::State;
 pub use stats::TcpStats;

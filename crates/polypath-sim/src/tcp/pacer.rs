@@ -19,6 +19,8 @@ pub(super) struct Pacer {
     left: u64,
     /// The rate of the present burst in bytes/s.
     rate: f64,
+    /// A segment waits for its departure.
+    holding: bool,
 }
 
 impl Pacer {
@@ -32,7 +34,27 @@ impl Pacer {
             next: Timestamp::ZERO,
             left: 0,
             rate: 0.0,
+            holding: false,
         }
+    }
+
+    /// A segment wants to leave: whether it has to wait.
+    #[inline]
+    pub(super) fn holds(&mut self, now: Timestamp) -> bool {
+        self.holding = now < self.ready_at();
+        self.holding
+    }
+
+    /// No segment waits any more.
+    #[inline]
+    pub(super) const fn release(&mut self) {
+        self.holding = false;
+    }
+
+    /// When the segment that waits may leave; [`Timestamp::MAX`] if none does.
+    #[inline]
+    pub(super) const fn held_until(&self) -> Timestamp {
+        if self.holding { self.ready_at() } else { Timestamp::MAX }
     }
 
     /// When the next segment may leave.

@@ -25,7 +25,7 @@ pub(super) struct Rack {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
     pub(super) in_recovery: bool,
-    pub(super) dup_thresh_reached: bool,
+    pub(super) dupack_threshold_reached: bool,
     pub(super) min_rtt: Duration,
     pub(super) srtt: Duration,
 }
@@ -87,7 +87,7 @@ impl Rack {
 
     /// The reordering window of step 4.
     pub(super) fn window(&self, context: Context) -> Duration {
-        let certain = context.in_recovery || context.dup_thresh_reached;
+        let certain = context.in_recovery || context.dupack_threshold_reached;
         if !self.reordering_seen && certain {
             return Duration::ZERO;
         }
@@ -128,7 +128,7 @@ mod tests {
 
     const CONTEXT: Context = Context {
         in_recovery: false,
-        dup_thresh_reached: false,
+        dupack_threshold_reached: false,
         min_rtt: Duration::from_millis(40),
         srtt: Duration::from_millis(50),
     };
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_window_is_zero_only_without_reordering_and_with_proof() {
         let mut rack = Rack::new();
-        let proof = Context { dup_thresh_reached: true, ..CONTEXT };
+        let proof = Context { dupack_threshold_reached: true, ..CONTEXT };
         assert_eq!(rack.window(CONTEXT), Duration::from_millis(10));
         assert_eq!(rack.window(proof), Duration::ZERO);
         rack.on_reordering();

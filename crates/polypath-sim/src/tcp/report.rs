@@ -12,7 +12,7 @@ pub enum Report {
         seq: u64,
         /// Payload bytes.
         len: u32,
-        /// What [`super::Endpoint::send_new`] attached.
+        /// What [`super::TcpEndpoint::send_new`] attached.
         tag: u64,
     },
     /// A segment of ours was declared lost; it will be sent again.
@@ -21,7 +21,7 @@ pub enum Report {
         seq: u64,
         /// Payload bytes.
         len: u32,
-        /// What [`super::Endpoint::send_new`] attached.
+        /// What [`super::TcpEndpoint::send_new`] attached.
         tag: u64,
     },
     /// The retransmission timer expired.

@@ -1,6 +1,7 @@
 use crate::world::{link, mbit, ms, observed, time};
 use polypath_link::{Loss, RunSeed};
-use polypath_sim::application::{DatagramFlow, FlowReport};
+use polypath_sim::application::FlowReport;
+use polypath_sim::run::DatagramFlow;
 use polypath_sim::scenario::{Bulk, ConstantRate, FlowKind, OnOff, Spread};
 use polypath_sim::topology::{Topology, chain};
 use polypath_sim::{PathLinks, Simulator};

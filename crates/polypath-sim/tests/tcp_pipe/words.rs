@@ -50,7 +50,7 @@ pub(crate) fn set(config: &mut TcpConfig, key: &str, value: &str) -> Option<()> 
         "sack" => config.sack = on,
         "timestamps" => config.timestamps = on,
         "ecn" => config.ecn = on,
-        "tlp" => config.tail_loss_probe = on,
+        "tlp" => config.tlp = on,
         "frto" => config.frto = on,
         "undo" => config.undo = on,
         "prr" => config.prr = on,
@@ -68,7 +68,7 @@ pub(crate) fn set(config: &mut TcpConfig, key: &str, value: &str) -> Option<()> 
             config.reading = Reading::Rate(Bandwidth::from_bits_per_sec(value.parse().ok()?));
         }
         "pacing" if value == "internal" => config.pacing = Pacing::Internal,
-        "detection" if value == "rfc6675" => config.loss_detection = LossDetection::DupThresh,
+        "detection" if value == "rfc6675" => config.loss_detection = LossDetection::DupackThreshold,
         "preset" if value == "new_reno" => {
             *config = TcpConfig {
                 mss: 1_000,

@@ -3,7 +3,8 @@
 use core::iter;
 use polypath_sim::record::series::{Column, Recording};
 use polypath_sim::run::{ConnectionReport, Outcome};
-use polypath_sim::scenario::{ReceiveBuffer, Scenario, Transport};
+use polypath_sim::scenario::{Scenario, Transport};
+use polypath_sim::tcp::ReceiveBuffer;
 use polypath_units::Timestamp;
 
 /// The goodput of the first connection in Mbit/s.
@@ -45,15 +46,15 @@ fn over_time(recording: &Recording, column: &Column) -> Vec<(f64, f64)> {
 /// The share of the first connection's receive buffer that is free, over time; `None` if its size
 /// is not fixed.
 pub(super) fn free_share(scenario: &Scenario, recording: &Recording) -> Option<Vec<(f64, f64)>> {
-    let buffer = match &scenario.connections.first()?.transport {
+    let receive = match &scenario.connections.first()?.transport {
         Transport::Mptcp(mptcp) => mptcp.receive,
         Transport::Bond(bond) => bond.receive,
         Transport::Tcp(tcp) => tcp.receive,
         Transport::Tunnel(_) | Transport::Udp(_) => return None,
     };
-    let ReceiveBuffer::Fixed(size) = buffer else { return None };
+    let Some(ReceiveBuffer::Fixed(size)) = receive.buffer else { return None };
     let taken = of_connection(recording, "receive_buffer")?;
-    Some(taken.into_iter().map(|(at, bytes)| (at, 1.0 - bytes / size.get() as f64)).collect())
+    Some(taken.into_iter().map(|(at, bytes)| (at, 1.0 - bytes / size as f64)).collect())
 }
 
 /// The mean of the samples after `from` and until `to`, in seconds; `None` without any.

@@ -1,6 +1,6 @@
 //! The parameters of HTB.
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::queue::check::require;
 use crate::queue::{LeafQueue, QueueLimit};
 use core::fmt;

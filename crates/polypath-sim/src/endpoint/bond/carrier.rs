@@ -5,8 +5,8 @@
 //! failure) is the shipping bond's. Left out: encryption, MTU discovery, connection ids, migration.
 
 use super::super::log::{EndEvent, EndLog, LogEntry};
-use super::packet::{Kind, LightAck, LightPacket};
 use super::received::Received;
+use crate::fabric::{LightAck, LightKind, LightPacket};
 use crate::tcp::{LogDetail, PathMetrics};
 use bytes::Bytes;
 use polypath_bond::{Bond, Payload};
@@ -87,7 +87,7 @@ impl Carrier {
         self.in_flight += 1;
         self.last_sent = now;
         let ack = (self.received.due() <= now).then(|| self.received.take(now));
-        let packet = LightPacket::new(Kind::Data { number, datagram }, ack);
+        let packet = LightPacket::new(LightKind::Data { number, datagram }, ack);
         bond.on_packet_sent(self.path, number, packet.quic_bytes().into(), payload, now);
         packet
     }

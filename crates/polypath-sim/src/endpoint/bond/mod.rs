@@ -5,21 +5,14 @@
 
 mod carrier;
 mod feedback;
-mod packet;
 mod received;
 
-pub(crate) use packet::Kind as LightKind;
-pub use packet::LightPacket;
-
-use super::bond_stream::BondStream;
-use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
+use super::bond_stream::{BondStream, CarriesStream};
+use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
-use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
-use crate::simulator::Simulator;
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, LightKind, LightPacket, Packet, RouteId};
 use crate::tcp::LogDetail;
-use crate::topology::{Route, Topology};
 use carrier::Carrier;
-use packet::Kind;
 use polypath_bond::codec::{FeedbackHeader, Parameters};
 use polypath_bond::{Bond, BondConfig, BondStatus, PathFeedback, PathSettings, Payload, Side};
 use polypath_units::{PathId, Timestamp};
@@ -116,27 +109,6 @@ impl LightBond {
         }
     }
 
-    /// Attaches both ends of a bond over these routes, named by their first links. Returns the edge
-    /// and the hub.
-    pub fn connect(
-        simulator: &mut Simulator,
-        topology: &Topology,
-        routes: &[Route],
-        config: &BondConfig,
-        start: Timestamp,
-    ) -> (EndpointId, EndpointId) {
-        let edge = simulator.next_endpoint();
-        let hub = EndpointId(edge.0 + 1);
-        for (side, peer) in [(Side::Edge, hub), (Side::Hub, edge)] {
-            let paths = paths_over(simulator, topology, routes, side == Side::Hub).into_iter();
-            let paths = paths.map(|(name, route)| LightPath { name, route, backup: false });
-            let paths = paths.collect();
-            let end = Self::new(side, config.clone(), peer, edge.0, paths, start);
-            simulator.attach(Box::new(end));
-        }
-        (edge, hub)
-    }
-
     /// What the bond says of itself.
     pub fn status(&self) -> BondStatus {
         self.bond.status()
@@ -171,7 +143,7 @@ impl LightBond {
             let again = now + HELLO_TIMEOUT * (1 << tries.min(6));
             let since = if tries == 0 { now } else { since };
             self.paths[index].state = State::Waiting { since, again, tries: tries + 1 };
-            let hello = LightPacket::new(Kind::Hello { feedback: self.feedback }, None);
+            let hello = LightPacket::new(LightKind::Hello { feedback: self.feedback }, None);
             self.send(index, hello, false, fabric);
         }
     }
@@ -207,7 +179,7 @@ impl LightBond {
             let received = &mut self.paths[index].carrier.received;
             if received.due() <= now {
                 let ack = Some(received.take(now));
-                self.send(index, LightPacket::new(Kind::Ack, ack), false, fabric);
+                self.send(index, LightPacket::new(LightKind::Ack, ack), false, fabric);
             }
         }
     }
@@ -215,8 +187,8 @@ impl LightBond {
     /// Sends a packet, which holds `data` of the bond or not.
     fn send(&mut self, index: usize, packet: LightPacket, data: bool, fabric: &mut Fabric) {
         let feedback = match packet.kind {
-            Kind::Hello { .. } | Kind::HelloReply { .. } => None,
-            Kind::Data { .. } | Kind::Ack => self.paths[index].feedback.next_header(data),
+            LightKind::Hello { .. } | LightKind::HelloReply { .. } => None,
+            LightKind::Data { .. } | LightKind::Ack => self.paths[index].feedback.next_header(data),
         };
         let packet = LightPacket { feedback, ..packet };
         fabric.send(Packet {
@@ -248,15 +220,15 @@ impl LightBond {
         let now = fabric.now();
         self.hear(index, packet.feedback, now);
         match packet.kind {
-            Kind::Hello { feedback } => {
+            LightKind::Hello { feedback } => {
                 if self.side == Side::Hub && self.paths[index].state != State::Attached {
                     self.paths[index].state = State::Answered { at: now };
                     let feedback = self.agree(index, feedback);
-                    let reply = LightPacket::new(Kind::HelloReply { feedback }, None);
+                    let reply = LightPacket::new(LightKind::HelloReply { feedback }, None);
                     self.send(index, reply, false, fabric);
                 }
             }
-            Kind::HelloReply { feedback } => {
+            LightKind::HelloReply { feedback } => {
                 if let State::Waiting { since, tries, .. } = self.paths[index].state {
                     self.agree(index, feedback);
                     let rtt = (tries == 1).then(|| now.since(since));
@@ -267,7 +239,7 @@ impl LightBond {
                     self.send(index, join, false, fabric);
                 }
             }
-            Kind::Data { number, datagram } => {
+            LightKind::Data { number, datagram } => {
                 if let State::Answered { at } = self.paths[index].state {
                     self.attach(index, Some(now.since(at)), now);
                 }
@@ -277,7 +249,7 @@ impl LightBond {
                     self.bond.on_datagram(self.paths[index].carrier.path, datagram, now);
                 }
             }
-            Kind::Ack => {}
+            LightKind::Ack => {}
         }
         if let Some(ack) = packet.ack {
             self.paths[index].carrier.on_ack(&ack, &mut self.bond, now);
@@ -347,24 +319,12 @@ impl Endpoint for LightBond {
     }
 }
 
-impl Stream for LightBond {
-    fn write(&mut self, bytes: u64) {
-        self.stream.write(bytes);
+impl CarriesStream for LightBond {
+    fn bond_stream(&self) -> &BondStream {
+        &self.stream
     }
 
-    fn withdraw(&mut self) -> u64 {
-        self.stream.withdraw(Some(&mut self.bond))
-    }
-
-    fn close(&mut self) {
-        self.stream.close();
-    }
-
-    fn delivered(&self) -> u64 {
-        self.stream.delivered()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.stream.is_finished()
+    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
+        (&mut self.stream, Some(&mut self.bond))
     }
 }

@@ -1,6 +1,6 @@
 //! The receiving half of the light carrier: which packets came, and when to say so.
 
-use super::packet::{LightAck, MAX_RANGES};
+use crate::fabric::LightAck;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -8,6 +8,9 @@ use std::time::Duration;
 /// carrier asks of its peer by the ACK-frequency extension.
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
+
+/// Ranges in one acknowledgement, at most: those of the newest packets.
+const MAX_RANGES: usize = 32;
 
 /// Packet numbers that came, as ranges with both ends included, the newest first.
 #[derive(Debug, Default)]

@@ -1,11 +1,8 @@
 //! Where datagrams come from.
 
-use super::UdpSink;
 use crate::endpoint::{EndReport, Endpoint, PathReport};
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::scenario::OnOff;
-use crate::simulator::Simulator;
-use crate::topology::{Route, Topology};
 use crate::traffic::{Cadence, Periods, Random};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -28,8 +25,8 @@ pub struct UdpTraffic {
     pub rate: Bandwidth,
     /// The payload of a datagram in bytes, at least 1.
     pub payload: u32,
-    /// What its packet has beside it: [`IP_UDP_HEADER`](crate::IP_UDP_HEADER), or zero where `payload`
-    /// and `rate` count whole packets.
+    /// What its packet has beside it: [`IP_UDP_HEADER`](crate::IP_UDP_HEADER), or zero where
+    /// `payload` and `rate` count whole packets.
     pub headers: u32,
     /// When they go out.
     pub arrivals: UdpArrivals,
@@ -102,21 +99,9 @@ impl UdpSource {
         Self { route, to, name: String::new(), flow, traffic, timing, sent: 0 }
     }
 
-    /// Attaches a source and its sink over a route, and returns them in this order.
-    pub fn connect(
-        simulator: &mut Simulator,
-        topology: &Topology,
-        route: &Route,
-        traffic: UdpTraffic,
-        seed: u64,
-    ) -> (EndpointId, EndpointId) {
-        let source = simulator.next_endpoint();
-        let sink = EndpointId(source.0 + 1);
-        let way = simulator.fabric_mut().add_route(route);
-        let end = Self::new(way, sink, source.0, traffic, seed);
-        simulator.attach(Box::new(Self { name: topology.name_of(route), ..end }));
-        simulator.attach(Box::new(UdpSink::new(traffic.headers)));
-        (source, sink)
+    /// The same with a path that is called so.
+    pub(crate) fn named(self, name: String) -> Self {
+        Self { name, ..self }
     }
 
     /// What it sends.

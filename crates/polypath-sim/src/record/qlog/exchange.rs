@@ -7,8 +7,7 @@
 //! packets that had come by then. As in QUIC (RFC 9000 section 13.2.4) a number is repeated until
 //! an acknowledgement with it has come, and not for ever as TCP's cumulative one.
 
-use crate::endpoint::{LightKind, LightPacket};
-use crate::fabric::{Body, Packet};
+use crate::fabric::{Body, LightKind, LightPacket, Packet};
 use crate::tcp::{Flags, MptcpOption, Segment};
 use polypath_units::Timestamp;
 use std::collections::BTreeMap;

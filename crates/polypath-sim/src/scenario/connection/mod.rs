@@ -4,8 +4,8 @@ mod options;
 mod read;
 
 pub use options::{
-    BondOptions, Carrier, Mptcp, Pacing, PathChoice, ReceiveBuffer, Tcp, TcpOptions, Transport,
-    Tunnel, Udp, WindowControl,
+    BondOptions, Carrier, Mptcp, PathChoice, ReceiveOptions, Tcp, TcpOptions, Transport, Tunnel,
+    Udp, WindowControl,
 };
 pub(super) use read::{ConnectionKeys, OneOrMany, known, read_connections, unknown};
 

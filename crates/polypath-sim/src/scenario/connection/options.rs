@@ -4,6 +4,7 @@ use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Refine, Shape, choices, keys, tagged};
 use crate::scenario::names::{AlgorithmName, registered};
 use crate::scenario::table::{Table, Value};
+use crate::tcp::{Pacing, ReceiveBuffer};
 use polypath_core::registry::Kind;
 use polypath_units::ByteCount;
 use std::time::Duration;
@@ -57,7 +58,7 @@ keys! {
         /// What carries the frames of the bond on a path.
         carrier: Carrier = "quic";
         ..control: WindowControl;
-        ..receive: ReceiveBuffer;
+        ..receive: ReceiveOptions;
     }
 }
 
@@ -68,7 +69,7 @@ keys! {
         /// Options of TCP itself.
         tcp: TcpOptions = {};
         ..control: WindowControl;
-        ..receive: ReceiveBuffer;
+        ..receive: ReceiveOptions;
     }
 }
 
@@ -98,7 +99,7 @@ keys! {
         /// Options of each subflow's TCP.
         tcp: TcpOptions = {};
         ..control: WindowControl;
-        ..receive: ReceiveBuffer;
+        ..receive: ReceiveOptions;
     }
 }
 
@@ -115,7 +116,7 @@ keys! {
         /// Options of the TCP inside.
         tcp: TcpOptions = {};
         ..control: WindowControl;
-        ..receive: ReceiveBuffer;
+        ..receive: ReceiveOptions;
     }
 }
 
@@ -136,8 +137,7 @@ choices! {
 }
 
 choices! {
-    /// What spreads the segments of a window over time.
-    pub enum Pacing {
+    for Pacing {
         /// Nothing: segments leave when the window has room.
         Off = "off",
         /// The transport, at a rate from window and round-trip time.
@@ -194,30 +194,26 @@ keys! {
     }
 }
 
-/// The size of the receive buffer.
+/// What is said of the receiving side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReceiveBuffer {
-    /// For the transport to choose.
-    #[default]
-    Default,
-    /// This.
-    Fixed(ByteCount),
-    /// As much as is needed, up to this.
-    UpTo(ByteCount),
+pub struct ReceiveOptions {
+    /// The receive buffer; `None` is for the transport to choose.
+    pub buffer: Option<ReceiveBuffer>,
 }
 
-impl Refine for ReceiveBuffer {
+impl Refine for ReceiveOptions {
     type Raw = ReceiveBufferKeys;
 
     fn refine(keys: ReceiveBufferKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
-        match (keys.receive_buffer, keys.receive_buffer_max) {
-            (None, None) => Ok(Self::Default),
-            (Some(fixed), None) => Ok(Self::Fixed(fixed)),
-            (None, Some(most)) => Ok(Self::UpTo(most.value)),
-            (Some(_), Some(most)) => Err(most.wrong(
+        let buffer = match (keys.receive_buffer, keys.receive_buffer_max) {
+            (None, None) => None,
+            (Some(fixed), None) => Some(ReceiveBuffer::Fixed(fixed.get())),
+            (None, Some(most)) => Some(ReceiveBuffer::up_to(most.value.get())),
+            (Some(_), Some(most)) => return Err(most.wrong(
                 "a buffer has a fixed `receive_buffer` or grows to `receive_buffer_max`, not both",
             )),
-        }
+        };
+        Ok(Self { buffer })
     }
 }
 

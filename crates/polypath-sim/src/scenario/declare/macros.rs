@@ -172,7 +172,8 @@ macro_rules! tagged {
     };
 }
 
-/// Declares names of which a value is one, as an enum.
+/// Declares names of which a value is one, as an enum; with `for`, the names of an enum that stands
+/// elsewhere.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! choices {
@@ -187,6 +188,7 @@ macro_rules! choices {
 
         impl $name {
             /// All of them.
+            #[allow(dead_code, reason = "not every list is asked for")]
             $visibility const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name in a scenario file.
@@ -203,24 +205,30 @@ macro_rules! choices {
             }
         }
 
+        $crate::scenario::declare::choices! { for $name {
+            $($(#[doc = $doc])+ $variant = $value,)+
+        } }
+    };
+    (for $name:ty {
+        $($(#[doc = $doc:literal])+ $variant:ident = $value:literal,)+
+    }) => {
         impl $crate::scenario::declare::Readable for $name {
             fn shape() -> $crate::scenario::declare::Shape {
-                let purposes: &[&[&'static str]] = &[$(&[$($doc),+]),+];
-                let choices = Self::ALL.iter().zip(purposes).map(|(choice, lines)| {
+                $crate::scenario::declare::Shape::Choice(vec![$(
                     $crate::scenario::declare::Choice {
-                        name: choice.name(),
-                        purpose: $crate::scenario::declare::sentences(lines),
+                        name: $value,
+                        purpose: $crate::scenario::declare::sentences(&[$($doc),+]),
                     }
-                });
-                $crate::scenario::declare::Shape::Choice(choices.collect())
+                ),+])
             }
 
             fn read(
                 value: &$crate::scenario::table::Value<'_>,
             ) -> Result<Self, $crate::scenario::ScenarioError> {
-                let name = value.text()?;
-                let chosen = Self::ALL.iter().copied().find(|choice| choice.name() == name);
-                chosen.ok_or_else(|| value.is_none_of(&[$($value),+]))
+                match value.text()? {
+                    $($value => Ok(<$name>::$variant),)+
+                    _ => Err(value.is_none_of(&[$($value),+])),
+                }
             }
         }
     };

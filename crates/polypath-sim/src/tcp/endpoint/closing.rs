@@ -1,11 +1,11 @@
 //! Closing a connection (RFC 9293 section 3.6).
 
-use super::{Endpoint, Report, State};
+use super::{Report, State, TcpEndpoint};
 use crate::tcp::segment::{Flags, Outgoing, Segment};
 use polypath_core::congestion::Congestion;
 use polypath_units::Timestamp;
 
-impl Endpoint {
+impl TcpEndpoint {
     /// The application writes no more: a FIN follows the last byte, after the handshake.
     pub fn close(&mut self) {
         match self.state {

@@ -1,6 +1,6 @@
 //! Opening a connection (RFC 9293 section 3.5) and settling its options.
 
-use super::{Endpoint, Report, State};
+use super::{Report, State, TcpEndpoint};
 use crate::tcp::clock::TimestampClock;
 use crate::tcp::config::Pacing;
 use crate::tcp::feedback::Feedback;
@@ -48,7 +48,7 @@ impl Handshake {
     }
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     /// A segment in LISTEN or SYN-SENT.
     pub(super) fn on_first_segment(
         &mut self,

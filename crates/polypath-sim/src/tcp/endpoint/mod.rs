@@ -9,66 +9,22 @@ use super::receiver::Receiver;
 use super::report::Report;
 use super::segment::{Flags, Outgoing, Segment};
 use super::sender::{Negotiated, Sender};
+use super::state::State;
 use super::stats::TcpStats;
 use handshake::Handshake;
 use polypath_core::congestion::Congestion;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 
-/// The state of a connection (RFC 9293 section 3.3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// There is no connection.
-    Closed,
-    /// Waits for a SYN.
-    Listen,
-    /// Sent a SYN.
-    SynSent,
-    /// Received a SYN.
-    SynReceived,
-    /// Data may be exchanged.
-    Established,
-    /// Closed by the application; the FIN is not acknowledged.
-    FinWait1,
-    /// Closed by the application; waits for the peer's FIN.
-    FinWait2,
-    /// The peer has finished.
-    CloseWait,
-    /// Both have finished; our FIN is not acknowledged.
-    Closing,
-    /// The peer finished first; our FIN is not acknowledged.
-    LastAck,
-    /// Answers what the peer may send again.
-    TimeWait,
-}
-
-impl State {
-    /// What it is called in files (RFC 9293 section 3.3.2).
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Listen => "listen",
-            Self::SynSent => "syn_sent",
-            Self::SynReceived => "syn_received",
-            Self::Established => "established",
-            Self::FinWait1 => "fin_wait_1",
-            Self::FinWait2 => "fin_wait_2",
-            Self::CloseWait => "close_wait",
-            Self::Closing => "closing",
-            Self::LastAck => "last_ack",
-            Self::TimeWait => "time_wait",
-        }
-    }
-}
-
 /// One end of a TCP connection: a state machine without clock, sockets or payload.
 ///
 /// After every call that hands it something, take what it wants sent with
-/// [`Endpoint::poll_transmit`] until there is no more, then look at [`Endpoint::next_timeout`].
-/// The [`Congestion`] handed in is that of the connection; the endpoint adds its subflow when
-/// the handshake is over and removes it when the connection is closed.
+/// [`TcpEndpoint::poll_transmit`] until there is no more, then look at
+/// [`TcpEndpoint::next_timeout`]. The [`Congestion`] handed in is that of the connection; the
+/// endpoint adds its subflow when the handshake is over and removes it when the connection is
+/// closed.
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct TcpEndpoint {
     config: TcpConfig,
     path: PathId,
     state: State,
@@ -81,7 +37,7 @@ pub struct Endpoint {
     reports: VecDeque<Report>,
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     /// An end that connects at once; `path` is the number of its subflow.
     pub fn connect(config: TcpConfig, path: PathId) -> Self {
         Self { handshake: Handshake::due(), ..Self::in_state(config, path, State::SynSent) }
@@ -186,7 +142,7 @@ impl Endpoint {
         Some(Outgoing::empty(self.sender.nxt(), Flags::ACK))
     }
 
-    /// When [`Endpoint::on_timeout`] is wanted; [`Timestamp::MAX`] if never.
+    /// When [`TcpEndpoint::on_timeout`] is wanted; [`Timestamp::MAX`] if never.
     #[inline]
     pub fn next_timeout(&self) -> Timestamp {
         match self.state {
@@ -197,7 +153,7 @@ impl Endpoint {
         }
     }
 
-    /// The time that [`Endpoint::next_timeout`] named has come. Too early a call does nothing.
+    /// The time that [`TcpEndpoint::next_timeout`] named has come. Too early a call does nothing.
     pub fn on_timeout(&mut self, now: Timestamp, congestion: &mut Congestion) {
         match self.state {
             State::Closed | State::Listen => {}
@@ -214,7 +170,7 @@ impl Endpoint {
     }
 
     /// The application writes `bytes` more, to be sent as a stream. Without effect after
-    /// [`Endpoint::close`].
+    /// [`TcpEndpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         if matches!(
             self.state,
@@ -254,34 +210,34 @@ impl Endpoint {
     }
 
     /// When pacing lets the next segment leave: what a layer above waits for that has data while
-    /// [`Endpoint::can_send`] says no. In the past if pacing holds nothing back.
+    /// [`TcpEndpoint::can_send`] says no. In the past if pacing holds nothing back.
     pub const fn next_departure(&self) -> Timestamp {
         self.sender.next_departure()
     }
 
-    /// Hands over one segment of `len` bytes, at most [`Endpoint::mss`], with a tag that stays
-    /// attached to it. It is the next new data that [`Endpoint::poll_transmit`] gives out, as soon
-    /// as the windows allow. Not to be mixed with [`Endpoint::write`].
+    /// Hands over one segment of `len` bytes, at most [`TcpEndpoint::mss`], with a tag that stays
+    /// attached to it. It is the next new data that [`TcpEndpoint::poll_transmit`] gives out, as
+    /// soon as the windows allow. Not to be mixed with [`TcpEndpoint::write`].
     pub fn send_new(&mut self, _now: Timestamp, len: u32, tag: u64) {
         debug_assert!(len > 0 && len <= self.sender.mss(), "a segment of 1 to MSS bytes");
         self.sender.send_tagged(len, tag);
     }
 
-    /// Adds up to `len` bytes, whose tag would be `tag`, to the segment handed over last, if that has
-    /// not left, is not full, and tags are numbers of bytes by which they continue it. Returns how
-    /// many it took.
+    /// Adds up to `len` bytes, whose tag would be `tag`, to the segment handed over last, if that
+    /// has not left, is not full, and tags are numbers of bytes by which they continue it. Returns
+    /// how many it took.
     pub fn lengthen_last(&mut self, len: u32, tag: u64) -> u32 {
         self.sender.lengthen_tagged(len, tag)
     }
 
-    /// Bytes handed over with [`Endpoint::send_new`] that are not acknowledged; segments not sent yet
-    /// count as full ones.
+    /// Bytes handed over with [`TcpEndpoint::send_new`] that are not acknowledged; segments not
+    /// sent yet count as full ones.
     pub fn buffered(&self) -> u64 {
         self.sender.buffered()
     }
 
-    /// Sends an acknowledgement with the next [`Endpoint::poll_transmit`], for what the layer above
-    /// has to say with it.
+    /// Sends an acknowledgement with the next [`TcpEndpoint::poll_transmit`], for what the layer
+    /// above has to say with it.
     pub fn acknowledge(&mut self) {
         self.receiver.ack_at_once();
     }

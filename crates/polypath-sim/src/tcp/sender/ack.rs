@@ -127,13 +127,13 @@ impl Sender {
         if segment.ack > self.nxt {
             return false;
         }
-        self.awaits_reordering = false;
-        self.unanswered_probes = 0;
+        self.timer.on_ack();
+        self.attempts.on_segment();
         let mut news = self.first_look(segment);
         self.take_deliveries(now, segment, &mut news, congestion);
         self.take_window(segment, &mut news);
         if news.advanced {
-            (self.timeouts, self.window_probes) = (0, 0);
+            self.attempts.on_progress();
         }
         if self.is_eventful(segment, &news) {
             self.on_eventful_ack(now, segment, &mut news, congestion);
@@ -166,7 +166,7 @@ impl Sender {
                 && !self.board.is_empty(),
             lost: false,
             newest_sent_at: Timestamp::ZERO,
-            echo: segment.timestamps.filter(|_| self.timestamps).map(|t| t.echo),
+            echo: segment.timestamps.filter(|_| self.options.timestamps).map(|t| t.echo),
         }
     }
 
@@ -186,7 +186,7 @@ impl Sender {
             lost_in_error: &mut self.stats.lost_in_error,
             reports: self.config.segment_reports.then_some(&mut self.reports),
             fack: self.fack,
-            episode_end: self.until,
+            episode_end: self.episode.until(),
             clock: &mut self.clock,
         };
         while let Some(entry) = self.board.pop_acked(segment.ack) {
@@ -197,7 +197,7 @@ impl Sender {
             self.una = segment.ack;
             self.board.forget_sacks_below(segment.ack);
         }
-        if self.sack && !segment.sack.is_empty() {
+        if self.options.sack && !segment.sack.is_empty() {
             delivering.deliver_sacked(&mut self.board, segment, self.una..self.nxt);
         }
         self.take_note_of(news);
@@ -214,28 +214,23 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4: the window of the newest segment counts.
     fn take_window(&mut self, segment: &Segment, news: &mut News) {
-        let (seq, ack) = self.window_from;
-        if news.advanced || segment.seq > seq || (segment.seq == seq && segment.ack >= ack) {
-            let edge = segment.ack + u64::from(segment.window);
-            news.duplicate &= edge == self.edge;
-            self.edge = edge;
-            self.window_from = (segment.seq, segment.ack);
-            self.max_window = self.max_window.max(segment.window);
-            if segment.window > 0 {
-                self.window_probes = 0;
-            }
+        if !news.advanced && !self.peer_window.heeds(segment) {
+            return;
+        }
+        news.duplicate &= !self.peer_window.take(segment);
+        if segment.window > 0 {
+            self.attempts.on_open_window();
         }
     }
 
     /// Whether there is more to it than new data acknowledged in order.
     fn is_eventful(&self, segment: &Segment, news: &News) -> bool {
-        self.phase != Phase::Open
+        self.episode.phase() != Phase::Open
             || !segment.sack.is_empty()
             || self.tail_probe.is_some()
             || news.duplicate
-            || self.duplicate_acks > 0
+            || self.duplicate_acks.count() > 0
             || segment.flags.contains(Flags::ECE)
     }
 
@@ -250,18 +245,16 @@ impl Sender {
             self.on_dsack(segment);
         }
         self.settle_tail_probe(now, news, congestion);
-        if self.ecn && segment.flags.contains(Flags::ECE) {
+        if self.options.ecn && segment.flags.contains(Flags::ECE) {
             self.on_ecn_echo(now, congestion);
         }
-        if self.sack {
+        if self.options.sack {
             self.advance_phase(now, news, congestion);
         } else {
             self.advance_new_reno(now, news, congestion);
         }
-        if let Some(prr) = &mut self.prr
-            && news.delivered > 0
-        {
-            prr.on_ack(Delivery {
+        if news.delivered > 0 {
+            self.episode.on_delivery(Delivery {
                 bytes: news.delivered,
                 in_flight: self.board.bytes_in_flight(),
                 safe: news.advanced && !news.lost,
@@ -272,9 +265,9 @@ impl Sender {
     fn on_dsack(&mut self, segment: &Segment) {
         self.stats.dsacks += 1;
         let Some((start, end)) = segment.sack_blocks().next() else { return };
-        let segments = (end - start).div_ceil(u64::from(self.mss)) as u32;
-        self.undo.on_dsack(end, segments);
-        let of_probe = self.tail_probe.is_some_and(|p| p.retransmission && end == p.until);
+        let segments = (end - start).div_ceil(u64::from(self.options.mss)) as u32;
+        self.episode.on_dsack(end, segments);
+        let of_probe = self.tail_probe.is_some_and(|probe| probe.is_duplicated_at(end));
         if !of_probe {
             self.rack.on_dsack(self.una, self.nxt);
         }

@@ -1,7 +1,7 @@
 //! Which segments are lost.
 
+use super::Sender;
 use super::ack::News;
-use super::{Phase, Sender};
 use crate::tcp::config::LossDetection;
 use crate::tcp::log::{LossReason, TcpEvent};
 use crate::tcp::rack::Context;
@@ -20,9 +20,9 @@ impl Sender {
     ) {
         news.lost |= match self.config.loss_detection {
             LossDetection::Rack => self.detect_by_time(now, congestion),
-            LossDetection::DupThresh => self.detect_by_sacks(now, congestion),
+            LossDetection::DupackThreshold => self.detect_by_sacks(now, congestion),
         };
-        if news.lost && matches!(self.phase, Phase::Recovery | Phase::Loss) {
+        if news.lost && self.episode.phase().repairs_losses() {
             congestion.on_loss(self.path, now, Timestamp::ZERO);
         }
     }
@@ -48,7 +48,7 @@ impl Sender {
             }
         }
         if waiting {
-            self.await_reordering(self.rack.all_lost_at(window));
+            self.timer.await_reordering(self.rack.all_lost_at(window));
         }
         lost
     }
@@ -57,8 +57,9 @@ impl Sender {
         let subflow = congestion.subflow(self.path);
         let srtt = subflow.and_then(|s| s.srtt).unwrap_or_default();
         self.rack.window(Context {
-            in_recovery: matches!(self.phase, Phase::Recovery | Phase::Loss),
-            dup_thresh_reached: self.board.sacked_segments() >= u64::from(self.config.dup_thresh),
+            in_recovery: self.episode.phase().repairs_losses(),
+            dupack_threshold_reached: self.board.sacked_segments()
+                >= u64::from(self.config.dupack_threshold),
             min_rtt: subflow.and_then(|s| s.min_rtt).unwrap_or_default(),
             srtt,
         })
@@ -82,12 +83,12 @@ impl Sender {
     /// The highest number above which `DupThresh` separate ranges, or more than
     /// `DupThresh - 1` segments, are SACKed.
     fn sacked_bound(&self) -> Option<u64> {
-        let thresh = u64::from(self.config.dup_thresh.max(1));
-        let enough = (thresh - 1) * u64::from(self.mss) + 1;
+        let threshold = u64::from(self.config.dupack_threshold.max(1));
+        let enough = (threshold - 1) * u64::from(self.options.mss) + 1;
         let mut above = 0;
         for (count, (start, end)) in (1..).zip(self.board.sacked().descending()) {
             above += end - start;
-            if above >= enough || count >= thresh {
+            if above >= enough || count >= threshold {
                 return Some(start);
             }
         }

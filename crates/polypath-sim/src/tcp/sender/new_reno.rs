@@ -1,11 +1,42 @@
 //! Recovery without SACK (RFC 5681 section 3.2, RFC 6582).
 
 use super::ack::News;
+use super::reduction::{NewReno, Reduction};
 use super::{Forced, Frto, Phase, Sender};
 use crate::tcp::log::{LossReason, TcpEvent};
-use polypath_core::congestion::Congestion;
-use polypath_core::congestion::NewRenoRecovery;
+use polypath_core::congestion::{Congestion, NewRenoRecovery};
 use polypath_units::Timestamp;
+
+/// Duplicate ACKs in a row.
+#[derive(Debug, Default)]
+pub(super) struct DuplicateAcks {
+    count: u32,
+    /// What was sent before the first one ends here; limited transmit sent the rest.
+    regular_end: u64,
+}
+
+impl DuplicateAcks {
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// One arrived; the next new byte is number `nxt`.
+    pub(super) const fn add(&mut self, nxt: u64) {
+        self.count += 1;
+        if self.count == 1 {
+            self.regular_end = nxt;
+        }
+    }
+
+    pub(super) const fn reset(&mut self) {
+        self.count = 0;
+    }
+
+    /// Of the bytes below `nxt` those that were sent since the first one.
+    const fn sent_since(&self, nxt: u64) -> u64 {
+        nxt - self.regular_end
+    }
+}
 
 impl Sender {
     pub(super) fn advance_new_reno(
@@ -14,28 +45,25 @@ impl Sender {
         news: &mut News,
         congestion: &mut Congestion,
     ) {
-        if self.phase == Phase::Cwr {
+        if self.episode.phase() == Phase::Cwr {
             self.leave_when_done(now, news, congestion);
         }
         if news.advanced {
-            self.duplicate_acks = 0;
+            self.duplicate_acks.reset();
             self.on_new_ack(now, news, congestion);
         } else if news.duplicate {
-            self.duplicate_acks += 1;
-            if self.duplicate_acks == 1 {
-                self.regular_end = self.nxt;
-            }
+            self.duplicate_acks.add(self.nxt);
             self.on_duplicate_ack(now, news, congestion);
         }
     }
 
     fn on_new_ack(&mut self, now: Timestamp, news: &mut News, congestion: &mut Congestion) {
-        let full = self.una >= self.until;
-        match self.phase {
+        let full = self.episode.is_acknowledged(self.una);
+        match self.episode.phase() {
             Phase::Recovery if full => self.leave_new_reno(now, congestion),
             Phase::Recovery => self.on_partial_ack(now, news, congestion),
-            Phase::Loss => self.on_ack_after_timeout(now, news, full, congestion),
-            Phase::Open | Phase::Disorder => self.phase = Phase::Open,
+            Phase::Loss(_) => self.on_ack_after_timeout(now, news, full, congestion),
+            Phase::Open | Phase::Disorder => self.episode.set_disorder(false),
             Phase::Cwr => {}
         }
     }
@@ -49,30 +77,30 @@ impl Sender {
     ) {
         // Without SACK an ACK of a retransmission may cover originals that arrived long ago.
         news.original &= !news.retransmitted;
-        if self.frto != Frto::Off {
+        if self.episode.frto() != Frto::Off {
             self.advance_frto(now, news, full, congestion);
         }
-        if full && self.phase == Phase::Loss {
-            self.phase = Phase::Open;
-            self.frto = Frto::Off;
+        if full && matches!(self.episode.phase(), Phase::Loss(_)) {
+            self.episode.end();
         }
     }
 
     fn on_duplicate_ack(&mut self, now: Timestamp, news: &mut News, congestion: &mut Congestion) {
-        match self.phase {
+        match self.episode.phase() {
             Phase::Recovery => {
-                if let Some(recovery) = &mut self.new_reno {
-                    recovery.on_duplicate_ack();
+                if let Reduction::NewReno(new_reno) = self.episode.reduction_mut() {
+                    new_reno.on_duplicate_ack();
                 }
             }
-            Phase::Loss => {
-                if self.frto == Frto::SendNew {
-                    self.frto = Frto::Off;
+            Phase::Loss(Frto::SendNew) => self.episode.end_frto(),
+            Phase::Loss(_) => {}
+            phase @ (Phase::Open | Phase::Disorder | Phase::Cwr) => {
+                if phase != Phase::Cwr {
+                    self.episode.set_disorder(true);
                 }
-            }
-            Phase::Open | Phase::Disorder | Phase::Cwr => {
-                self.phase = if self.phase == Phase::Cwr { Phase::Cwr } else { Phase::Disorder };
-                if self.duplicate_acks == self.config.dup_thresh && self.una >= self.until {
+                if self.duplicate_acks.count() == self.config.dupack_threshold
+                    && self.episode.is_acknowledged(self.una)
+                {
                     news.lost = true;
                     self.enter_new_reno(now, congestion);
                 }
@@ -82,19 +110,17 @@ impl Sender {
 
     fn enter_new_reno(&mut self, now: Timestamp, congestion: &mut Congestion) {
         self.lose_first(now, LossReason::DuplicateAcks, congestion);
-        self.partial_acks = 0;
-        congestion.exclude_from_flight(self.path, self.nxt - self.regular_end);
+        congestion.exclude_from_flight(self.path, self.duplicate_acks.sent_since(self.nxt));
         self.enter_recovery(now, 0, congestion);
-        self.prr = None;
         let ssthresh = congestion.window(self.path) as f64;
-        self.new_reno = Some(NewRenoRecovery::enter(ssthresh, u64::from(self.mss)));
+        let recovery = NewRenoRecovery::enter(ssthresh, u64::from(self.options.mss));
+        self.episode.reduce(Reduction::NewReno(NewReno::new(recovery)));
     }
 
     fn on_partial_ack(&mut self, now: Timestamp, news: &mut News, congestion: &mut Congestion) {
-        if let Some(recovery) = &mut self.new_reno {
-            recovery.on_partial_ack(news.acked);
+        if let Reduction::NewReno(new_reno) = self.episode.reduction_mut() {
+            new_reno.on_partial_ack(news.acked);
         }
-        self.partial_acks += 1;
         self.lose_first(now, LossReason::PartialAck, congestion);
         congestion.on_loss(self.path, now, Timestamp::ZERO);
     }
@@ -109,19 +135,12 @@ impl Sender {
     /// have told: it does not open the window (Linux counts in `tcp_remove_reno_sacks`).
     fn leave_new_reno(&mut self, now: Timestamp, congestion: &mut Congestion) {
         congestion.hold_growth(self.path);
-        if let Some(recovery) = self.new_reno.take() {
-            let window = recovery.on_full_ack(self.nxt - self.una);
-            congestion.limit_window(self.path, window as u64);
+        if let Reduction::NewReno(new_reno) = self.episode.reduction() {
+            congestion.limit_window(self.path, new_reno.on_full_ack(self.nxt - self.una));
         }
+        self.episode.end();
         congestion.end_recovery(self.path);
-        self.phase = Phase::Open;
         let window = congestion.window(self.path);
         self.record(now, || TcpEvent::RecoveryLeft { window });
-    }
-
-    /// Whether an ACK restarts the retransmission timer: of partial ACKs only the first does
-    /// (RFC 6582 section 3.2, step 5).
-    pub(super) const fn restarts_timer(&self) -> bool {
-        self.new_reno.is_none() || self.partial_acks <= 1
     }
 }

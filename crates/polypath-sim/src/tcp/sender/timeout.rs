@@ -1,8 +1,9 @@
 //! A timer of the sender expires.
 
-use super::timers::{Kind, Timer};
-use super::{Forced, Frto, Phase, Sender};
+use super::timer::Kind;
+use super::{Forced, Frto, Sender};
 use crate::tcp::log::{LossReason, TcpEvent};
+use crate::tcp::prr::Delivery;
 use crate::tcp::report::Report;
 use crate::tcp::scoreboard::Whereabouts;
 use polypath_core::congestion::Congestion;
@@ -12,23 +13,18 @@ use std::time::Duration;
 impl Sender {
     /// The time that [`Sender::next_timeout`] named has come.
     pub(in crate::tcp) fn on_timeout(&mut self, now: Timestamp, congestion: &mut Congestion) {
-        if now < self.timer.at {
-            return;
-        }
-        let kind = core::mem::replace(&mut self.timer, Timer::OFF).kind;
-        match kind {
+        match self.timer.expire(now) {
             Kind::Off => {}
             Kind::Retransmission => self.on_retransmission_timeout(now, congestion),
             // What was SACKed since tells enough.
-            Kind::TailProbe if !self.may_probe() => self.rearm(now),
+            Kind::TailProbe if !self.may_probe_tail() => self.rearm(now),
             Kind::TailProbe => {
                 self.forced = Some(Forced::TailProbe);
-                self.restart_timer(now);
+                self.timer.restart(now);
             }
             Kind::Reordering => self.on_reordering_timeout(now, congestion),
             Kind::Persist => {
-                self.window_probes += 1;
-                self.unanswered_probes += 1;
+                self.attempts.on_window_probe();
                 self.forced = Some(Forced::WindowProbe);
                 self.persist(now);
             }
@@ -38,20 +34,15 @@ impl Sender {
     /// RFC 8985 section 6.3.
     fn on_reordering_timeout(&mut self, now: Timestamp, congestion: &mut Congestion) {
         if self.detect_by_time(now, congestion) {
-            match self.phase {
-                Phase::Recovery | Phase::Loss => {
-                    congestion.on_loss(self.path, now, Timestamp::ZERO);
-                }
-                Phase::Open | Phase::Disorder | Phase::Cwr => {
-                    self.enter_recovery(now, 0, congestion);
-                    if let Some(prr) = &mut self.prr {
-                        let in_flight = self.board.bytes_in_flight();
-                        prr.on_ack(crate::tcp::prr::Delivery { bytes: 0, in_flight, safe: false });
-                    }
-                }
+            if self.episode.phase().repairs_losses() {
+                congestion.on_loss(self.path, now, Timestamp::ZERO);
+            } else {
+                self.enter_recovery(now, 0, congestion);
+                let in_flight = self.board.bytes_in_flight();
+                self.episode.on_delivery(Delivery { bytes: 0, in_flight, safe: false });
             }
         }
-        if self.timer.kind != Kind::Reordering {
+        if !self.timer.is(Kind::Reordering) {
             self.rearm(now);
         }
     }
@@ -61,29 +52,28 @@ impl Sender {
         if self.board.is_empty() {
             return;
         }
-        let first_of_episode = !matches!(self.phase, Phase::Recovery | Phase::Loss);
-        let new_episode = first_of_episode || self.una >= self.until || self.timeouts == 0;
+        let first_of_episode = !self.episode.phase().repairs_losses();
+        let new_episode = first_of_episode
+            || self.episode.is_acknowledged(self.una)
+            || self.attempts.timeouts() == 0;
         self.stats.timeouts += 1;
-        self.timeouts += 1;
+        self.attempts.on_timeout();
         self.lose_outstanding(now, congestion);
         congestion.on_timeout(self.path, now);
         self.refresh_timing(congestion);
-        if new_episode {
-            self.undo.begin(self.una);
-        }
-        let spurious_possible = self.config.frto && (first_of_episode || self.timeouts > 1);
-        self.frto = if spurious_possible { Frto::Await } else { Frto::Off };
+        let may_be_spurious =
+            self.config.frto && (first_of_episode || self.attempts.timeouts() > 1);
+        let frto = if may_be_spurious { Frto::Await } else { Frto::Off };
+        self.episode.begin_loss(frto, self.nxt, new_episode.then_some(self.una));
         self.enter_loss(now);
     }
 
     fn enter_loss(&mut self, now: Timestamp) {
-        self.phase = Phase::Loss;
-        self.until = self.nxt;
-        (self.prr, self.new_reno, self.tail_probe) = (None, None, None);
-        self.duplicate_acks = 0;
+        self.tail_probe = None;
+        self.duplicate_acks.reset();
         self.forced = Some(Forced::Again(self.board.first_id()));
-        self.restart_timer(now);
-        let count = self.timeouts;
+        self.timer.restart(now);
+        let count = self.attempts.timeouts();
         self.report(Report::TimedOut { count });
         self.record(now, || TcpEvent::Timeout { count });
     }

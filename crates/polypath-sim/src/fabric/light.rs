@@ -1,16 +1,13 @@
-//! What the light carrier sends.
+//! What the light carrier of a bond sends.
 
 use bytes::Bytes;
 use polypath_bond::codec::FeedbackHeader;
 use std::time::Duration;
 
-/// Ranges in one acknowledgement, at most: those of the newest packets.
-pub(super) const MAX_RANGES: usize = 32;
-
 /// A packet of the light carrier: what a QUIC packet would hold, unencrypted.
 #[derive(Clone, Debug)]
 pub struct LightPacket {
-    pub(crate) kind: Kind,
+    pub(crate) kind: LightKind,
     pub(crate) ack: Option<Box<LightAck>>,
     /// What switches read and write in front of it.
     pub(crate) feedback: Option<FeedbackHeader>,
@@ -18,7 +15,7 @@ pub struct LightPacket {
 
 /// What a packet is.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum LightKind {
     /// The client's first: QUIC's Initial.
     Hello {
         /// It offers routing feedback.
@@ -46,7 +43,7 @@ pub(crate) enum Kind {
 pub(crate) struct LightAck {
     pub(crate) ranges: Vec<(u64, u64)>,
     /// How long the newest packet waited for this.
-    pub(super) delay: Duration,
+    pub(crate) delay: Duration,
 }
 
 /// Bytes that QUIC adds to a datagram: short header 1, connection id 8, packet number 2; frame type
@@ -60,23 +57,25 @@ const ACK_RANGE: u32 = 3;
 
 impl LightPacket {
     /// A packet that switches do not look into.
-    pub(super) const fn new(kind: Kind, ack: Option<Box<LightAck>>) -> Self {
+    pub(crate) const fn new(kind: LightKind, ack: Option<Box<LightAck>>) -> Self {
         Self { kind, ack, feedback: None }
     }
 
     /// UDP payload in bytes.
-    pub(super) fn udp_bytes(&self) -> u32 {
+    pub(crate) fn udp_bytes(&self) -> u32 {
         let header = if self.feedback.is_some() { FeedbackHeader::SIZE as u32 } else { 0 };
         header + self.quic_bytes()
     }
 
     /// What QUIC would count, in bytes.
-    pub(super) fn quic_bytes(&self) -> u32 {
+    pub(crate) fn quic_bytes(&self) -> u32 {
         let ranges = self.ack.as_ref().map_or(0, |ack| ack.ranges.len() as u32);
         match &self.kind {
-            Kind::Hello { .. } | Kind::HelloReply { .. } => HANDSHAKE,
-            Kind::Data { datagram, .. } => QUIC + datagram.as_ref().map_or(0, Bytes::len) as u32,
-            Kind::Ack => ACK + ACK_RANGE * ranges.saturating_sub(1),
+            LightKind::Hello { .. } | LightKind::HelloReply { .. } => HANDSHAKE,
+            LightKind::Data { datagram, .. } => {
+                QUIC + datagram.as_ref().map_or(0, Bytes::len) as u32
+            }
+            LightKind::Ack => ACK + ACK_RANGE * ranges.saturating_sub(1),
         }
     }
 }

@@ -1,25 +1,26 @@
-//! The books of a link, and the packets that it dropped.
+//! The counters of a link as packets change them, and the packets that it dropped.
 
 use crate::counters::{Counters, DropReason, Drops, Sojourn, Tally};
-use crate::queue::Item;
+use crate::item::Item;
+use crate::packet::Packet;
 use std::collections::VecDeque;
 
 /// [`Counters`], and dropped packets for those who want them back.
 ///
 /// What each packet changes stands together; packets on the line follow from the other counts.
 #[derive(Clone, Debug)]
-pub(crate) struct Books<P> {
+pub(crate) struct Accounting<P> {
     pub(crate) entered: Tally,
     pub(crate) waiting: Tally,
     pub(crate) delivered: Tally,
     /// Whether there are dropped packets to be taken.
     untaken: bool,
-    rare: Box<Rare<P>>,
+    drops: Box<DropAccounting<P>>,
 }
 
-/// What most packets do not touch.
+/// Drops and marks, which most packets do not touch.
 #[derive(Clone, Debug)]
-struct Rare<P> {
+struct DropAccounting<P> {
     dropped: Drops,
     /// Packets of these that had been served.
     dropped_after_service: u64,
@@ -28,18 +29,22 @@ struct Rare<P> {
     kept: Option<VecDeque<(P, DropReason)>>,
 }
 
-impl<P> Books<P> {
+impl<P> Accounting<P> {
     pub(crate) fn new() -> Self {
         let none = Tally::default();
-        let rare =
-            Rare { dropped: Drops::default(), dropped_after_service: 0, marked: none, kept: None };
-        let rare = Box::new(rare);
-        Self { entered: none, waiting: none, delivered: none, untaken: false, rare }
+        let drops = DropAccounting {
+            dropped: Drops::default(),
+            dropped_after_service: 0,
+            marked: none,
+            kept: None,
+        };
+        let drops = Box::new(drops);
+        Self { entered: none, waiting: none, delivered: none, untaken: false, drops }
     }
 
     pub(crate) fn counters(&self, sojourn_ns: u64) -> Counters {
         let &Self { entered, waiting, delivered, .. } = self;
-        let Rare { dropped, dropped_after_service, marked, .. } = *self.rare;
+        let DropAccounting { dropped, dropped_after_service, marked, .. } = *self.drops;
         let gone = delivered + dropped.total() + waiting;
         let propagating =
             Tally { packets: entered.packets - gone.packets, bytes: entered.bytes - gone.bytes };
@@ -51,7 +56,7 @@ impl<P> Books<P> {
     }
 
     pub(crate) fn keep_dropped(&mut self) {
-        self.rare.kept.get_or_insert_default();
+        self.drops.kept.get_or_insert_default();
     }
 
     #[inline]
@@ -59,21 +64,16 @@ impl<P> Books<P> {
         if !self.untaken {
             return None;
         }
-        let kept = self.rare.kept.as_mut()?;
+        let kept = self.drops.kept.as_mut()?;
         let taken = kept.pop_front();
         self.untaken = !kept.is_empty();
         taken
     }
 
-    /// Enters a packet that got the mark of congestion.
-    pub(crate) fn mark(&mut self, bytes: u32) {
-        self.rare.marked.put(bytes);
-    }
-
-    /// Enters a packet that is no longer counted anywhere else as dropped; gives back the reason.
+    /// Counts a packet that is no longer counted anywhere else as dropped; gives back the reason.
     pub(crate) fn drop(&mut self, reason: DropReason, bytes: u32, packet: P) -> DropReason {
-        self.rare.dropped.add(reason, bytes);
-        if let Some(kept) = &mut self.rare.kept {
+        self.drops.dropped.add(reason, bytes);
+        if let Some(kept) = &mut self.drops.kept {
             kept.push_back((packet, reason));
             self.untaken = true;
         }
@@ -82,7 +82,7 @@ impl<P> Books<P> {
 
     /// The same for a packet that has been served.
     pub(crate) fn drop_served(&mut self, reason: DropReason, bytes: u32, packet: P) {
-        self.rare.dropped_after_service += 1;
+        self.drops.dropped_after_service += 1;
         self.drop(reason, bytes, packet);
     }
 
@@ -90,5 +90,16 @@ impl<P> Books<P> {
     pub(crate) fn drop_waiting(&mut self, reason: DropReason, item: Item<P>) -> DropReason {
         self.waiting.take(item.bytes);
         self.drop(reason, item.bytes, item.packet)
+    }
+}
+
+impl<P: Packet> Accounting<P> {
+    /// Sets the CE mark of a packet if ECN is in use and the packet can bear it, and counts it.
+    pub(crate) fn mark(&mut self, item: &mut Item<P>, ecn: bool) -> bool {
+        let marked = ecn && item.packet.mark_ce();
+        if marked {
+            self.drops.marked.put(item.bytes);
+        }
+        marked
     }
 }

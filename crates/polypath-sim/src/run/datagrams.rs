@@ -1,8 +1,7 @@
 //! Flows of datagrams.
 
-use super::on_off::PIECE;
-use super::{FlowReport, MessageReport, Observations};
 use crate::IP_UDP_HEADER;
+use crate::application::{FlowReport, MessageReport, Observations, PIECE};
 use crate::endpoint::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 use crate::fabric::EndpointId;
 use crate::scenario::{FlowKind, NoRate};
@@ -20,8 +19,8 @@ pub struct DatagramFlow {
 }
 
 impl DatagramFlow {
-    /// Attaches a flow of a scenario over `route`, which leads in the flow's direction, from `start`
-    /// to before `stop`. What is random is drawn from `seed`.
+    /// Attaches a flow of a scenario over `route`, which leads in the flow's direction, from
+    /// `start` to before `stop`. What is random is drawn from `seed`.
     ///
     /// # Errors
     /// When the flow has no rate.

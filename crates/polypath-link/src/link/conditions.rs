@@ -11,9 +11,9 @@ use std::time::Duration;
 
 /// What the settings and outages mean to most packets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct Conditions {
     /// The shortest delay.
-    pub(super) least: Duration,
+    pub(super) min_delay: Duration,
     pub(super) mtu: u32,
     pub(super) down: bool,
     pub(super) reorder: bool,
@@ -21,10 +21,10 @@ pub(super) struct Way {
     pub(super) is_plain: bool,
 }
 
-impl Way {
+impl Conditions {
     pub(super) fn new(config: &LinkConfig, down: bool) -> Self {
         Self {
-            least: config.delay.saturating_sub(config.jitter),
+            min_delay: config.delay.saturating_sub(config.jitter),
             mtu: config.mtu.unwrap_or(u32::MAX),
             down,
             reorder: config.reorder,
@@ -35,9 +35,9 @@ impl Way {
     }
 }
 
-/// What few packets touch.
+/// What few packets touch, behind a pointer so that what all packets touch stays in the cache.
 #[derive(Clone, Debug)]
-pub(super) struct Rare {
+pub(super) struct ColdState {
     pub(super) config: LinkConfig,
     /// Switched off with [`Link::set_down`](super::Link::set_down).
     pub(super) switched_off: bool,
@@ -51,7 +51,7 @@ pub(super) struct Rare {
     pub(super) random: Random,
 }
 
-impl Rare {
+impl ColdState {
     pub(super) fn is_down(&self) -> bool {
         self.switched_off || self.outages.is_down()
     }
@@ -69,7 +69,7 @@ impl Rare {
         if jitter.is_zero() {
             return Duration::ZERO;
         }
-        let least = delay.saturating_sub(jitter);
-        self.jitter.up_to(delay.saturating_add(jitter) - least)
+        let shortest = delay.saturating_sub(jitter);
+        self.jitter.up_to(delay.saturating_add(jitter) - shortest)
     }
 }
