@@ -87,10 +87,10 @@ impl Bond {
                 self.on_flow_datagram(datagram, now);
                 Ok(())
             }
-            Frame::PathSuspect(feedback) => {
+            Frame::PathSuspect(report) => {
                 self.look_at_health();
                 let state = self.send_state();
-                self.detector.on_feedback(&feedback, now, &self.health, &state);
+                self.detector.on_report(&report, now, &self.health, &state);
                 Ok(())
             }
             Frame::PathQuery(query) => {
@@ -342,8 +342,8 @@ mod tests {
         assert!(read.into_iter().eq((0..BUFFER / 4).map(|offset| offset as u8)));
     }
 
-    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order of
-    /// offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
+    /// Two bytes behind one that was not sent, with DSN in order: no sender that keeps to the order
+    /// of offsets makes such pieces. They are refused once they cost 3/4 of the buffer.
     #[test]
     fn pieces_without_order_are_bounded_though_their_dsn_are_next() {
         let mut bond = hub(BondConfig { receive_buffer: BUFFER, ..BondConfig::default() }, None);
