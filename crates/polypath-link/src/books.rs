@@ -1,12 +1,13 @@
-//! The books of a link, and the packets that it dropped.
+//! The counters of a link, and the packets that it dropped.
 
 use crate::counters::{Counters, DropReason, Drops, Sojourn, Tally};
 use crate::queue::Item;
 use std::collections::VecDeque;
 
-/// [`Counters`], and dropped packets for those who want them back.
+/// [`Counters`], and dropped packets for callers that want them back.
 ///
-/// What each packet changes stands together; packets on the line follow from the other counts.
+/// What each packet changes is stored together; the number of packets on the line follows from the
+/// other counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Books<P> {
     pub(crate) entered: Tally,
@@ -17,11 +18,11 @@ pub(crate) struct Books<P> {
     rare: Box<Rare<P>>,
 }
 
-/// What most packets do not touch.
+/// What most packets do not change.
 #[derive(Clone, Debug)]
 struct Rare<P> {
     dropped: Drops,
-    /// Packets of these that had been served.
+    /// How many of the dropped packets had been served.
     dropped_after_service: u64,
     marked: Tally,
     /// Dropped packets that were not taken yet, if they are kept.
@@ -65,12 +66,12 @@ impl<P> Books<P> {
         taken
     }
 
-    /// Enters a packet that got the mark of congestion.
+    /// Counts a packet that got the mark of congestion.
     pub(crate) fn mark(&mut self, bytes: u32) {
         self.rare.marked.put(bytes);
     }
 
-    /// Enters a packet that is no longer counted anywhere else as dropped; gives back the reason.
+    /// Counts a packet as dropped that is no longer counted anywhere else; returns the reason.
     pub(crate) fn drop(&mut self, reason: DropReason, bytes: u32, packet: P) -> DropReason {
         self.rare.dropped.add(reason, bytes);
         if let Some(kept) = &mut self.rare.kept {
@@ -86,7 +87,7 @@ impl<P> Books<P> {
         self.drop(reason, bytes, packet);
     }
 
-    /// Moves a packet from those that wait to those dropped; gives back the reason.
+    /// Moves a packet from those that wait to those dropped; returns the reason.
     pub(crate) fn drop_waiting(&mut self, reason: DropReason, item: Item<P>) -> DropReason {
         self.waiting.take(item.bytes);
         self.drop(reason, item.bytes, item.packet)

@@ -1,4 +1,4 @@
-//! What a link is like.
+//! The settings of a link.
 
 use crate::blackout::Blackout;
 use crate::loss::Loss;
@@ -18,14 +18,15 @@ pub struct LinkConfig {
     /// Each packet's delay is uniform in [`delay` - `jitter`, `delay` + `jitter`], from zero
     /// if the jitter is larger.
     pub jitter: Duration,
-    /// Whether jitter, and [`Recovery`] without order, may reorder packets. If not, a packet is delivered no earlier than the one
-    /// before it, which raises the mean delay when packets are closer than the jitter.
+    /// Whether jitter, and [`Recovery`] without order, may reorder packets. If not, a packet is
+    /// delivered no earlier than the one before it, which raises the mean delay when packets are
+    /// closer than the jitter.
     pub reorder: bool,
     /// The queue discipline.
     pub queue: QueueConfig,
     /// Loss on the line.
     pub loss: Loss,
-    /// Retransmission on the radio layer; `None` for what is received at once.
+    /// Retransmission on the radio layer; `None` if every packet is received at once.
     pub recovery: Option<Recovery>,
     /// Larger packets are dropped; `None` takes every size.
     pub mtu: Option<u32>,
@@ -50,7 +51,7 @@ impl LinkConfig {
         }
     }
 
-    /// Checks what the types leave open.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
     /// The first setting that is wrong, and what is allowed.

@@ -1,8 +1,8 @@
 //! Westwood+, as Linux has it: one sample of the bandwidth for each round trip, and the measured
 //! window at the end of recovery.
 //!
-//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004; algorithms 2.6. `B` in bytes/s
-//! of [`WestwoodPlusEstimator`], windows in bytes:
+//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004. `B` in bytes/s of
+//! [`WestwoodPlusEstimator`], windows in bytes:
 //!
 //! ```text
 //! avoidance:        as Reno
@@ -11,11 +11,11 @@
 //! timeout:          ssthresh = max(B * rtt_min, 2 MSS)   w = MSS
 //! ```
 //!
-//! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the
-//! next RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the
-//! threshold is not below Reno's while the first sample, of a round of slow start, weighs more than
-//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT). A pause of the
-//! sender is no part of a sample (in Linux it is).
+//! The end of a recovery may raise the window. After a timeout `rtt_min` begins anew with the next
+//! RTT sample: the path may be another one. Deviations: as for [`super::Westwood`] the threshold is
+//! not below Reno's while the first sample, of a round of slow start, weighs more than
+//! `start_share`; before the first sample it is Reno's (Linux takes 20 s for the RTT). A pause of
+//! the sender is no part of a sample (in Linux it is).
 
 use super::westwood::{Product, START_SHARE, START_SHARE_PURPOSE};
 use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};
