@@ -1,4 +1,4 @@
-//! The cost of a packet's way through a link: one `send` and the `poll` that takes it.
+//! The cost of sending a packet through a link: one `send` and the `poll` that takes it.
 #![allow(missing_docs, reason = "what `criterion_group` makes")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -86,7 +86,7 @@ def test_models_broadcast() -> None:
 
 
 def test_models_are_those_of_the_library() -> None:
-    """The worked examples T-PFTK-1, T-CUBRF-1 and T-LIA of the algorithm reference."""
+    """The worked examples T-PFTK-1, T-CUBRF-1 and T-LIA of docs/algorithms."""
     assert float(polypath.model.pftk(0.01, 0.1, 0.4)) == pytest.approx(77.846455, abs=1e-6)
     short = polypath.model.pftk(0.01, 0.1, 0.4, approximate=True)
     assert float(short) == pytest.approx(79.430885, abs=1e-6)

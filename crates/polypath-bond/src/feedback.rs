@@ -1,8 +1,8 @@
 //! Routing feedback of a path: switches tell it its rate.
 //!
 //! Source: "SDN-Based Congestion Control and Bandwidth Allocation Scheme in 5G Networks", Sensors
-//! 24(3):749, 2024, section 3.2, which has it for TCP; algorithms 2.13 and 7.7. Each path is a flow of
-//! its own to the switches, as a subflow of Multipath TCP is. How the rate travels is
+//! 24(3):749, 2024, section 3.2, which has it for TCP; `docs/algorithms/feedback.md`. Each path is
+//! a flow of its own to the switches, as a subflow of Multipath TCP is. How the rate travels is
 //! docs/decisions/0010-routing-feedback-of-bonds.md.
 
 use crate::codec::FeedbackHeader;

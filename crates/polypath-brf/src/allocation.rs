@@ -1,7 +1,8 @@
 //! Rates for the BRF flows of a port: the formulas, without state.
 //!
-//! Source: S4 section 3.3, equations (10) to (14) and (16) to (18) as restored in algorithms 7.6.
-//! Rates in bytes/s, `w_i` weights (1 unless subflows of a connection share one), `W` their sum:
+//! Source: S4 section 3.3, equations (10) to (14) and (16) to (18), restored where print has lost
+//! signs and fractions (`docs/algorithms/feedback.md`). Rates in bytes/s, `w_i` weights (1 unless
+//! subflows of a connection share one), `W` their sum:
 //!
 //! ```text
 //! new flow:   BWinit = min(F, C w_i / W)          RBW = C - sum of what the others use
@@ -15,15 +16,15 @@
 //!
 //! Where this differs from print, so that allocations never add up to more than `C`:
 //!
-//! - (12) leaves the others what they have, and trusts that they use no more than was measured. Here
-//!   they lose what they do not use, as far as it is needed; a flow not measured yet counts as
+//! - (12) leaves the others what they have, and trusts that they use no more than was measured.
+//!   Here they lose what they do not use, as far as it is needed; a flow not measured yet counts as
 //!   using all of its allocation;
-//! - (13) divides by measured rates (E4-4). Here by allocations, and nobody gains by it.
+//! - (13) divides by measured rates, here by allocations, and no flow gains by it.
 //!   [`ScaleBy::Measured`] has (12) and (13) as printed;
 //! - (14) leaves a limited flow more than the others' share if it once had it. Here a flow is
 //!   limited only as far as it wants less than its fair share (max-min), which is (14) in all other
 //!   cases;
-//! - (17) and (18) have a sign and a fraction turned round in print (E4-5, E4-6).
+//! - (17) and (18) have a sign and a fraction inverted in print.
 
 use serde::Serialize;
 
@@ -39,7 +40,7 @@ pub enum ScaleBy {
     Measured,
 }
 
-/// What is known of how much a flow wants.
+/// What is known about how much a flow wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Demand {
     /// Not measured yet: it keeps its allocation.
@@ -54,7 +55,7 @@ pub(super) enum Demand {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) allocated: f64,
-    /// What it sends: of a limited flow the most lately.
+    /// What it sends; for a limited flow, the most it sent lately.
     pub(super) measured: f64,
     pub(super) demand: Demand,
     pub(super) weight: f64,
@@ -107,8 +108,8 @@ pub(super) fn admit(
     initial
 }
 
-/// Lowers allocations to a total of `left`: first what is not used, (12), and if that is not
-/// enough all in proportion, (13).
+/// Lowers allocations to a total of `left`: first by what is not used, (12), and if that is not
+/// enough, all in proportion, (13).
 fn make_room(others: &mut [Share], left: f64) {
     let (allocated, used) = (total(others), sum(others, Share::used));
     if allocated <= left {
@@ -136,7 +137,8 @@ pub(super) fn allocate(shares: &mut [Share], capacity: f64, growth: f64) {
     }
 }
 
-/// Nobody takes all he gets: what is left is shared out, or what is missing taken in proportion.
+/// No flow takes all it gets: what is left is shared out, or what is missing is taken in
+/// proportion.
 fn share_rest(shares: &mut [Share], capacity: f64) {
     let (wanted, weights) = (total(shares), sum(shares, |share| share.weight));
     if wanted > capacity {
@@ -147,8 +149,8 @@ fn share_rest(shares: &mut [Share], capacity: f64) {
     }
 }
 
-/// Max-min fair: whoever wants less than the fair share gets what it wants, the others the same for
-/// each unit of weight.
+/// Max-min fair: a flow that wants less than the fair share gets what it wants, and the others get
+/// the same for each unit of weight.
 fn fill(shares: &mut [Share], capacity: f64) {
     let wanted = |share: &Share| match share.demand {
         Demand::Unlimited => f64::INFINITY,
@@ -267,7 +269,7 @@ mod tests {
         }
     }
 
-    /// (12): 4.0 are idle, of which the new flow takes 3.0.
+    /// (12): 4.0 are unused, of which the new flow takes 3.0.
     #[test]
     fn idle_capacity_goes_to_a_new_flow_and_used_capacity_stays() {
         let mut others = [share(6.0, 6.0, Demand::Unlimited), share(6.0, 2.0, Demand::Limited)];
@@ -351,12 +353,12 @@ mod tests {
             prop_assert!(initial + total(&shares) <= limit);
             for (share, used) in shares.iter().zip(&used) {
                 prop_assert!(share.allocated.is_finite() && share.allocated >= 0.0);
-                // Equation (12): who uses what he has keeps it while there is room.
+                // Equation (12): a flow that uses what it has keeps it while there is room.
                 prop_assert!(room < initial || share.allocated >= used * (1.0 - 1e-12));
             }
         }
 
-        /// All of it is given away as soon as one flow takes all it gets.
+        /// The whole capacity is allotted as soon as one flow takes all it gets.
         #[test]
         fn an_unlimited_flow_leaves_nothing(
             mut shares in prop::collection::vec(any_share(), 1..12),

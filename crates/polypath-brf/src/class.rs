@@ -1,14 +1,14 @@
 //! Classes of traffic and their shares of a port.
 //!
-//! Source: S4 section 3.3, equation (8); algorithms 7.4. Rates in bytes/s:
+//! Source: S4 section 3.3, equation (8). Rates in bytes/s:
 //!
 //! ```text
 //! C = u (C_nic - C_udp)      C_BRF = C N_BRF / (N_CUBIC + N_BRF)      C_CUBIC = C - C_BRF
 //! ```
 //!
-//! S4 gives the UDP queue nothing in (8): here it has a share that is taken off first and is policed.
-//! S4 lets the allocations fill the port, which its own detection calls congested: hence `u`. If
-//! one of the two classes is empty, the other takes `C`.
+//! (8) gives the UDP queue nothing; here UDP has a share that is taken off first and is policed. In
+//! S4 the allocations fill the port, which its own detection then calls congested; therefore the
+//! target `u` is below 1. If one of the two classes is empty, the other takes `C`.
 
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! The two-byte decimal float that carries a rate in an acknowledgement.
 //!
-//! Source: S4 section 3.2 (the field in the ACK's options); algorithms 7.3. A code is `10 m + e` and
-//! stands for `m * 10^e` bytes/s; 0 is a field that nobody has written. Every one of the 65,536
-//! codes decodes: what a host forges is a rate like any other, or none.
+//! Source: S4 section 3.2 (the field in the ACK's options). A code is `10 m + e` and stands for
+//! `m 10^e` bytes/s; 0 is a field that nobody has written. Every one of the 65,536 codes decodes: a
+//! forged code is a rate like any other, or none.
 //!
-//! S4's example has a slip (E4-1): 120 MB/s are 120,000,000 bytes/s, code 12005.
-//! Not in S4: codes 1 to 9, whose value is zero, say nothing, as 0 does. A rate of zero would take a
-//! sender out of the scheme, or stop it for good.
+//! S4's example has a misprint: 120 MB/s are 120,000,000 bytes/s, code 12005. Not in S4: codes 1 to
+//! 9, whose value is zero, say nothing, as 0 does. A rate of zero would take a sender out of the
+//! scheme, or stop it for good.
 
 use polypath_units::Bandwidth;
 

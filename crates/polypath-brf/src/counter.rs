@@ -9,7 +9,7 @@ pub(super) struct Counter {
 impl Counter {
     /// By how much the counter grew since it was read last; `None` if that is not known: at the
     /// first reading, and where the counter fell. The width of a counter that fell is not known
-    /// either, so that sample is dropped (algorithms 7.1).
+    /// either, so that the sample is dropped.
     pub(super) fn advance(&mut self, reading: u64) -> Option<u64> {
         let last = self.last.replace(reading)?;
         reading.checked_sub(last)

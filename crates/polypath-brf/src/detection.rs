@@ -1,15 +1,15 @@
 //! Whether a port is congested, from its counters.
 //!
-//! Source: S4 section 3.1, equations (5) and (6); algorithms 7.1. `S` transmitted packets of `MSSw`
-//! bytes, `BW` in bit/s, `P` queued packets, `Q_i` capacities of the queues in packets:
+//! Source: S4 section 3.1, equations (5) and (6). `S` transmitted packets of `MSSw` bytes, `BW` in
+//! bit/s, `P` queued packets, `Q_i` capacities of the queues in packets:
 //!
 //! ```text
 //! NetcardRate  = (S_t - S_{t-dt}) MSSw 8 / (BW dt)       Qutilization = P / sum_i Q_i
 //! congested   iff  NetcardRate > 0.98  or  Qutilization > 0.1
 //! ```
 //!
-//! S4 tells two causes of congestion apart, but not how: a queue above its threshold is the first,
-//! else it is a burst (assumption).
+//! S4 distinguishes two causes of congestion, but does not say how: here a queue above its
+//! threshold is the first, and anything else is a burst (assumption).
 
 use super::counter::Counter;
 use polypath_units::{Bandwidth, Timestamp};
@@ -32,8 +32,8 @@ pub struct PortCounters {
     pub read_at: Timestamp,
     /// What was transmitted.
     pub transmitted: Transmitted,
-    /// Packets in the queues that count. Report those of the BRF queue: one full of CUBIC flows,
-    /// which fill whatever there is, would say that BRF flows must slow down.
+    /// Packets in the queues that count. Report those of the BRF queue: a queue full of CUBIC
+    /// flows, which fill whatever there is, would make BRF flows slow down.
     pub queued_packets: u64,
     /// How many packets these queues hold at most.
     pub queue_capacity_packets: u64,

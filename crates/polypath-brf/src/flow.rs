@@ -1,6 +1,6 @@
 //! A row of the flow table.
 //!
-//! Source: S4 section 3.2 (FLOW_INFO_BRF); algorithms 7.5.
+//! Source: S4 section 3.2 (FLOW_INFO_BRF).
 
 use super::allocation::{Demand, Share};
 use super::counter::Counter;
@@ -135,7 +135,8 @@ impl Flow {
         }
     }
 
-    /// The device counts its bytes: the total. A counter that fell counts on from there.
+    /// The total by a device that counts the flow's bytes. A counter that fell counts on from
+    /// there.
     pub(super) fn grown(&mut self, total: u64) -> u64 {
         self.counter.advance(total).unwrap_or(0)
     }
@@ -189,9 +190,10 @@ impl Flow {
         self.judge(parameters.packet_bytes / elapsed.as_secs_f64(), parameters);
     }
 
-    /// Equation (14): whether the application limits it. What was raised is not judged until a
-    /// sender can have heard of it and data at that rate can have come: one period each. Where a
-    /// period holds few packets, the `packet` that one has more than those before says nothing.
+    /// Equation (14): whether the application limits it. A flow whose allocation was raised is not
+    /// judged until its sender can have heard of it and data at that rate can have arrived, which
+    /// takes a period each. Where a period holds few packets, one `packet` more than in those
+    /// before means nothing.
     fn judge(&mut self, packet: f64, parameters: &SwitchParameters) {
         if self.settling > 0 {
             self.settling -= 1;
@@ -205,8 +207,8 @@ impl Flow {
     }
 
     /// How it takes part in allocation, with weight 1. What a limited flow sends is the most of its
-    /// last periods: with the newest alone, one packet more than in a short period before would
-    /// look as if it took all it gets, and each time it would get a whole share.
+    /// last periods. By the newest alone, one packet more than in a short period before would look
+    /// as if it took all it gets, and each time it would get a whole share.
     pub(super) fn share(&self) -> Share {
         let demand = match self.state {
             State::Measured if self.limited => Demand::Limited,

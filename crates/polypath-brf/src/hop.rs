@@ -1,16 +1,16 @@
 //! What a switch does with the code of a passing acknowledgement.
 //!
-//! Source: S4 section 3.2, equation (7) with the index of its last term mended (E4-2);
-//! algorithms 7.2. Rates in bytes/s. The sender sees the smallest rate of the switches on the way:
-//! each writes its own where none is written or the one written is not smaller.
+//! Source: S4 section 3.2, equation (7) with the index of its last term corrected. Rates in
+//! bytes/s. The sender sees the smallest rate of the switches on the way, because each writes its
+//! own where none is written or the one written is not smaller.
 //!
 //! S4 writes once in an RTT to save work. Two additions keep the minimum true all the same:
 //!
-//! - an acknowledgement that carries a rate is always looked at. Otherwise what an earlier switch
-//!   wrote between two turns of a later one would pass, and what a receiver forges, too;
-//! - where nothing is carried, a switch does not write more than what it saw carried lately. Otherwise
-//!   a switch whose turn comes with an acknowledgement that the narrower one left out would
-//!   tell the sender too much.
+//! - an acknowledgement that carries a rate is always checked. Otherwise what an earlier switch
+//!   wrote between two turns of a later one would pass, and so would what a receiver forges;
+//! - where nothing is carried, a switch does not write more than what it saw carried lately.
+//!   Otherwise a switch whose turn comes with an acknowledgement that the narrower one left out
+//!   would tell the sender too much.
 
 use super::Code;
 use polypath_units::Timestamp;

@@ -1,7 +1,7 @@
 //! BRF, bottleneck routing feedback: switches tell senders their rate.
 //!
 //! Source: "SDN-Based Congestion Control and Bandwidth Allocation Scheme in 5G Networks", Sensors
-//! 24(3):749, 2024 (S4), section 3; algorithms section 7, and section 9 for what is wrong in print.
+//! 24(3):749, 2024 (S4), section 3; `docs/algorithms/feedback.md` lists what is wrong in print.
 //! Rates are f64 bytes/s.
 //!
 //! - [`Switch`]: shown every packet, keeps the flows of its ports, shares each port out, and writes
@@ -10,8 +10,8 @@
 //! - the sender is the congestion control `brf` of polypath-core.
 //!
 //! Both are state machines without clock and I/O: a simulator or a real switch hosts them.
-//! Priorities among layers of flows, which the paper's introduction mentions, are not in its design
-//! (E4-10), and not here.
+//! Priorities among layers of flows, which the paper's introduction mentions, are not in its
+//! design, and not here.
 #![forbid(unsafe_code)]
 
 mod allocation;

@@ -1,13 +1,13 @@
 //! Acknowledgements that return another way: switches tell each other their allocations.
 //!
 //! Source: S4 section 3.2: about a tenth of the flows have their acknowledgements return over other
-//! switches; a switch that sees none for long broadcasts the insertion of the flow, so
-//! that the one on the return path can write feedback. S4 gives no messages. These are ours, as
-//! values; how they travel is the host's choice, between switches that trust each other.
+//! switches; a switch that sees none for long broadcasts the insertion of the flow, so that the one
+//! on the return path can write feedback. S4 gives no messages. Those here are Polypath's own,
+//! typed values; how they travel between switches that trust each other is the host's choice.
 //!
-//! All of it is soft state. A flow is announced to all neighbours once in each `T_ack` until one
-//! has seen an acknowledgement; then to that one alone, every period, with the rate of the
-//! period. What is not repeated expires, at either end.
+//! All of this is soft state. A flow is announced to all neighbours once in each `T_ack` until one
+//! has seen an acknowledgement; then to that one alone, every period, with the rate of the period.
+//! What is not repeated expires, at either end.
 
 use super::flow::Flow;
 use super::hop::{Turns, Writer};

@@ -5,12 +5,12 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// The parameters of a [`Switch`](super::Switch). S4 gives few of them; the others are assumptions
-/// of algorithms section 7, or of this project where that has none (marked "ours").
+/// (`docs/algorithms/feedback.md` has the equation of those that S4 gives).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SwitchParameters {
     /// Share of a port that is the limit of the UDP class.
     pub udp_share: f64,
-    /// How much the UDP class may send at once, in ms at its rate (ours).
+    /// How much the UDP class may send at once, in ms at its rate.
     pub udp_burst_ms: f64,
     /// `u`: share of the rest that is given to TCP.
     pub target_utilisation: f64,
@@ -20,7 +20,7 @@ pub struct SwitchParameters {
     pub active_secs: f64,
     /// Seconds without data after which a flow is forgotten.
     pub idle_secs: f64,
-    /// Flows that the table holds at most (ours).
+    /// Flows that the table holds at most.
     pub flow_capacity: usize,
     /// RTTs without an acknowledgement after which neighbours are asked ...
     pub ack_rtts: f64,
@@ -30,22 +30,22 @@ pub struct SwitchParameters {
     pub min_period_ms: f64,
     /// The longest period in ms.
     pub max_period_ms: f64,
-    /// What the RTT of a flow is taken to be whose handshake was not seen, in ms (ours).
+    /// The assumed RTT of a flow whose handshake was not seen, in ms.
     pub unknown_rtt_ms: f64,
     /// Weight of a finished flow in the rate that its successors begin with.
     pub prediction_gain: f64,
-    /// Services (address, port, protocol) that such rates are kept of (ours).
+    /// Services (address, port, protocol) for which such rates are kept.
     pub prediction_capacity: usize,
     /// What equation (13) divides by.
     pub scale_by: ScaleBy,
     /// `alpha` of the classification: a flow that sends less than this share of its allocation is
     /// limited by its application.
     pub limited_share: f64,
-    /// What share of its allocation a limited flow must send to count as unlimited again (ours).
+    /// What share of its allocation a limited flow must send to count as unlimited again.
     pub resumed_share: f64,
     /// `beta`: what a limited flow gets, as a multiple of what it sends.
     pub limited_growth: f64,
-    /// Periods in which a flow whose allocation rose is not judged (ours).
+    /// Periods in which a flow whose allocation rose is not judged.
     pub settling_periods: u32,
     /// The least allocation, in packets each period.
     pub floor_packets: f64,
@@ -64,7 +64,7 @@ pub struct SwitchParameters {
 }
 
 impl SwitchParameters {
-    /// The values of algorithms section 7.
+    /// The values of S4, and assumptions where it has none.
     pub const DEFAULT: Self = Self {
         udp_share: 0.05,
         udp_burst_ms: 10.0,
@@ -99,7 +99,7 @@ impl SwitchParameters {
         secs((self.active_rtts * max_rtt.as_secs_f64()).max(self.active_secs))
     }
 
-    /// A flow without acknowledgements for this long has them return another way.
+    /// A flow without acknowledgements for this long is taken to have them return another way.
     pub(super) fn ack_timeout(&self, rtt: Duration) -> Duration {
         secs((self.ack_rtts * rtt.as_secs_f64()).max(self.ack_ms / 1e3))
     }
@@ -117,7 +117,8 @@ impl SwitchParameters {
         secs(self.idle_secs)
     }
 
-    /// How long a neighbour's allocation counts that is not repeated: it is, every period.
+    /// How long a neighbour's allocation counts without being repeated; neighbours repeat it every
+    /// period.
     pub(super) fn announcement_lifetime(&self) -> Duration {
         4 * secs(self.max_period_ms / 1e3)
     }

@@ -1,17 +1,18 @@
 //! A port of a switch: its shares, its period, and the state machine of its allocations.
 //!
-//! Source: S4 section 3.3 and figure 5; algorithms 7.6. Each period lasts as long as the longest RTT
-//! of a BRF flow, equation (15). At its end:
+//! Source: S4 section 3.3 and figure 5. Each period lasts as long as the longest RTT of a BRF flow,
+//! equation (15). At its end:
 //!
 //! ```text
-//! congested        -> REDUCE: (17) or (18) once for each reading of the counters, at most 4 periods
+//! congested        -> REDUCE: (17) or (18) once for each reading, at most 4 periods
 //! a flow is new    -> INIT_BW: new flows keep their first rate, the others are allotted
 //! else             -> ALLOC: (14)
 //! ```
 //!
-//! A first rate is given when the SYN passes, (10) to (13): the SYN-ACK is to carry it. S4 waits for
-//! the next period and measures nobody meanwhile; with steady arrivals nobody ever would be. A
-//! reading that the switch has acted upon is not acted upon again: its queue is gone by then.
+//! A first rate is given when the SYN passes, (10) to (13), so that the SYN-ACK carries it. S4
+//! waits for the next period and measures no flow meanwhile; with steady arrivals none would ever
+//! be measured. A reading that the switch has acted upon is not acted upon again, because its queue
+//! has drained by then.
 
 use super::allocation::{self, Share};
 use super::class::Policer;
@@ -158,7 +159,7 @@ impl Port {
         allocation::bound(&mut pool.shares, self.shares.brf, floor);
     }
 
-    /// Something changed that allocations depend on: keeps them within their share.
+    /// Allocations may depend on what changed: keeps them within their share.
     pub(super) fn rebound<'a>(
         &mut self,
         flows: impl Iterator<Item = &'a mut Flow>,

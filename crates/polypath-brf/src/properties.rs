@@ -140,9 +140,9 @@ fn parameters() -> impl Strategy<Value = SwitchParameters> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// Over arrivals, departures, limits, readings, codes and clocks: the sum of allocations is never
-    /// above the share, nor the shares above capacity times target; no more flows than fit; the
-    /// timer never stands still.
+    /// Over arrivals, departures, limits, readings, codes and clocks: the sum of allocations is
+    /// never above the share, nor the shares above capacity times target; no more flows than fit;
+    /// the timer never stands still.
     #[test]
     fn allocations_never_exceed_the_target(
         parameters in parameters(),
@@ -326,9 +326,9 @@ fn flows_that_join_have_their_fair_share_after_two_round_trips() {
     }
 }
 
-/// Sender 0 passes both switches, 1 the wide one, 2 the narrow one. The narrow one gives each half of
-/// 36.86 Mbit/s; the wide one lets sender 1 have what sender 0 leaves, less the 5 % that a limited
-/// flow may grow.
+/// Sender 0 passes both switches, 1 the wide one, 2 the narrow one. The narrow one gives each half
+/// of 36.86 Mbit/s; the wide one lets sender 1 have what sender 0 leaves, less the 5 % that a
+/// limited flow may grow.
 #[test]
 fn over_several_switches_the_rate_is_the_smallest_allocation() {
     let senders = [sender(30, &[0, 1]), sender(20, &[0]), sender(10, &[1])];
@@ -368,8 +368,8 @@ fn a_limited_flow_leaves_the_rest_to_the_other_for_good() {
     }
 }
 
-/// A sender leaves: the other has all after the time in which a silent flow counts, 1 s, a period and
-/// a round trip, and its rate does not swing while it follows.
+/// A sender leaves: the other has all after the time in which a silent flow counts, 1 s, a period
+/// and a round trip, and its rate does not swing while it follows.
 #[test]
 fn what_a_silent_flow_had_goes_to_the_other_without_swinging() {
     let mut world = Loop::new(&[100.0], &[sender(20, &[0]), sender(20, &[0])]);

@@ -1,14 +1,13 @@
 //! [`Switch`]: the flow table and the ports of one switch.
 //!
-//! Source: S4 sections 3.2 and 3.3; algorithms section 7. It does no I/O: a host shows it every packet
-//! that it forwards (or the SYN, FIN and ACK packets, and the flow counters of its hardware),
-//! calls it when a timer is due, gives its queues the rates of [`Switch::shares`], and carries
-//! messages.
+//! Source: S4 sections 3.2 and 3.3. It does no I/O: a host shows it every packet that it forwards
+//! (or the SYN, FIN and ACK packets, and the flow counters of its hardware), calls it when a timer
+//! is due, gives its queues the rates of [`Switch::shares`], and carries messages.
 //!
-//! Assumptions beyond algorithms 7.5: data without an entry (its SYN passed before the switch
-//! started, or the flow idled for long) makes one; only packets with data keep a flow active, or else
-//! every connection would count once more by its acknowledgements; a full table forgets flows
-//! without data first.
+//! Assumptions: data without an entry (its SYN passed before the switch started, or the flow idled
+//! for long) makes one; only packets with data keep a flow active, because otherwise every
+//! connection would count once more by its acknowledgements; a full table forgets flows without
+//! data first.
 
 use super::flow::Flow;
 use super::neighbour::{Message, Neighbours, Outgoing, turns};
@@ -68,7 +67,7 @@ impl Switch {
         self.neighbours.remove(id);
     }
 
-    /// A packet passes. What is dropped by a queue later counts as sent.
+    /// A packet passes. A packet that a queue drops later counts as sent.
     pub fn on_packet(&mut self, now: Timestamp, packet: &Packet) -> Verdict {
         if packet.class == Class::Udp {
             return self.police(now, packet);
@@ -92,7 +91,8 @@ impl Switch {
         }
     }
 
-    /// Data for which there was no room in the table has no allocation: its sender behaves as CUBIC.
+    /// Data for which there was no room in the table has no allocation: its sender behaves as
+    /// CUBIC.
     fn queue(&self, packet: &Packet) -> Class {
         let untold = packet.payload > 0 && self.table.get(&packet.flow).is_none();
         let class = if untold { Class::Cubic } else { packet.class };
@@ -160,7 +160,7 @@ impl Switch {
         }
     }
 
-    /// What a handshake tells of the RTT holds for both directions.
+    /// The RTT that a handshake shows holds for both directions.
     fn time_handshake(&mut self, now: Timestamp, packet: &Packet) {
         let reverse = packet.flow.reversed();
         if packet.flags.syn && packet.flags.ack {
@@ -173,7 +173,7 @@ impl Switch {
         if packet.flags.syn {
             return flow.on_syn(now);
         }
-        // What was sent before the answer arrived is no reply to it.
+        // A packet that was sent before the answer arrived is no reply to it.
         if packet.flags.ack
             && let Some(rtt) = flow.on_reply(now)
             && let Some(flow) = self.table.get_mut(&reverse)
@@ -237,9 +237,9 @@ impl Switch {
         }
     }
 
-    /// For hardware that forwards by itself: the bytes that its counter of a flow in the table shows.
-    /// The counter may wrap or start anew. Not together with [`Switch::on_packet`] for the same
-    /// data.
+    /// For hardware that forwards by itself: the bytes that its counter of a flow in the table
+    /// shows. The counter may wrap or start anew. Not together with [`Switch::on_packet`] for the
+    /// same data.
     pub fn on_flow_counter(&mut self, now: Timestamp, key: &FlowKey, total_bytes: u64) {
         let Some(flow) = self.table.get_mut(key) else { return };
         let bytes = flow.grown(total_bytes);
@@ -313,7 +313,7 @@ impl Switch {
         }
     }
 
-    /// A flow that idled has fallen dormant before: nobody's allocation depends on it.
+    /// A flow that idled for so long is dormant: no allocation depends on it.
     fn forget_idle(&mut self, now: Timestamp) {
         let (timeout, full) = (self.parameters.idle_timeout(), self.table.is_full());
         let gone = self

@@ -1,8 +1,8 @@
 //! The flow table of a switch, and what it remembers of finished flows.
 //!
-//! Source: S4 sections 3.2 and 3.3, equation (9); algorithms 7.5 and 7.6. The paper's prediction
-//! `F` is a learned model that it does not describe: here the smoothed mean rates of finished
-//! flows to the same service.
+//! Source: S4 sections 3.2 and 3.3, equation (9). The paper's prediction `F` is a learned model
+//! that it does not describe; here it is the smoothed mean rate of finished flows to the same
+//! service.
 
 use super::flow::Flow;
 use super::{FlowKey, PortId};
@@ -68,7 +68,7 @@ impl FlowTable {
     }
 }
 
-/// What flows have in common whose rates are likely to be alike.
+/// What flows with similar rates have in common.
 type Service = (IpAddr, u16, u8);
 
 fn service(key: &FlowKey) -> Service {

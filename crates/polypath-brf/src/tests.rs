@@ -1,5 +1,5 @@
-//! A switch in scenarios. The port has 100 Mbit/s: 11.51875 MB/s for TCP, after 5 % for UDP and at a
-//! target of 97 %.
+//! A switch in scenarios. The port has 100 Mbit/s: 11.51875 MB/s for TCP, after 5 % for UDP and at
+//! a target of 97 %.
 
 use super::testing::{ack, data, key, syn, syn_ack};
 use super::*;
@@ -296,8 +296,8 @@ fn counters_of_hardware_stand_for_packets_and_may_wrap() {
     switch.on_flow_counter(ms(500), &key(77), 1);
 }
 
-/// The path of a bond sends before the answer to its first datagram has come. Periods are as long as
-/// the round trip.
+/// The path of a bond sends before the answer to its first datagram has come. Periods are as long
+/// as the round trip.
 #[test]
 fn what_acknowledges_nothing_does_not_end_the_timing_of_a_handshake() {
     let mut switch = switch(SwitchParameters::DEFAULT);

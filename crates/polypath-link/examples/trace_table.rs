@@ -1,4 +1,4 @@
-//! Recorded rates and delays beside generated ones: the tables of docs/links/traces.md.
+//! Recorded rates and delays beside generated ones: the tables of `docs/links/traces.md`.
 //!
 //! `cargo run -p polypath-link --example trace_table -- FOLDER` reads each `*.csv` in the folder as
 //! rates over time and each `*.txt` as a log of `ping`.
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 /// Below this a second counts as an outage.
 const OUTAGE_MBIT_S: f64 = 0.5;
-/// Generated: so many series of this length.
+/// How many series are generated, and their length.
 const SEEDS: u64 = 40;
 const LENGTH: Duration = Duration::from_secs(2_400);
-/// A ping of the recordings: so large on the link, so often.
+/// A ping of the recordings: its size on the link, and the time between two.
 const PING_BYTES: u32 = 66;
 const PING_INTERVAL: Duration = Duration::from_millis(200);
 const DELAY_QUANTILES: [f64; 5] = [0.5, 0.75, 0.95, 0.99, 1.0];

@@ -5,9 +5,10 @@ use crate::item::Item;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 
-/// [`Counters`], and dropped packets for those who want them back.
+/// [`Counters`], and dropped packets for callers that want them back.
 ///
-/// What each packet changes stands together; packets on the line follow from the other counts.
+/// What each packet changes is stored together; the number of packets on the line follows from the
+/// other counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Accounting<P> {
     pub(crate) entered: Tally,
@@ -22,7 +23,7 @@ pub(crate) struct Accounting<P> {
 #[derive(Clone, Debug)]
 struct DropAccounting<P> {
     dropped: Drops,
-    /// Packets of these that had been served.
+    /// How many of the dropped packets had been served.
     dropped_after_service: u64,
     marked: Tally,
     /// Dropped packets that were not taken yet, if they are kept.
@@ -70,7 +71,7 @@ impl<P> Accounting<P> {
         taken
     }
 
-    /// Counts a packet that is no longer counted anywhere else as dropped; gives back the reason.
+    /// Counts a packet as dropped that is no longer counted anywhere else; returns the reason.
     pub(crate) fn drop(&mut self, reason: DropReason, bytes: u32, packet: P) -> DropReason {
         self.drops.dropped.add(reason, bytes);
         if let Some(kept) = &mut self.drops.kept {
@@ -86,7 +87,7 @@ impl<P> Accounting<P> {
         self.drop(reason, bytes, packet);
     }
 
-    /// Moves a packet from those that wait to those dropped; gives back the reason.
+    /// Moves a packet from those that wait to those dropped; returns the reason.
     pub(crate) fn drop_waiting(&mut self, reason: DropReason, item: Item<P>) -> DropReason {
         self.waiting.take(item.bytes);
         self.drop(reason, item.bytes, item.packet)

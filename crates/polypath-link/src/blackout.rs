@@ -4,10 +4,10 @@ use polypath_units::Timestamp;
 
 /// An outage from `from` until just before `to`.
 ///
-/// What the window touches is gone, and nobody is told: at `from` the queue and the line are
-/// emptied, and what is sent during the window is dropped. A packet due before `from` has
-/// arrived and can still be taken with [`Link::poll`](crate::Link::poll); one due at `from`
-/// or later is lost. From `to` on the link starts empty.
+/// Packets inside the link or sent during the outage are lost without notice: at `from` the queue
+/// and the line are emptied, and what is sent during the outage is dropped. A packet due before
+/// `from` has arrived and can still be taken with [`Link::poll`](crate::Link::poll); one due at
+/// `from` or later is lost. From `to` on the link starts empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blackout {
     /// The first moment without the link.
@@ -22,7 +22,7 @@ pub(crate) struct Outages {
     /// Disjoint, ascending.
     windows: Vec<Blackout>,
     passed: usize,
-    /// The edge after those: every call of a link looks at it.
+    /// The edge after those, which every call of a link compares with the time.
     next: Option<Edge>,
 }
 
@@ -62,7 +62,7 @@ impl Outages {
         self.next = self.windows.get(self.passed / 2).map(edge);
     }
 
-    /// Whether a window is open.
+    /// Whether an outage is going on.
     pub(crate) fn is_down(&self) -> bool {
         !self.passed.is_multiple_of(2)
     }

@@ -1,4 +1,4 @@
-//! What a link is like.
+//! The settings of a link.
 
 use crate::blackout::Blackout;
 use crate::config_error::ConfigError;
@@ -26,7 +26,7 @@ pub struct LinkConfig {
     pub queue: QueueConfig,
     /// Loss on the line.
     pub loss: Loss,
-    /// Retransmission on the radio layer; `None` for what is received at once.
+    /// Retransmission on the radio layer; `None` if every packet is received at once.
     pub recovery: Option<Recovery>,
     /// Larger packets are dropped; `None` takes every size.
     pub mtu: Option<u32>,
@@ -56,7 +56,7 @@ impl LinkConfig {
         Pipe { rate: &self.rate, delay: self.delay }
     }
 
-    /// Checks what the types leave open.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
     /// The first setting that is wrong, and what is allowed.

@@ -37,7 +37,7 @@ impl Add for Tally {
 pub struct Sojourn {
     /// Packets that left.
     pub packets: u64,
-    /// Their times from entry to departure, in sum, in nanoseconds.
+    /// The sum of their times from entry to departure, in nanoseconds.
     pub total_ns: u64,
 }
 
@@ -97,7 +97,7 @@ impl Drops {
     }
 }
 
-/// What a link has counted, as of the last call that passed it the time.
+/// A link's counters, as of the last call that passed it the time.
 ///
 /// `entered` = `delivered` + `dropped.total()` + [`queued`](Self::queued) at all times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -108,8 +108,8 @@ pub struct Counters {
     pub delivered: Tally,
     /// Packets dropped.
     pub dropped: Drops,
-    /// Packets that queue management marked with Congestion Experienced instead of dropping
-    /// them. What became of them then is in the other counters.
+    /// Packets that queue management marked with Congestion Experienced instead of dropping them.
+    /// What became of them then is in the other counters.
     pub marked: Tally,
     /// Packets in the queue, with the one in service.
     pub waiting: Tally,

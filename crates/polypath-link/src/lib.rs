@@ -12,8 +12,8 @@
 //! ```
 //!
 //! * A lost packet has used its share of the rate, as a frame lost on the air has.
-//! * An outage is silent: it empties the queue and the line, and nobody is told
-//!   (see [`Blackout`] for the exact rule).
+//! * An outage is silent: it empties the queue and the line without notice (see [`Blackout`] for
+//!   the exact rule).
 //! * All schedules, traces and outages count from [`Timestamp::ZERO`](polypath_units::Timestamp).
 //!
 //! * Retransmission on the radio layer is delay, not loss (see [`Recovery`]); [`radio`] has the

@@ -37,8 +37,8 @@ pub enum SendOutcome {
 /// Each operation costs O(1) amortised, O(log n) with a trace, a schedule or reordering jitter;
 /// HTB costs O(classes), FQ-CoDel O(flow queues) when it overflows.
 ///
-/// With many links each one is far from any cache when a packet comes. What every packet touches
-/// therefore stands together, in the order in which it does, and everything else behind one box.
+/// With many links, none is in a cache when a packet arrives. What every packet needs is therefore
+/// stored together, in the order of use, and everything else behind one box.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link<P> {
@@ -50,7 +50,7 @@ pub struct Link<P> {
     edge: Timestamp,
     /// What [`Sojourn::total_ns`](crate::Sojourn::total_ns) says.
     sojourn_ns: u64,
-    /// Of the packet in service: what is left when it is done, see [`Completion`].
+    /// What is left over when the packet in service is done: see [`Completion`].
     surplus: Work,
     conditions: Conditions,
     accounting: Accounting<P>,
@@ -126,7 +126,7 @@ impl<P: Packet> Link<P> {
         outcome.map_or_else(SendOutcome::Dropped, |()| SendOutcome::Queued)
     }
 
-    /// Drops a packet that whoever manages the queue does not let into it, and counts it as
+    /// Drops a packet that an external queue manager does not admit, and counts it as
     /// [`DropReason::Aqm`].
     pub fn refuse(&mut self, now: Timestamp, bytes: u32, packet: P) {
         self.advance(now);
@@ -150,8 +150,8 @@ impl<P: Packet> Link<P> {
         self.take(now).map(|flying| (flying.bytes, flying.packet))
     }
 
-    /// The same, with the time at which the packet arrived: in real time, the caller is late by
-    /// what has passed since.
+    /// The same, with the time at which the packet arrived: in real time, the caller is late by the
+    /// time since then.
     pub fn poll_due(&mut self, now: Timestamp) -> Option<(Timestamp, P)> {
         self.take(now).map(|flying| (flying.due, flying.packet))
     }
@@ -261,7 +261,7 @@ impl<P: Packet> Link<P> {
         None
     }
 
-    /// Lets happen what happens until `now`, in order of time, so that counters are those of now.
+    /// Processes all events until `now`, in order of time, so that counters are up to date.
     pub fn advance(&mut self, now: Timestamp) {
         let now = now.max(self.now);
         while let Some(event) = self.event_by(now) {
@@ -286,7 +286,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The server has done its work, or the queue lets a packet go.
+    /// The server has finished, or the queue lets a packet go.
     fn serve(&mut self, at: Timestamp) {
         let surplus = match self.in_service.take() {
             Some(item) => {
@@ -345,7 +345,7 @@ impl<P: Packet> Link<P> {
         self.due = completion.map_or(Timestamp::MAX, |done| done.at);
     }
 
-    /// What of the packet in service is still to be done: all service until it is done but the
+    /// What is still to be done for the packet in service: all service until it is done, less the
     /// surplus.
     fn work_left(&self) -> Work {
         let rate = &self.cold.config.rate;
@@ -356,7 +356,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Moves what waits to a queue as the settings say.
+    /// Moves what waits to a new queue, as the settings say.
     fn replace_queue(&mut self) {
         let mut items = Vec::new();
         self.queue.drain(&mut |item| items.push(item));

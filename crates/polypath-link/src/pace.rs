@@ -34,9 +34,9 @@ impl Pace {
         exact_completion(rate, start, work_of(bytes), surplus)
     }
 
-    /// Divides if the size is another than last time; otherwise the rate is not even looked at,
-    /// which is far from what a packet touches. False if there is no short cut, as for numbers
-    /// that are too large.
+    /// Divides if the size differs from the last one; otherwise the rate, which is stored
+    /// elsewhere, is not even read. False if there is no short cut, as for numbers that are too
+    /// large.
     fn knows(&mut self, rate: &Rate, bytes: u32) -> bool {
         if bytes == self.bytes && self.rate > 0 {
             return true;

@@ -50,7 +50,7 @@ impl<P> Ord for Overtaking<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Propagation<P> {
     in_order: VecDeque<Flying<P>>,
-    /// Nothing until a packet overtakes.
+    /// `None` until a packet overtakes.
     heap: Option<Box<Heap<P>>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Propagation<P> {
 #[derive(Clone, Debug)]
 struct Heap<P> {
     packets: BinaryHeap<Reverse<Overtaking<P>>>,
-    /// How many there have been.
+    /// How many of them there have been.
     departed: u64,
     /// How many have left `in_order` since the first.
     taken: u64,

@@ -56,7 +56,7 @@ pub(crate) fn work_of(bytes: u32) -> Work {
     Work::from(bytes) * WORK_PER_BYTE
 }
 
-/// The end of a piece of work.
+/// When a piece of work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     pub(crate) at: Timestamp,

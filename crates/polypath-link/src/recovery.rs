@@ -1,4 +1,4 @@
-//! Recovery on the radio layer: what was not received is sent again, and shows as delay.
+//! Recovery on the radio layer: what was not received is sent again, which appears as delay.
 
 use crate::config_error::ConfigError;
 use crate::rng::Random;
@@ -127,7 +127,7 @@ impl RecoveryProcess {
         handed_on
     }
 
-    /// What was on its way is gone: nobody waits for it.
+    /// What was under way is lost, and later packets do not wait for it.
     pub(crate) fn reset(&mut self) {
         self.latest = Timestamp::ZERO;
     }

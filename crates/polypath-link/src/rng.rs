@@ -19,7 +19,7 @@ impl Random {
         core::array::from_fn(|_| Self(Pcg64Mcg::from_rng(&mut parent)))
     }
 
-    /// A stream that does not depend on what this one gives from now on.
+    /// A stream that does not depend on the numbers that this one draws from now on.
     pub(crate) fn fork(&mut self) -> Self {
         Self(Pcg64Mcg::from_rng(&mut self.0))
     }

@@ -2,12 +2,12 @@
 
 /// The random numbers of one run: a seed that the user chose, and the number of the run.
 ///
-/// Each source of randomness (a link, an endpoint) takes a stream of its own, so that adding
-/// one, or drawing more from one, leaves all others as they were. The three numbers are hashed
-/// into 64 bits by chaining the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014,
-/// figure 16): `mix(mix(mix(seed + g) ^ (run + g)) ^ (stream + g))` with the golden gamma g.
-/// For fixed other numbers this is a bijection of each of the three: no two streams of a run,
-/// and no two runs of a seed, ever share a seed.
+/// Each source of randomness (a link, an endpoint) takes a stream of its own, so that adding one,
+/// or drawing more from one, leaves all others unchanged. The three numbers are hashed into 64 bits
+/// by chaining the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, figure 16):
+/// `mix(mix(mix(seed + g) ^ (run + g)) ^ (stream + g))` with the golden gamma g. For fixed other
+/// numbers this is a bijection of each of the three: no two streams of a run, and no two runs of a
+/// seed, ever share a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RunSeed {
     /// What the user chose.

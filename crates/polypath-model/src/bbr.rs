@@ -1,4 +1,4 @@
-//! What BBR, and `polypath` on its model, send on one path in steady state.
+//! The goodput of BBR, and of `polypath`, which has its model, on one path in steady state.
 //!
 //! ```text
 //! goodput = (1 - p) 0.99 b (1 - t (1 - 4 MSS / (b RTT)) / 10 s),   t = max(200 ms, RTT)
@@ -6,11 +6,11 @@
 //!
 //! BBR v1 paces at 0.99 of the largest rate of ten rounds; the gains of a cycle (1.25, 0.75 and six
 //! of 1) have a mean of 1. Once in 10 s it sends four segments a round for 200 ms, or a round
-//! (ProbeRTT). Random loss takes what it takes, up to where the round that probes with 1.25 no
-//! longer delivers what the estimate is: above `1 - 1 / 1.25` the estimate falls to nothing.
+//! (ProbeRTT). Random loss takes only what is lost, as long as the round that probes with 1.25
+//! delivers the estimated rate: above a loss of `1 - 1 / 1.25` the estimate falls to nothing.
 //!
 //! Source: Cardwell et al., "BBR: Congestion-Based Congestion Control", CACM 60(2), 2017; Linux
-//! `tcp_bbr.c`; algorithms 2.3. Assumes a path of its own with a queue of 1.25 BDP or more.
+//! `tcp_bbr.c`. Assumes a path of its own with a queue of 1.25 BDP or more.
 
 use super::error::{ModelError, loss, positive};
 use polypath_core::congestion::PolypathParameters;
@@ -42,8 +42,9 @@ pub fn bbr_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, ModelEr
     Ok(arrives * (MARGIN * rate * (1.0 - drained) + drained * least).min(rate))
 }
 
-/// The share of packets that `polypath` may lose before its window shrinks with what it delivers, for
-/// certain: quanta and the allowance for ACK aggregation make up for so much on paths up to 200 ms.
+/// The share of packets that `polypath` may lose before its window may shrink with what it
+/// delivers: up to here quanta and the allowance for ACK aggregation make up for it on paths up to
+/// 200 ms.
 const BEARABLE_LOSS: f64 = 0.09;
 
 /// The goodput in packets/s of `polypath` alone on a path that carries `rate` packets/s.
@@ -52,8 +53,8 @@ const BEARABLE_LOSS: f64 = 0.09;
 /// goodput = (1 - p) b (1 - RTT / 4 / 10 s)
 /// ```
 ///
-/// Its window keeps the path busy; once in 10 s a round has three quarters of a BDP. Where more than 9 % is lost,
-/// the smallest window is reckoned with; on short paths it bears more.
+/// Its window keeps the path busy; once in 10 s a round has three quarters of a BDP. Where more
+/// than 9 % is lost, the smallest window is assumed; on short paths it bears more.
 ///
 /// Source: [`Polypath`](polypath_core::congestion::Polypath). Assumes a queue of a tenth of a BDP or more.
 ///

@@ -11,8 +11,7 @@
 //! balia  (1 + a)(4 + a) / 5 min(a, 1.5) = p rtt^2 (sum x)^2,  a = max x / x  (draft-walid, 3)
 //! ```
 //!
-//! Losses are taken as given: on a shared bottleneck they are what makes rates fit, and are found
-//! by the caller.
+//! Losses are given: on a shared bottleneck the caller must find those with which the rates fit.
 
 use super::error::{ModelError, loss, positive};
 use polypath_core::congestion::CongestionKind;
@@ -75,7 +74,8 @@ fn best_rate(paths: &[Path]) -> f64 {
 
 fn lia(paths: &[Path]) -> Vec<f64> {
     let windows = |k: f64| paths.iter().map(move |path| (k / path.loss).min(path.alone()));
-    // What `k` would be with the windows that it gives, over `k`: it never grows with `k`.
+    // The `k` that follows from the windows that `k` gives, over `k`: this ratio never grows with
+    // `k`.
     let excess = |k: f64| {
         let of = |(w, path): (f64, &Path)| [w / path.rtt, w / (path.rtt * path.rtt)];
         let [rate, most] = windows(k)
@@ -102,7 +102,7 @@ fn lia(paths: &[Path]) -> Vec<f64> {
 }
 
 fn olia(paths: &[Path]) -> Vec<f64> {
-    /// What of the best rate counts as equal to it.
+    /// The share of the best rate from which on a rate counts as equal to it.
     const EQUAL: f64 = 1.0 - 1e-9;
     let best = best_rate(paths);
     let is_best = |path: &&Path| path.rate_alone() >= best * EQUAL;

@@ -1,11 +1,16 @@
 //! What theory predicts, without a simulation: closed forms and iterations over expected values.
 //!
-//! [`striped_throughput`] is the model of S1 for one TCP connection whose segments are dealt to
-//! several links in turn, [`tunnel_throughput`] ours; [`mathis`], [`Pftk`], [`cubic_window`] and
-//! [`bbr_rate`] and [`polypath_rate`] say what a connection of one path sends; [`equilibrium`] where the coupled controls
-//! of Multipath TCP settle; [`best_prefix`] what a receive buffer lets paths carry;
-//! [`multipath_rate`] what a bond or Multipath TCP carries; [`advise`] which links and algorithms to
-//! use. [`metrics`] sums results up.
+//! Formulas and sources: `docs/algorithms/models.md`.
+//!
+//! - [`striped_throughput`] is S1's model of one TCP connection whose segments are dealt to several
+//!   links in turn, and [`tunnel_throughput`] is Polypath's own.
+//! - [`mathis`], [`Pftk`], [`cubic_window`], [`bbr_rate`] and [`polypath_rate`] say what a
+//!   connection of one path sends.
+//! - [`equilibrium`] says where the coupled controls of Multipath TCP settle.
+//! - [`best_prefix`] says what a receive buffer lets paths carry, and [`multipath_rate`] what a
+//!   bond or Multipath TCP carries.
+//! - [`advise`] says which links and algorithms to use.
+//! - [`metrics`] sums results up.
 #![forbid(unsafe_code)]
 
 mod advice;

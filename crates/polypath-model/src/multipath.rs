@@ -8,10 +8,10 @@
 //! ```
 //!
 //! `u` is the share of a link that a sawtooth fills whose top is BDP and queue and whose foot is
-//! `beta` of that. Sources: algorithms 2.3, 5.3, 6.2, 6.4; the hole of a lossy path is ours: its
-//! repair takes another round trip. Assumes that links are constant, not shared with each other or
-//! with other traffic, alike in both directions, that losses are independent, and that transfers
-//! are long; controls are uncoupled.
+//! `beta` of that. Sources: `docs/algorithms/models.md`; the hole of a lossy path is Polypath's own
+//! rule: its repair takes another round trip. Assumes that links are constant, not shared with each
+//! other or with other traffic, alike in both directions, that losses are independent, and that
+//! transfers are long; controls are uncoupled.
 
 mod ahead;
 
@@ -26,14 +26,15 @@ use std::time::Duration;
 
 pub(super) use self::ahead::{AheadPath, ahead};
 
-/// A bound that is less than the sum of rates by no more than rounding is none.
+/// A bound that is below the sum of rates only by rounding does not count.
 const EQUAL: f64 = 1e-9;
 /// A path that holds fewer packets than this, under way and in its queue, is cramped: the smallest
 /// window of four is most of that, and overflows the queue all the time.
 const CRAMPED_BELOW: u32 = 8;
-/// What cramped links alone gave of what is predicted, at least.
+/// The least share of the prediction that such links gave alone.
 const CRAMPED: f64 = 0.6;
-/// What bonds whose schedulers wait use of the receive buffer: fifteen sixteenths are for a stream.
+/// The share of the receive buffer that bonds with waiting schedulers use: a stream may have
+/// fifteen sixteenths.
 pub(super) const USED_OF_WINDOW: f64 = 0.9;
 
 /// A path, alike in both directions.
@@ -77,7 +78,7 @@ impl PathControl {
 /// How a scheduler treats a path that would make the others wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerFamily {
-    /// It sends ahead there what will be next in order when it arrives, or leaves the path out: edpf.
+    /// It sends ahead on it what will be next in order on arrival, or leaves the path out: edpf.
     Ahead,
     /// It waits for a better path or leaves the path out: blest, ecf, stms and their like.
     Selective,
@@ -101,8 +102,8 @@ impl SchedulerFamily {
         }
     }
 
-    /// The 10th and the 90th percentile of what bonds of `polypath` gave in the simulator (with edpf,
-    /// blest and low_rtt), over what was predicted (docs/models.md). Not measured for redundant
+    /// The 10th and the 90th percentile of the simulated over the predicted rate of bonds with
+    /// `polypath` (edpf, blest and low_rtt; `docs/models.md`). Not measured for redundant
     /// schedulers.
     pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
@@ -144,9 +145,9 @@ impl MultipathOptions {
         receive_buffer: 6 << 20,
     };
 
-    /// Factor for the least that paths may give of what is predicted: 1 unless they are so short and slow
-    /// that they hold fewer than eight packets, under way and in the queue. Such links alone gave 0.60 to
-    /// 0.87 of it in the simulator (1 to 20 Mbit/s, RTTs of 0 to 20 ms, queues of one BDP).
+    /// The least share of the prediction that paths may give: 1 unless they are so short and slow
+    /// that they hold fewer than eight packets, under way and in the queue. Such links alone gave
+    /// 0.60 to 0.87 of it in the simulator (1 to 20 Mbit/s, RTTs of 0 to 20 ms, queues of one BDP).
     pub fn least_of_cramped(&self, paths: impl IntoIterator<Item = ModelPath>) -> f64 {
         let holds = f64::from(CRAMPED_BELOW) * f64::from(self.segment_bytes + self.header_bytes);
         let (mut cramped, mut all) = (0.0, 0.0);
@@ -167,7 +168,7 @@ impl MultipathOptions {
     }
 }
 
-/// What is said of a connection.
+/// The prediction for a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultipathPrediction {
     /// Goodput in bytes/s.
@@ -256,7 +257,7 @@ fn carry_copies(paths: &[CarryingPath], buffer: f64) -> Result<Carried, ModelErr
     Ok(Carried { paths: vec![index], ..best })
 }
 
-/// Every path is used, and the slowest one holds the others up; but what blocks the window is sent
+/// Every path is used, and the slowest one delays the others; but what blocks the window is sent
 /// again on a fast path, so that the truth lies between that bound and the best prefix. The
 /// geometric mean is a fit, to the sets of links of seed 1 in the validation.
 fn greedy(paths: &[CarryingPath], buffer: f64) -> Result<Carried, ModelError> {
@@ -264,8 +265,8 @@ fn greedy(paths: &[CarryingPath], buffer: f64) -> Result<Carried, ModelError> {
     Ok(Carried { bytes_per_sec: (all.bytes_per_sec * best.bytes_per_sec).sqrt(), ..all })
 }
 
-/// The share that paths whose losses limit them have of the rates of those that are used. Not of what
-/// is carried: of that they have little.
+/// The share of paths limited by their losses in the possible rates of the used paths, not in what
+/// is carried, of which they have little.
 fn lossy_share(carried: &Carried, paths: &[ModelPath], taken: &[(CarryingPath, Limit)]) -> f64 {
     let rate = |&index: &usize| paths[index].rate.bytes_per_sec();
     let lossy = carried.paths.iter().filter(|&&index| taken[index].1 == Limit::Loss);

@@ -4,8 +4,8 @@
 //! Thr(S) = min(sum of x_i, RcvBuf / max RTT_i)        of the paths S
 //! ```
 //!
-//! Source: Oh and Lee, IEEE/ACM ToN 24(6), 2016 (buffer blocking protection); algorithms 5.3. What
-//! is sent while the slowest path's segment is under way must wait in the buffer.
+//! Source: Oh and Lee, IEEE/ACM ToN 24(6), 2016 (buffer blocking protection). What is sent while
+//! the slowest path's segment is under way must wait in the buffer.
 
 use super::error::{ModelError, positive};
 use polypath_core::scheduler::carried::Carried as Set;
@@ -15,7 +15,7 @@ use polypath_core::scheduler::carried::Carried as Set;
 pub struct CarryingPath {
     /// In bytes/s.
     pub bytes_per_sec: f64,
-    /// How long a hole that it makes stands: its round-trip time, in seconds.
+    /// How long a hole that it causes stands: its round-trip time, in seconds.
     pub rtt_secs: f64,
 }
 

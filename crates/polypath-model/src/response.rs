@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Sources: Mathis, Semke, Mahdavi, Ott 1997, equation 3; Padhye, Firoiu, Towsley, Kurose 2000,
-//! equations 13, 24, 32, 33; RFC 9438 figures 6 and 7; algorithms 6.2 to 6.4.
+//! equations 13, 24, 32, 33; RFC 9438 figures 6 and 7. All formulas: `docs/algorithms/models.md`.
 
 use super::error::{ModelError, loss, positive};
 use std::time::Duration;

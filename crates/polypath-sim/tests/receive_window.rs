@@ -1,5 +1,5 @@
-//! What a bond does while the receive window is full: copies on the fast path, and the penalty of the
-//! slow one, each with its switch (algorithms 4.14).
+//! What a bond does while the receive window is full: copies on the fast path, and the penalty of
+//! the slow one, each with its switch (`docs/algorithms/opportunistic_retransmission.md`).
 
 mod common;
 
@@ -17,9 +17,10 @@ use std::path::Path;
 const FAST: usize = 0;
 const SLOW: usize = 1;
 
-/// The edge after 4 s of bulk data over 50 Mbit/s at 10 ms and at 200 ms, with a window of 64 KiB: as
-/// much as the fast path holds with a part of its queue, so that nothing is lost. Each path in turn, so
-/// that the slow one is always used, and Reno, whose windows only losses and penalties lower.
+/// The edge after 4 s of bulk data over 50 Mbit/s at 10 ms and at 200 ms, with a window of 64 KiB:
+/// as much as the fast path holds with a part of its queue, so that nothing is lost. Each path in
+/// turn, so that the slow one is always used, and Reno, whose windows only losses and penalties
+/// lower.
 fn sending(opportunistic_retransmission: bool, penalisation: bool) -> (BondStatus, u64) {
     let config = BondConfig {
         congestion: CongestionConfig {
@@ -40,8 +41,8 @@ fn sending(opportunistic_retransmission: bool, penalisation: bool) -> (BondStatu
     (world.edge_bond().status(), transfer.delivered())
 }
 
-/// What the slow path carries holds the window up for its RTT of 200 ms: 64 KiB in that time. Copies on
-/// the fast path open the window after 10 ms.
+/// What the slow path carries holds the window up for its RTT of 200 ms: 64 KiB in that time.
+/// Copies on the fast path open the window after 10 ms.
 #[test]
 fn copies_on_the_fast_path_open_the_window() {
     let [(with, fast), (without, slow)] = [true, false].map(|on| sending(on, false));
@@ -51,9 +52,10 @@ fn copies_on_the_fast_path_open_the_window() {
     assert!(fast > 2 * slow, "{fast} against {slow} bytes");
 }
 
-/// Reno never lowers the initial window of ten segments of 1,200 bytes or more where nothing is lost.
-/// Halved for every 10 ms in which the path blocks the others, the window is one segment after the first
-/// round of 200 ms, and the threshold two, from which on a round adds one: at most three.
+/// Reno never lowers the initial window of ten segments of 1,200 bytes or more where nothing is
+/// lost. Halved for every 10 ms in which the path blocks the others, the window is one segment
+/// after the first round of 200 ms, and the threshold two, from which on a round adds one: at most
+/// three.
 #[test]
 fn the_slow_path_that_blocks_the_window_is_slowed_down() {
     let [(punished, _), (free, _)] = [true, false].map(|on| sending(false, on));
@@ -88,9 +90,10 @@ kind = "bulk"
 direction = "down"
 "#;
 
-/// Start-up of the far path loses 900 packets, of which the near one would deliver each before the far one,
-/// but all only in 3 s, with half of the window taken meanwhile. The far one repairs them within a round
-/// trip of 0.25 s. Of the 5 s that count two such round trips may be missing: one tenth.
+/// Start-up of the far path loses 900 packets, of which the near one would deliver each before the
+/// far one, but all only in 3 s, with half of the window taken meanwhile. The far one repairs them
+/// within a round trip of 0.25 s. Of the 5 s that count two such round trips may be missing: one
+/// tenth.
 #[test]
 fn many_losses_are_not_left_to_a_small_near_path() {
     let path = Path::new("far_and_near.toml");

@@ -17,9 +17,9 @@ impl Bond {
                     let frame = Frame::PathQuery(query);
                     self.urgent.push_back(Urgent { frame, avoid });
                 }
-                Action::Feedback(feedback) => {
-                    let avoid = feedback.suspects.iter().map(|suspect| suspect.path).collect();
-                    let frame = Frame::PathSuspect(feedback);
+                Action::Report(report) => {
+                    let avoid = report.suspects.iter().map(|suspect| suspect.path).collect();
+                    let frame = Frame::PathSuspect(report);
                     self.urgent.push_back(Urgent { frame, avoid });
                 }
                 Action::Failed(path) => self.fail_path(path, now),

@@ -2,11 +2,12 @@
 //!
 //! When nothing new may be sent, because the receiver's window is full or the data is at its end,
 //! an idle fast path can overtake a slow one that holds the oldest data (opportunistic
-//! retransmission, Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14). Here the test is the
-//! expected arrival instead of "the oldest segment only": the copy must arrive clearly earlier, or
-//! the original is overdue: it should have arrived, and its acknowledgement too. While data waits,
-//! this is done only if [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so;
-//! with `penalisation` the slower path that blocks the window has its own halved.
+//! retransmission, Raiciu et al., NSDI 2012, section 4.2; `docs/decisions/0005-late-copies.md`).
+//! Here the test is the expected arrival instead of "the oldest segment only": the copy must arrive
+//! clearly earlier, or the original is overdue: it should have arrived, and its acknowledgement
+//! too. While data waits, this is done only if
+//! [`BondConfig::opportunistic_retransmission`](crate::BondConfig) says so; with `penalisation` the
+//! slower path that blocks the window has its own halved.
 //!
 //! At the end of the data two more reasons hold, because a loss there is found out late and all
 //! that is left to do is to wait for its repair:

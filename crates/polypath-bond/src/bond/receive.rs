@@ -86,9 +86,9 @@ impl Bond {
                 self.on_flow_datagram(datagram, now);
                 Ok(())
             }
-            Frame::PathSuspect(feedback) => {
+            Frame::PathSuspect(report) => {
                 self.ask_detector(|detector, health, state| {
-                    detector.on_feedback(&feedback, now, health, state);
+                    detector.on_report(&report, now, health, state);
                 });
                 Ok(())
             }

@@ -5,7 +5,7 @@ use super::frame::{MAX_ACK_RANGES, wire};
 use super::varint::{Reader, range_end};
 use super::{AckFrame, Arrival, Control, DatagramFrame, DecodeError, Frame, StreamFrame};
 use bytes::{Buf, Bytes};
-use polypath_core::failure::{Feedback, Query, SuspectReport};
+use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -126,7 +126,7 @@ fn decode_without_data(reader: &mut Reader<'_>, kind: u8) -> Result<Frame, Decod
             let seq = reader.varint("CONTROL sequence")?;
             Ok(Frame::Control { seq, message: Control::decode(reader)? })
         }
-        wire::PATH_SUSPECT => decode_feedback(reader).map(Frame::PathSuspect),
+        wire::PATH_SUSPECT => decode_report(reader).map(Frame::PathSuspect),
         wire::PATH_QUERY => decode_query(reader).map(Frame::PathQuery),
         unknown => Err(DecodeError::UnknownFrame(unknown)),
     }
@@ -187,7 +187,7 @@ fn decode_arrivals(reader: &mut Reader<'_>) -> Result<Vec<Arrival>, DecodeError>
         .collect()
 }
 
-fn decode_feedback(reader: &mut Reader<'_>) -> Result<Feedback, DecodeError> {
+fn decode_report(reader: &mut Reader<'_>) -> Result<SuspicionReport, DecodeError> {
     let query = query_id(reader, "PATH_SUSPECT query")?;
     let rcv_nxt = reader.varint("PATH_SUSPECT next DSN")?;
     let max_end = reader.varint("PATH_SUSPECT end")?;
@@ -196,17 +196,17 @@ fn decode_feedback(reader: &mut Reader<'_>) -> Result<Feedback, DecodeError> {
         return Err(DecodeError::OutOfRange { field, value: max_end, allowed });
     }
     let window = reader.varint("PATH_SUSPECT window")?;
-    Ok(Feedback { query, rcv_nxt, max_end, window, suspects: decode_suspects(reader)? })
+    Ok(SuspicionReport { query, rcv_nxt, max_end, window, suspects: decode_suspects(reader)? })
 }
 
-fn decode_suspects(reader: &mut Reader<'_>) -> Result<Vec<SuspectReport>, DecodeError> {
+fn decode_suspects(reader: &mut Reader<'_>) -> Result<Vec<Suspect>, DecodeError> {
     let field = "PATH_SUSPECT paths";
     let mut seen = PathSet::EMPTY;
     (0..path_count(reader, field)?)
         .map(|_| {
             let path = new_path(reader, &mut seen, field)?;
             let silence = reader.bounded(u16::MAX.into(), "PATH_SUSPECT silence", "0 to 65,535")?;
-            Ok(SuspectReport { path, silent_for: Duration::from_millis(silence) })
+            Ok(Suspect { path, silent_for: Duration::from_millis(silence) })
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use super::frame::{MAX_ACK_RANGES, MAX_SILENCE, wire};
 use super::varint::{put_varint, varint_size};
 use super::{AckFrame, DatagramFrame, FlowId, Frame, StreamFrame, StreamId};
 use bytes::{BufMut, BytesMut};
-use polypath_core::failure::{Feedback, Query};
+use polypath_core::failure::{Query, SuspicionReport};
 use std::ops::Range;
 
 /// Every frame type fits one byte.
@@ -98,7 +98,7 @@ impl Frame {
             }
             Self::Ping { id } => put_fields(buf, wire::PING, &[*id]),
             Self::Pong { id } => put_fields(buf, wire::PONG, &[*id]),
-            Self::PathSuspect(feedback) => encode_feedback(feedback, buf),
+            Self::PathSuspect(report) => encode_report(report, buf),
             Self::PathQuery(query) => encode_query(*query, buf),
         }
     }
@@ -115,7 +115,7 @@ impl Frame {
                 TYPE_SIZE + varint_size(*seq) + message.encoded_size()
             }
             Self::Ping { id } | Self::Pong { id } => TYPE_SIZE + varint_size(*id),
-            Self::PathSuspect(feedback) => feedback_size(feedback),
+            Self::PathSuspect(report) => report_size(report),
             Self::PathQuery(query) => query_size(*query),
         }
     }
@@ -201,8 +201,8 @@ fn ranges_size(before: u64, ranges: &[Range<u64>]) -> usize {
     varint_size(ranges.len().min(MAX_ACK_RANGES) as u64) + ranges_bytes
 }
 
-fn encode_feedback(feedback: &Feedback, buf: &mut BytesMut) {
-    let Feedback { query, rcv_nxt, max_end, window, suspects } = feedback;
+fn encode_report(report: &SuspicionReport, buf: &mut BytesMut) {
+    let SuspicionReport { query, rcv_nxt, max_end, window, suspects } = report;
     put_fields(buf, wire::PATH_SUSPECT, &[u64::from(*query), *rcv_nxt, *max_end, *window]);
     put_varint(buf, suspects.len() as u64);
     for suspect in suspects {
@@ -211,8 +211,8 @@ fn encode_feedback(feedback: &Feedback, buf: &mut BytesMut) {
     }
 }
 
-fn feedback_size(feedback: &Feedback) -> usize {
-    let Feedback { query, rcv_nxt, max_end, window, suspects } = feedback;
+fn report_size(report: &SuspicionReport) -> usize {
+    let SuspicionReport { query, rcv_nxt, max_end, window, suspects } = report;
     let silence = |d: std::time::Duration| varint_size(d.min(MAX_SILENCE).as_millis() as u64);
     TYPE_SIZE
         + varint_size((*query).into())

@@ -6,7 +6,7 @@ use super::join::{MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY, MAX_NAME};
 use super::*;
 use bytes::{Bytes, BytesMut};
 use polypath_brf::Code;
-use polypath_core::failure::{Feedback, Query, SuspectReport};
+use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -69,7 +69,7 @@ fn frame_examples() -> Vec<(Frame, bool)> {
         ),
         control(11, Control::FlowClose { flow: FlowId(0) }),
         control(12, Control::Close { code: 0, reason: "bye".to_owned() }),
-        (Frame::PathSuspect(feedback()), false),
+        (Frame::PathSuspect(report()), false),
         (Frame::PathQuery(Query { id: 9, paths: PathSet::only(path(1)) }), false),
     ]
 }
@@ -98,9 +98,9 @@ fn ack() -> Frame {
     })
 }
 
-fn feedback() -> Feedback {
-    let suspect = SuspectReport { path: path(1), silent_for: Duration::from_millis(250) };
-    Feedback {
+fn report() -> SuspicionReport {
+    let suspect = Suspect { path: path(1), silent_for: Duration::from_millis(250) };
+    SuspicionReport {
         query: 9,
         rcv_nxt: 10_000,
         max_end: 12_400,
@@ -302,8 +302,8 @@ fn what_is_too_much_for_the_wire_is_cut() {
 #[test]
 fn times_and_names_that_are_too_long_are_cut() {
     let too_long = Duration::from_secs(8 * 24 * 3600);
-    let suspect = SuspectReport { path: path(1), silent_for: too_long };
-    let frame = Frame::PathSuspect(Feedback { suspects: vec![suspect], ..feedback() });
+    let suspect = Suspect { path: path(1), silent_for: too_long };
+    let frame = Frame::PathSuspect(SuspicionReport { suspects: vec![suspect], ..report() });
     let Some(Ok(Frame::PathSuspect(got))) = Frames::new(bytes(&sent(&frame)).freeze()).next()
     else {
         panic!("{frame:?} is refused")

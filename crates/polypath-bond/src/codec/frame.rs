@@ -2,7 +2,7 @@
 
 use super::{Control, FlowId, StreamId};
 use bytes::Bytes;
-use polypath_core::failure::{Feedback, Query};
+use polypath_core::failure::{Query, SuspicionReport};
 use polypath_units::PathId;
 use std::ops::Range;
 use std::time::Duration;
@@ -110,7 +110,7 @@ pub enum Frame {
         id: u64,
     },
     /// The receiver's view of paths that are suspected or were asked about.
-    PathSuspect(Feedback),
+    PathSuspect(SuspicionReport),
     /// A question about paths.
     PathQuery(Query),
 }

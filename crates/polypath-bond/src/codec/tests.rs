@@ -3,7 +3,7 @@
 use super::varint::MAX_VARINT;
 use super::*;
 use bytes::{Bytes, BytesMut};
-use polypath_core::failure::{Feedback, Query, SuspectReport};
+use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -99,17 +99,17 @@ fn control() -> impl Strategy<Value = Control> {
     ]
 }
 
-fn feedback() -> impl Strategy<Value = Frame> {
+fn suspicion_report() -> impl Strategy<Value = Frame> {
     let suspects = btree_map(path(), any::<u16>(), 0..=64);
     (any::<u16>(), 0..1u64 << 61, 0..1u64 << 60, number(), suspects).prop_map(
         |(query, rcv_nxt, span, window, suspects)| {
-            let report = |(path, ms): (PathId, u16)| SuspectReport {
+            let suspect = |(path, ms): (PathId, u16)| Suspect {
                 path,
                 silent_for: Duration::from_millis(ms.into()),
             };
-            let suspects = suspects.into_iter().map(report).collect();
+            let suspects = suspects.into_iter().map(suspect).collect();
             let max_end = rcv_nxt + span;
-            Frame::PathSuspect(Feedback { query, rcv_nxt, max_end, window, suspects })
+            Frame::PathSuspect(SuspicionReport { query, rcv_nxt, max_end, window, suspects })
         },
     )
 }
@@ -130,7 +130,7 @@ fn frame() -> impl Strategy<Value = Frame> {
         3 => (number(), control()).prop_map(|(seq, message)| Frame::Control { seq, message }),
         1 => number().prop_map(|id| Frame::Ping { id }),
         1 => number().prop_map(|id| Frame::Pong { id }),
-        1 => feedback(),
+        1 => suspicion_report(),
         1 => query(),
     ]
 }

@@ -25,7 +25,7 @@ const PATH_IDLE: Duration = Duration::from_secs(30);
 /// What a connection may queue of datagrams. The bond keeps both queues nearly empty.
 const DATAGRAM_BUFFER: usize = 8 << 20;
 /// Packets that the peer may receive without acknowledging, and how long it may wait: few enough
-/// for delivery-rate samples, many enough to halve the work (design section 4).
+/// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
 /// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a

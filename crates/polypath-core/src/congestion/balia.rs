@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Deviation: `a` is a fraction, where the Multipath TCP kernel (`mptcp_balia.c`) truncates it to a
-//! whole number for the decrease. A subflow that takes no part in coupling grows as Reno.
+//! whole number for the decrease. A subflow that takes no part in coupling grows as Reno. Worked
+//! examples: `docs/algorithms/congestion/balia.md`.
 
 use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
@@ -43,7 +44,8 @@ impl Balia {
     }
 }
 
-/// Windows as they are, also in recovery: the one that just met a loss decides its decrease.
+/// Windows as they are, also in recovery: the decrease depends on the window that just met the
+/// loss.
 fn totals(subflows: &Subflows) -> Totals {
     Totals::of(subflows, |subflow| subflow.cwnd)
 }

@@ -1,7 +1,8 @@
 //! BRF, the sender: the rate is what the switches on the path say.
 //!
 //! Source: "SDN-Based Congestion Control and Bandwidth Allocation Scheme in 5G Networks", Sensors
-//! 24(3):749, 2024 (S4), section 3.2; algorithms 2.13. Rates in bytes/s, windows in bytes:
+//! 24(3):749, 2024 (S4), section 3.2; `docs/algorithms/congestion/brf.md`. Rates in bytes/s,
+//! windows in bytes:
 //!
 //! ```text
 //! start:     pacing = IW / srtt, until a rate arrives
@@ -9,16 +10,17 @@
 //! loss, timeout, ECN mark:  nothing changes
 //! ```
 //!
-//! S4 has no window, and does not say what a sender does whose switches fall silent. Here, as
-//! assumptions with names: the bound above, and CUBIC with the connection's slow start from
-//! `max(4 srtt, 1 s)` without a rate until one arrives, beginning with the window of the last
-//! rate (`rate srtt`). After idling the last rate is as good as none, for a switch gives away what is
-//! not used: the subflow starts again, no faster than that rate.
+//! S4 has no window, and does not say what a sender does when its switches fall silent. Here the
+//! bound above holds, and after `max(4 srtt, 1 s)` without a rate CUBIC takes over with the
+//! connection's slow start until one arrives, beginning with the window of the last rate (`rate
+//! srtt`); all of these are assumptions, and parameters. After idling the last rate is only an
+//! upper limit, because a switch gives away what is not used: the subflow starts again, no faster
+//! than that rate.
 //!
-//! A rate is believed, between two bounds: two segments per second, which is less than what a switch
-//! allots at least (2 packets in a period of at most 1 s), and a rate that the user sets. It must come
-//! from a network whose switches write it, where the narrowest of them corrects what a receiver
-//! forges: see the crate polypath-brf. Each subflow on its own.
+//! A rate is believed between two bounds: two segments per second, which is no more than what a
+//! switch allots at least (2 packets in a period of at most 1 s), and a rate that the user sets. It
+//! must come from a network whose switches write it, where the narrowest of them corrects what a
+//! receiver forges: see the crate polypath-brf. Each subflow on its own.
 
 use super::{Ack, CongestionAvoidance, Cubic, CubicParameters, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -29,7 +31,7 @@ use std::time::Duration;
 parameters! {
     /// The constants of the sender, all of them assumptions.
     ///
-    /// Defaults: the values of algorithms 2.13.
+    /// Defaults: the paper has none of them; see `docs/algorithms/congestion/brf.md`.
     pub struct BrfParameters {
         /// The window in products of rate and smoothed RTT.
         pub window_gain: f64 = 2.0, "window_gain", "",
@@ -68,7 +70,7 @@ impl BrfParameters {
         rate.max(self.min_rate_segments * subflow.mss as f64).min(most)
     }
 
-    /// Whether a rate of time `since` no longer counts.
+    /// Whether a rate that was told at `since` no longer counts.
     fn expired(&self, since: Timestamp, now: Timestamp, subflow: &Subflow) -> bool {
         let rtts = self.feedback_rtts * subflow.srtt_secs().unwrap_or(0.0);
         now - since > Duration::from_secs_f64(rtts.max(self.feedback_secs))
@@ -78,11 +80,11 @@ impl BrfParameters {
 /// What tells a subflow its rate at present. Rates in bytes/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// Nothing yet: one initial window in an RTT, at most `limit`.
+    /// Nothing yet: it sends one initial window in an RTT, at most `limit`.
     Start { since: Option<Timestamp>, pacing: Option<f64>, limit: f64 },
-    /// The network, last at `at`.
+    /// The network, which told it last at `at`.
     Told { rate: f64, at: Timestamp },
-    /// CUBIC, because nobody told for long.
+    /// CUBIC, because no rate was told for long.
     Alone,
 }
 
@@ -137,7 +139,7 @@ impl Brf {
         subflow.ssthresh = subflow.cwnd;
     }
 
-    /// CUBIC takes over if nobody told a rate for long. It begins with the last rate.
+    /// CUBIC takes over if no rate was told for long. It begins with the last rate.
     fn leave_if_untold(&mut self, now: Timestamp, subflow: &mut Subflow) {
         let (since, rate) = match *self.mode(subflow.id) {
             Mode::Start { since, .. } => (since, None),

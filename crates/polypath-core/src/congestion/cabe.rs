@@ -1,8 +1,7 @@
 //! CABE: LIA's coupled increase, and a decrease to what an adaptive estimator measured.
 //!
-//! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, section 3 (S0); algorithms 2.7. `a_c` is
-//! the coupling factor of [`super::Lia`], `B` of [`AdaptiveEstimator`] in bytes/s, windows in
-//! bytes:
+//! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, section 3 (S0). `a_c` is the coupling
+//! factor of [`super::Lia`], `B` of [`AdaptiveEstimator`] in bytes/s, windows in bytes:
 //!
 //! ```text
 //! avoidance:  w_i += min(a_c * acked * MSS_i / w_tot,  acked * MSS_i / w_i)      (1, 10)
@@ -11,12 +10,12 @@
 //! ```
 //!
 //! The equations are those of RFC 6356: as printed (1) and (10) have `w_tot` in both terms, and (2)
-//! loses the indices (E0-1, E0-2). What the paper leaves open: the window after a loss is
-//! Westwood's (E0-8); slow start is coupled only with `slow_start = "css"` (E0-7). Deviation: as
-//! for [`super::Westwood`] the threshold is not below Reno's while the first sample weighs more
-//! than `start_share`. The filter is slowest while slow start doubles the samples, and the paper
-//! sees the throughput fall at the beginning for that reason. A pause of the sender is no sample,
-//! which the paper does not speak of.
+//! loses the indices (corrections and choices: `docs/algorithms/congestion/cabe.md`). The paper
+//! leaves open the window after a loss, which is Westwood's here, and where slow start is coupled:
+//! here only with `slow_start = "css"`. Deviation: as for [`super::Westwood`] the threshold is not
+//! below Reno's while the first sample weighs more than `start_share`. The filter is slowest while
+//! slow start doubles the samples; for that reason the paper sees the throughput fall at the
+//! beginning. A pause of the sender, which the paper does not mention, is no sample.
 
 use super::measured::{Measured, Measurement, START_SHARE, START_SHARE_PURPOSE};
 use super::{Ack, CongestionAvoidance, Loss, Subflows, lia};
@@ -35,7 +34,7 @@ parameters! {
         /// `n_rtt`.
         pub restless_rtts: f64 = ESTIMATOR.restless_rtts, "n_rtt", "RTTs",
             "by how much the largest restlessness lengthens the time constant";
-        /// Samples over which the largest restlessness is taken.
+        /// Samples over which the largest `U` is taken.
         pub restlessness_window: f64 = ESTIMATOR.restlessness_window, "u_window", "samples",
             "over which the largest restlessness is taken";
         /// RTTs over which the bandwidth is sampled.
@@ -191,7 +190,7 @@ mod tests {
     }
 
     /// Samples that double, as slow start makes them, are noise to the filter: after 5, 10, 20 and
-    /// 40 kB it is at less than a third of the last one.
+    /// 40 kB the estimate is less than a third of the last one.
     #[test]
     fn the_end_of_slow_start_leaves_at_least_half() {
         for (start_share, least, most) in [(START_SHARE, 15e3, 15e3), (1.0, 2e3, 10e3)] {

@@ -142,7 +142,7 @@ impl Congestion {
         }
     }
 
-    /// All packets of an ACK have been told: takes the RTT sample of the newest and the rate
+    /// All packets of an ACK have been reported: takes the RTT sample of the newest and the rate
     /// sample, ends rounds and recovery, and lets the controller act.
     pub fn on_ack_end(&mut self, id: PathId, now: Timestamp) {
         let Some((flow, group)) = self.parts(id) else { return };
@@ -168,8 +168,8 @@ impl Congestion {
         }
     }
 
-    /// All packets of a batch of losses have been told. It is a new recovery episode only if the
-    /// newest of them was sent after the present one began (RFC 9002 section 7.3.2).
+    /// All packets of a batch of losses have been reported. It is a new recovery episode only if
+    /// the newest of them was sent after the present one began (RFC 9002 section 7.3.2).
     pub fn on_loss(&mut self, id: PathId, now: Timestamp, newest_lost_sent_at: Timestamp) {
         self.on_congestion(id, now, newest_lost_sent_at, false);
     }
@@ -206,7 +206,8 @@ impl Congestion {
         group.on_timeout(id, &loss, repeated);
     }
 
-    /// The loss or timeout that began the last episode was spurious: what it took is given back.
+    /// The loss or timeout that began the last episode was spurious: window and threshold are
+    /// restored.
     pub fn on_spurious_loss(&mut self, id: PathId) {
         let Some((flow, group)) = self.parts(id) else { return };
         group.on_spurious_loss(id);
@@ -256,9 +257,9 @@ impl Congestion {
         self.subflow(id).map_or(0, |s| s.cwnd as u64)
     }
 
-    /// How fast to send: the controller's own rate, else what slow start wants, 2 windows a round for
-    /// most, and 1.25 after it. `None` before the first RTT sample: send the initial window at
-    /// once.
+    /// How fast to send: the controller's own rate; otherwise what slow start wants, which mostly
+    /// is 2 windows a round, and 1.25 windows a round after it. `None` before the first RTT sample:
+    /// send the initial window at once.
     pub fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         self.group(id)?.pacing_rate(id)
     }
@@ -296,8 +297,8 @@ impl Congestion {
         self.flow(id).map_or(0.0, Flow::delivery_rate)
     }
 
-    /// What the controller's own estimator takes the bandwidth to be, in bytes/s: of the Westwood
-    /// family, CABE, BBR and its descendants. `None` before it has an estimate, and of others.
+    /// The bandwidth by the controller's own estimator, in bytes/s, for the Westwood family, CABE,
+    /// BBR and its descendants. `None` before it has an estimate, and for others.
     pub fn bandwidth_estimate(&self, id: PathId) -> Option<f64> {
         self.group(id)?.bandwidth_estimate(id)
     }
@@ -307,8 +308,8 @@ impl Congestion {
         self.flow(id).map_or(0.0, Flow::loss_rate)
     }
 
-    /// The same without what slow start loses while there is a queue, which its own growth made;
-    /// halved for every 2 s in which no data was sent. This is what a path itself loses.
+    /// The same without the losses of slow start while there is a queue, which its own growth
+    /// caused; halved for every 2 s in which no data was sent. This is what a path itself loses.
     pub fn steady_loss_rate(&self, id: PathId, now: Timestamp) -> f64 {
         self.flow(id).map_or(0.0, |flow| flow.steady_loss_rate(now))
     }

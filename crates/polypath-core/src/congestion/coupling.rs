@@ -17,7 +17,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The sums, where the window that counts of a subflow is told by `window`.
+    /// The sums; `window` says which window of a subflow counts.
     pub(super) fn of(subflows: &Subflows, window: impl Fn(&Subflow) -> f64) -> Self {
         let members = subflows.coupled().filter_map(|s| Some((window(s), s.srtt_secs()?)));
         members.fold(Self::default(), |sum, (window, rtt)| Self {

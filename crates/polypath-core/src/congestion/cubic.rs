@@ -16,9 +16,10 @@
 //!
 //! `t` leaves out the time in which the window did not limit sending (section 5.8). Growth counts
 //! acknowledged bytes, so that an ACK of several segments grows the window as several ACKs would.
-//! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT in
-//! the target, as Linux does. The cube root is `libm`'s: the same on every machine. Deviation: a
-//! window that something else lowered (penalisation, algorithms 4.14) begins a new epoch.
+//! `late_alpha` is 1; Linux leaves `alpha` as it is (0 here). `linux_min_rtt` uses the minimum RTT
+//! in the target, as Linux does. The cube root is `libm`'s: the same on every machine. Deviation: a
+//! window that something else lowered (penalisation:
+//! `docs/algorithms/opportunistic_retransmission.md`) begins a new epoch.
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows};
 use crate::path_map::PathMap;
@@ -64,8 +65,8 @@ impl CubicParameters {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
 
-    /// The growth of the estimate of Reno's window, in segments a round; `late`: above the window
-    /// before the loss.
+    /// The growth of the estimate of Reno's window, in segments a round; `late` means above the
+    /// window before the loss.
     fn reno_growth(&self, late: bool) -> f64 {
         if late && self.late_alpha > 0.0 { self.late_alpha } else { self.alpha() }
     }
@@ -130,7 +131,7 @@ impl Epoch {
         (self.window_at(seconds, cubic).clamp(w, 1.5 * w) - w) / w
     }
 
-    /// Time since the beginning; what passed since the last ACK is left out if it was `idle`.
+    /// Time since the beginning; the time since the last ACK is left out if the flow was `idle`.
     fn elapsed(&mut self, now: Timestamp, idle: bool) -> f64 {
         if idle {
             self.began_at += now - self.last_ack;
@@ -141,8 +142,8 @@ impl Epoch {
 }
 
 impl Flow {
-    /// Ends the epoch if something else has lowered the window: `W_cubic` and `W_est` are from before,
-    /// and would bring it back at once.
+    /// Ends the epoch if something else has lowered the window: `W_cubic` and `W_est` are from
+    /// before, and would bring it back at once.
     fn notice_lowered(&mut self, window: f64) {
         self.epoch = self.epoch.filter(|epoch| window >= epoch.window);
     }
@@ -325,8 +326,8 @@ mod tests {
         close(flows.get(path(0)).unwrap().cwnd - before, (87.884_575 - before) / before);
     }
 
-    /// Reno's window, at 99.6 of 100 segments before, passes them with the first ACK of a window and
-    /// grows by `late_alpha` from the second on.
+    /// Reno's window, at 99.6 of 100 segments before, passes them with the first ACK of a window
+    /// and grows by `late_alpha` from the second on.
     #[test]
     fn above_the_window_before_the_loss_late_alpha_is_the_growth_of_reno() {
         let alpha = 9.0 / 17.0;

@@ -4,7 +4,7 @@ use crate::estimator::AckRecord;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// A delivery-rate sample (draft-ietf-ccwg-bbr, delivery rate samples; algorithms 1.3).
+/// A delivery-rate sample (draft-ietf-ccwg-bbr, "Delivery rate samples").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// Bytes delivered over the sampling interval.
@@ -34,11 +34,12 @@ pub struct Ack {
     pub rate: Option<RateSample>,
     /// Total bytes delivered on this subflow, after this ACK.
     pub delivered: u64,
-    /// Total bytes delivered when the newest packet acknowledged was sent: at least what
-    /// `delivered` was at some time means that this packet was sent after it, so that an
-    /// algorithm can time rounds of its own.
+    /// Total bytes delivered when the newest packet acknowledged was sent. If that is no less than
+    /// `delivered` was at some time, the packet was sent after that time: so an algorithm can time
+    /// rounds of its own.
     pub prior_delivered: u64,
-    /// Whether the window limited sending in the present or last round (algorithms 0.6).
+    /// Whether the window limited sending in the present or last round
+    /// (`docs/algorithms/common.md`, Windows).
     pub cwnd_limited: bool,
     /// Whether a packet-timed round ended with this ACK.
     pub round_start: bool,

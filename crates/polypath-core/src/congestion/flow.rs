@@ -26,7 +26,8 @@ pub(super) struct Flow {
     usage: WindowUsage,
     rate: WindowedMax<f64>,
     loss_rate: f64,
-    /// The same without what was sent in slow start and met a queue: that was lost by its growth.
+    /// The same without what was sent in slow start and met a queue, because its own growth caused
+    /// those losses.
     steady_loss_rate: f64,
     last_sent: Option<Timestamp>,
     /// When data was sent last: probes of a path that is not used are too few to tell of losses.
@@ -82,7 +83,7 @@ impl WindowUsage {
         self.last = core::mem::replace(&mut self.present, in_flight);
     }
 
-    /// Algorithms 0.6: in slow start half the window is enough, for it doubled within the round.
+    /// In slow start half of the window is enough, because it doubled within the round.
     fn cwnd_limited(&self, subflow: &Subflow) -> bool {
         let used = self.present.max(self.last) as f64;
         if subflow.cwnd < subflow.ssthresh {
@@ -223,7 +224,8 @@ impl Flow {
         self.acked.growth_held = true;
     }
 
-    /// Whether the last penalty, if there was one, was `interval` ago; the next one is now then.
+    /// Whether the last penalty, if there was one, was at least `interval` ago; if so, the next one
+    /// counts as now.
     pub(super) fn may_be_penalised(&mut self, now: Timestamp, interval: Duration) -> bool {
         let due = self.penalised.is_none_or(|at| now.since(at) >= interval);
         if due {
@@ -238,8 +240,8 @@ impl Flow {
         RateSample { bytes_per_sec, ..sample }
     }
 
-    /// The ACK event is complete: updates the estimators. `None` if it acknowledged nothing.
-    /// The second part tells whether it ended a recovery episode.
+    /// The ACK event is complete: updates the estimators. `None` if it acknowledged nothing. The
+    /// second part says whether it ended a recovery episode.
     pub(super) fn end_ack(&mut self, now: Timestamp, subflow: &mut Subflow) -> Option<(Ack, bool)> {
         let newest = self.acked.newest?;
         let acked = core::mem::take(&mut self.acked);
@@ -330,7 +332,7 @@ impl Flow {
 
     pub(super) fn steady_loss_rate(&self, now: Timestamp) -> f64 {
         let idle = self.last_data.map_or(Duration::ZERO, |last| now - last);
-        // Of a path that carries data this is asked for each packet.
+        // On a path that carries data this is asked for each packet.
         if idle < LOSS_HALF_LIFE {
             return self.steady_loss_rate;
         }

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! During recovery the threshold stands for the window in `a`. Deviation: `a` is computed anew for
-//! each ACK event instead of once a window (RFC 6356 section 4 allows the latter to save time):
-//! a bond has few subflows. A subflow that takes no part in coupling grows as Reno.
+//! each ACK event instead of once a window (RFC 6356 section 4 allows the latter to save time): a
+//! bond has few subflows. A subflow that takes no part in coupling grows as Reno. Worked examples:
+//! `docs/algorithms/congestion/lia.md`.
 
 use super::coupling::{self, Totals};
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};

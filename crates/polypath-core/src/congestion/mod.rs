@@ -95,8 +95,8 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// start-up). Called also in recovery and while not window-limited: ask [`Subflow::may_grow`].
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows);
 
-    /// A packet was declared lost. The windows are those of before: what a loss does to them comes
-    /// with `on_loss` or `on_timeout`.
+    /// A packet was declared lost. The windows are still those of before: `on_loss` or `on_timeout`
+    /// will change them.
     fn on_packet_lost(&mut self, _subflow: PathId, _lost: &LostPacket, _subflows: &Subflows) {}
 
     /// Loss (or ECN-CE) began a new recovery episode: set `ssthresh` and `cwnd`.
@@ -109,7 +109,7 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// Data was acknowledged, in slow start or not: for estimates that always run.
     fn on_delivery(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &Subflows) {}
 
-    /// A packet-timed round ended (algorithms 1.2).
+    /// A packet-timed round ended (see [`DeliveryTracker`](crate::estimator::DeliveryTracker)).
     fn on_round(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &mut Subflows) {}
 
     /// A packet sent after recovery began has been acknowledged (RFC 9002 section 7.3.2).
@@ -119,7 +119,7 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// that is more.
     fn on_slow_start_exit(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &mut Subflows) {}
 
-    /// The network commanded a rate. Most controllers find theirs themselves.
+    /// The network told a rate (BRF). Most controllers find theirs themselves.
     fn on_feedback(
         &mut self,
         _subflow: PathId,
@@ -143,8 +143,8 @@ pub trait CongestionAvoidance: Send + core::fmt::Debug {
     /// The subflow is gone: forget it.
     fn on_remove(&mut self, _subflow: PathId) {}
 
-    /// What the controller's own estimator takes the path's bandwidth to be, in bytes/s; `None` before
-    /// it has an estimate, and for controllers without one.
+    /// The path's bandwidth by the controller's own estimator, in bytes/s; `None` before it has an
+    /// estimate, and for controllers without one.
     fn bandwidth_estimate(&self, _subflow: PathId) -> Option<f64> {
         None
     }

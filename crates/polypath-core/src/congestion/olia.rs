@@ -48,7 +48,7 @@ impl LossDistance {
         self.last.max(self.present) as f64
     }
 
-    /// Nothing acknowledged since the last loss: this one is no other.
+    /// Nothing was acknowledged since the last loss, so that this is the same one.
     fn on_loss(&mut self) {
         if self.present > 0 {
             self.before = Some(self.last);
@@ -132,7 +132,7 @@ impl Olia {
         if own == Role::Collected { share } else { -share }
     }
 
-    /// A loss, of which `l` and the threshold learn; `again`: a timeout in its recovery.
+    /// Takes a loss into `l` and the threshold; `again` means a timeout in its recovery.
     fn decrease(&mut self, state: &mut Subflow, loss: &Loss, others: bool, again: bool) {
         if !again && let Some(distance) = self.distances.get_mut(state.id) {
             distance.on_loss();

@@ -1,35 +1,39 @@
-//! `polypath`: the controller that a bond has if nothing is said.
+//! `polypath`: the controller that a bond has unless another is chosen.
 //!
-//! Ours, on the model and the start-up of [`Bbr`]; what it has instead of BBR's gain cycle came out
-//! of the comparison of all combinations (docs/compare.md). Bandwidth in bytes/s, windows in bytes:
+//! Polypath's own, on the model and the start-up of [`Bbr`];
+//! `docs/algorithms/congestion/polypath.md` compares the two, and what replaces BBR's gain cycle
+//! was chosen by comparison of all combinations (`docs/compare.md`). Bandwidth in bytes/s, windows
+//! in bytes:
 //!
 //! ```text
-//! bw     = max of rate samples over 10 rounds; of the last two rounds once a queue has stood in one
-//! rtprop = min RTT, measured anew every 10 s in 3/4 of a BDP, and after 6 rounds with a queue that
-//!          is not ours, or 20 with one of which a tenth of the RTT is not
+//! bw     = max of rate samples over 10 rounds; of the last two once a queue has stood in a round
+//! rtprop = min RTT, measured anew every 10 s in 3/4 of a BDP, and after 6 rounds with RTTs above
+//!          1.5 times what the window explains, or 20 rounds above 1.1 times that
 //! cwnd   -> ceil(1.0 * bw * rtprop) + room * (extra acked + 3 quanta)        pacing = 1.25 * bw
-//! both with a gain of 2 after two rounds in which bw rose by a tenth without a queue, while it rises
+//! both times 2 after two rounds in which bw rose by a tenth without a queue, while it rises
 //! ```
 //!
-//! - Without cycle: a radio link whose rate rises is found by the few milliseconds that always wait
-//!   there (three quanta, and what aggregation of ACKs explains), a round later, instead of once in
-//!   eight rounds; the window, not pacing, holds the flow. Where the rate has become many times what
-//!   it was, as after a blockage, steps of a few milliseconds take long: growth in two rounds in a row
-//!   brings the gains of a start-up, until a round brings none.
-//! - A queue that stood for a whole round (all its RTTs above 2 propagation times) says that the
-//!   link was busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
-//!   maximum of ten rounds, which last seconds when the rate fell to a tenth.
-//! - Where more than a twentieth is lost while a queue stands, the link's queue does not hold what the
-//!   window has above a BDP: 0.7 of it is left, and comes back in rounds without.
-//! - Measuring the propagation time costs a quarter of a BDP for one round instead of all but four segments
-//!   for 200 ms.
-//! - A queue that stands although the window followed it is not ours. Either the path has become
-//!   longer, or others fill it: the propagation time is measured anew at once, and if it rose, the
-//!   bandwidth is what it was before. A path that became a little longer shows after more rounds.
+//! - There is no gain cycle. A few milliseconds of data always wait at the link (three quanta, and
+//!   what aggregation of ACKs explains), so that a rising rate is found a round later, instead of
+//!   once in eight rounds; the window, not pacing, limits the flow. Where the rate has become many
+//!   times what it was, as after a blockage, steps of a few milliseconds take long: after growth in
+//!   two rounds in a row the gains are those of a start-up, until a round brings no growth.
+//! - If a queue stood for a whole round (all its RTTs above 2 propagation times), the link was
+//!   busy: what it delivered is its rate, even if the scheduler held data back. BBR keeps the
+//!   maximum of ten rounds, which last seconds when the rate has fallen to a tenth.
+//! - Where more than a twentieth is lost while a queue stands, the link's queue cannot hold what
+//!   the window has above a BDP. That room is cut to 0.7, and comes back in rounds without such
+//!   losses.
+//! - Measuring the propagation time costs a quarter of a BDP for one round instead of all but four
+//!   segments for 200 ms.
+//! - A queue that stands although the window followed it is not the flow's own. Either the path has
+//!   become longer, or others fill it: the propagation time is measured anew at once, and if it
+//!   rose, the bandwidth is restored. A path that became a little longer shows after more rounds.
 //!
-//! Other loss moves it as little as BBR: it ends start-up, and is followed by packet conservation. Each
-//! subflow on its own, yet through one bottleneck with a loss-based TCP two subflows take about half:
-//! they give way to the queue of the TCP, which BBR does not.
+//! Other losses affect it as little as BBR: they end start-up and are followed by packet
+//! conservation. Each subflow acts on its own. Through one bottleneck with a loss-based TCP two
+//! subflows still take only about half, because they give way to the queue of the TCP, which BBR
+//! does not.
 
 use super::bbr::steady::Steady;
 use super::{Bbr, BbrParameters, CongestionAvoidance};
@@ -44,8 +48,8 @@ parameters! {
         /// Window gain of start-up and drain.
         pub startup_cwnd_gain: f64 = BbrParameters::DEFAULT.startup_cwnd_gain,
             "startup_cwnd_gain", "", "window gain of start-up and drain", 0.1 to 100.0;
-        /// Window after start-up in bandwidth-delay products. Below 1 the bandwidth that is measured
-        /// falls with the window where an RTT is so long that three quanta do not make up for it.
+        /// Window after start-up in bandwidth-delay products. Below 1 the measured bandwidth falls
+        /// with the window where an RTT is so long that three quanta do not make up for it.
         pub cwnd_gain: f64 = 1.0, "cwnd_gain", "",
             "window after start-up in bandwidth-delay products", 0.1 to 100.0;
         /// Pacing gain after start-up.
@@ -70,7 +74,7 @@ parameters! {
         /// Rounds of that after which the propagation time is measured anew.
         pub patience_rounds: f64 = 6.0, "patience", "rounds",
             "rounds of such a queue after which the propagation time is measured anew", 1.0 to 1e6;
-        /// RTTs above this many times what the window explains show that not all of the queue is ours.
+        /// RTTs above this many times what the window explains show a queue that is partly foreign.
         pub excess_rtts: f64 = 1.1, "excess_rtts", "",
             "RTT in times of what the window explains above which not all of the queue is ours", 1.0 to 1e6;
         /// Rounds of that after which the propagation time is measured anew.
@@ -98,7 +102,7 @@ parameters! {
 }
 
 impl PolypathParameters {
-    /// What stands in for the gain cycle.
+    /// What replaces the gain cycle.
     pub(super) const fn steady(&self) -> Steady {
         Steady {
             pacing_gain: self.pacing_gain,
@@ -118,7 +122,7 @@ impl PolypathParameters {
     }
 }
 
-/// The default controller of a bond: [`Bbr`] without gain cycle.
+/// The default controller of a bond: [`Bbr`] without a gain cycle.
 #[derive(Clone, Copy, Debug)]
 pub enum Polypath {}
 
@@ -141,7 +145,7 @@ impl Polypath {
             min_cwnd_segments: parameters.min_cwnd_segments,
             bandwidth_rounds: parameters.bandwidth_rounds,
             rtprop_secs: parameters.rtprop_secs,
-            // Rounds are told by acknowledgements: one is enough.
+            // Acknowledgements delimit rounds: one is enough.
             probe_rtt_ms: 0.0,
             ..BbrParameters::DEFAULT
         };
@@ -166,7 +170,7 @@ mod tests {
     /// 100 Mbit/s in bytes/s; over 20 ms a BDP of 250,000 bytes.
     const RATE: f64 = 12.5e6;
 
-    /// A sender whose rounds one tells it, an ACK each.
+    /// A sender whose rounds consist of one ACK each.
     struct Sender {
         control: Bbr,
         subflows: Subflows,
@@ -236,8 +240,8 @@ mod tests {
         }
     }
 
-    /// A BDP is 167 segments, a quantum of a millisecond at 1.25 times the rate less 1 % is 10 of them,
-    /// and the even number above 167 + 30 is 198. ACKs of whole rounds look like aggregation:
+    /// A BDP is 167 segments, a quantum of a millisecond at 1.25 times the rate less 1 % is 10 of
+    /// them, and the even number above 167 + 30 is 198. ACKs of whole rounds look like aggregation:
     /// the window may hold that in addition, 100 ms at the rate at most.
     #[test]
     fn the_window_is_three_quanta_above_the_bdp() {
@@ -251,8 +255,8 @@ mod tests {
         assert_eq!(sender.cwnd() / MSS as f64, 198.0);
     }
 
-    /// A tenth is lost behind a queue: 0.7 of the quanta's 30 segments are left above the BDP. Without a queue
-    /// all of them are.
+    /// A tenth is lost behind a queue: 0.7 of the quanta's 30 segments are left above the BDP.
+    /// Without a queue all of them are left.
     #[test]
     fn what_the_queue_does_not_hold_the_window_leaves_out() {
         let quiet = |ack: Ack| Ack { acked_bytes: 0, ..ack };
@@ -265,7 +269,7 @@ mod tests {
     }
 
     /// The rate falls to a quarter. The first round with a queue still knows samples of before; the
-    /// second does not. It counts for nothing that the scheduler rested meanwhile.
+    /// second does not. That the scheduler sent nothing meanwhile makes no difference.
     #[test]
     fn a_standing_queue_tells_the_rate() {
         let mut sender = Sender::steady();
@@ -293,8 +297,8 @@ mod tests {
     }
 
     /// The path becomes three times as long. The window over the RTT is a third of the rate, the
-    /// bandwidth falls, and the queue stays: after six rounds less than a BDP is in flight for a round,
-    /// and then the new propagation time and the old bandwidth hold.
+    /// bandwidth falls, and the queue stays: after six rounds less than a BDP is in flight for a
+    /// round, and then the new propagation time and the old bandwidth hold.
     #[test]
     fn a_longer_path_is_found_and_costs_no_bandwidth() {
         let mut sender = Sender::steady();
@@ -311,8 +315,9 @@ mod tests {
         assert!(sender.cwnd() > 1.1 * 3.0 * 250_000.0, "{}", sender.cwnd());
     }
 
-    /// The path becomes longer by two fifths, less than what shows a queue: what is measured falls with
-    /// the window, until after 20 rounds the propagation time is measured anew. It is 28 ms then.
+    /// The path becomes longer by two fifths, less than what shows a queue: what is measured falls
+    /// with the window, until after 20 rounds the propagation time is measured anew. It is 28 ms
+    /// then.
     #[test]
     fn a_path_that_becomes_a_little_longer_is_found() {
         let mut sender = Sender::steady();
@@ -333,8 +338,9 @@ mod tests {
         assert_eq!(sender.cwnd() / MSS as f64, 264.0);
     }
 
-    /// The rate of the link is now eight times as much. Each round delivers what was in flight. One round
-    /// of growth may be chance; after the second the gain is 2, until what is delivered grows no more.
+    /// The rate of the link is now eight times as much. Each round delivers what was in flight. One
+    /// round of growth may be chance; after the second the gain is 2, until what is delivered grows
+    /// no more.
     #[test]
     fn growth_in_two_rounds_in_a_row_doubles_the_gains() {
         let mut sender = Sender::steady();
@@ -395,7 +401,8 @@ mod tests {
         }
     }
 
-    /// After ten seconds without an RTT as low as the estimate, three quarters of a BDP: 187,500 bytes.
+    /// After ten seconds without an RTT as low as the estimate, three quarters of a BDP: 187,500
+    /// bytes.
     #[test]
     fn the_propagation_time_is_measured_in_less_than_a_bdp() {
         let mut sender = Sender::steady();

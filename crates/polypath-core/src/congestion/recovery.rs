@@ -1,8 +1,8 @@
 //! Recovery episodes: one window reduction for all losses of one flight.
 //!
 //! Source: RFC 9002 section 7.3.2. A loss (or mark) begins an episode only if the packet was sent
-//! after the present one began; the episode ends with the first ACK of such a packet. A TCP ends
-//! it by sequence number instead (RFC 6675 section 5): it holds the episode until it says so.
+//! after the present one began; the episode ends with the first ACK of such a packet. A TCP ends it
+//! by sequence number instead (RFC 6675 section 5): it holds the episode until it releases it.
 
 use super::Subflow;
 use polypath_units::Timestamp;
@@ -21,7 +21,7 @@ enum End {
     /// The ACK of a packet sent after it began.
     #[default]
     NewPacketAcked,
-    /// Nothing yet: the world holds it.
+    /// Nothing yet: the world holds the episode.
     Held,
     /// The next ACK, of whatever.
     NextAck,
@@ -35,7 +35,7 @@ struct Undo {
 }
 
 impl Recovery {
-    /// Whether what happened to a packet sent at `sent_at` is news to the present episode.
+    /// Whether the loss of a packet sent at `sent_at` begins a new episode.
     pub(super) fn is_new(&self, sent_at: Timestamp) -> bool {
         self.began_at.is_none_or(|began| sent_at > began)
     }
@@ -66,8 +66,8 @@ impl Recovery {
         self.undo = Some(Undo { cwnd: subflow.cwnd, ssthresh: subflow.ssthresh });
     }
 
-    /// The timer expired again before anything was acknowledged: what there is to give back is still
-    /// what was before the first time.
+    /// The timer expired again before anything was acknowledged: what a spurious timeout would
+    /// restore is still the state before the first expiry.
     pub(super) fn begin_again(&mut self, now: Timestamp) {
         self.began_at = Some(now);
         self.end = End::NewPacketAcked;

@@ -4,7 +4,7 @@ use super::Ack;
 use polypath_units::PathId;
 use std::time::Duration;
 
-/// A subflow as congestion control sees it (algorithms 0.3).
+/// A subflow as congestion control sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subflow {
     /// Which path it is.
@@ -27,8 +27,8 @@ pub struct Subflow {
     pub in_recovery: bool,
     /// Whether data may be sent on it: false while it is declared failed.
     pub usable: bool,
-    /// Whether the sender spaces packets out over a round trip, by window over RTT if the controller
-    /// has no rate of its own.
+    /// Whether the sender spaces packets out over a round trip, by window over RTT if the
+    /// controller has no rate of its own.
     pub paced: bool,
     /// Whether what leaves next counts as on its way already: Linux hands a paced burst on with its
     /// departure time ahead.
@@ -64,8 +64,8 @@ impl Subflow {
         initial_bytes(self.mss, self.initial_segments)
     }
 
-    /// Whether congestion avoidance may grow the window on `ack`: never in recovery, and only if the
-    /// window was what limited sending.
+    /// Whether congestion avoidance may grow the window on `ack`: never in recovery, and only if
+    /// the window was what limited sending.
     pub const fn may_grow(&self, ack: &Ack) -> bool {
         ack.cwnd_limited && !self.in_recovery
     }

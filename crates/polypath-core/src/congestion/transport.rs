@@ -22,15 +22,16 @@ impl Congestion {
         }
     }
 
-    /// Whether the sender paces a subflow whose controller has no rate of its own; it does unless told.
+    /// Whether the sender paces a subflow whose controller has no rate of its own; it does unless
+    /// told.
     pub fn set_paced(&mut self, id: PathId, paced: bool) {
         if let Some(subflow) = self.subflow_mut(id) {
             subflow.paced = paced;
         }
     }
 
-    /// Whether what a subflow sends next counts as on its way already where its controller probes for
-    /// bandwidth, as with Linux; it does not unless told.
+    /// Whether what a subflow sends next counts as on its way already where its controller probes
+    /// for bandwidth, as with Linux; it does not unless told.
     pub fn set_departs_ahead(&mut self, id: PathId, ahead: bool) {
         if let Some(subflow) = self.subflow_mut(id) {
             subflow.departs_ahead = ahead;
@@ -77,7 +78,7 @@ impl Congestion {
         }
     }
 
-    /// So many bytes in flight do not count for the batch of losses under way: without SACK those
+    /// These bytes in flight do not count for the batch of losses under way: without SACK, those
     /// that limited transmit sent (RFC 5681 section 3.2, step 2).
     pub fn exclude_from_flight(&mut self, id: PathId, bytes: u64) {
         if let Some((flow, _)) = self.parts(id) {
@@ -95,9 +96,9 @@ impl Congestion {
     }
 
     /// The receive window blocks `fast`, which has room, and `holders` carry the oldest data: slows
-    /// the first of them down that has a larger RTT and is not in recovery, but each at most once in
-    /// an RTT of `fast`. Returns which one (Raiciu et al., NSDI 2012, section 4.2; algorithms 4.14,
-    /// step 1).
+    /// the first of them down that has a larger RTT and is not in recovery, but each at most once
+    /// in an RTT of `fast`. Returns which one (Raiciu et al., NSDI 2012, section 4.2;
+    /// `docs/algorithms/opportunistic_retransmission.md`, step 1).
     pub fn penalise_slower(
         &mut self,
         fast: PathId,
@@ -135,9 +136,9 @@ impl Congestion {
         self.group(id)?.controller_rate(id)
     }
 
-    /// Whether the controller says what leaves in recovery as well: it models the path (BBR), or
-    /// demands a rate that losses do not change (BRF while the network tells it one). No
-    /// proportional rate reduction then.
+    /// Whether the controller also decides what leaves in recovery, so that there is no
+    /// proportional rate reduction: it models the path (BBR), or demands a rate that losses do not
+    /// change (BRF while the network tells it one).
     pub fn models_path(&self, id: PathId) -> bool {
         self.group(id)
             .is_some_and(|group| group.owns_start_up() || group.controller_rate(id).is_some())
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(congestion.penalise_slower(paths[0], holders, ms(50)), Some(paths[1]));
     }
 
-    /// The half about windows; that about sending again is with the scheduler of each world.
+    /// The part about windows; sending again is tested with the scheduler of each world.
     #[test]
     fn t_orp_1() {
         let (mut congestion, paths) = unequal(&[10, 100]);

@@ -1,9 +1,9 @@
 //! Westwood with the filter of its paper: the bilinear approximation of a low-pass, whose pole
 //! depends on the time between ACKs, and which decays while none arrive.
 //!
-//! Source: Mascolo et al., Mobicom 2001, section 2.1 (filter) and 2.2 (window); algorithms 2.5.
-//! Everything but the filter is [`Westwood`], its deviation included. The paper leaves the time
-//! constant to the implementation; half a second is assumed.
+//! Source: Mascolo et al., Mobicom 2001, section 2.1 (filter) and 2.2 (window). Everything but the
+//! filter is [`Westwood`], its deviation included. The paper leaves the time constant to the
+//! implementation; half a second is assumed.
 
 use super::measured::{START_SHARE, START_SHARE_PURPOSE};
 use super::{CongestionAvoidance, Westwood};

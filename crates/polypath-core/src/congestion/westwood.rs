@@ -1,8 +1,8 @@
 //! Westwood: after a loss the window is what the path was measured to carry, not half.
 //!
 //! Source: Mascolo et al., "TCP Westwood: bandwidth estimation for enhanced transport over wireless
-//! links", Mobicom 2001, section 2; algorithms 2.5. `B` in bytes/s of [`WestwoodEstimator`] with a
-//! fixed pole, windows in bytes:
+//! links", Mobicom 2001, section 2. `B` in bytes/s of [`WestwoodEstimator`] with a fixed pole,
+//! windows in bytes:
 //!
 //! ```text
 //! avoidance:  as Reno
@@ -10,10 +10,11 @@
 //! timeout:    the same ssthresh                     w = MSS
 //! ```
 //!
-//! Deviation: the paper says nothing of losses that come before the filter, which begins at zero,
-//! knows the path. While that start weighs more than `start_share` in the estimate, the threshold
-//! is not below Reno's: otherwise the overshoot of the first slow start would end in a window far
-//! below the bandwidth, from which avoidance takes a round for each segment to come back.
+//! Deviation: the paper says nothing about losses that come before the filter, which begins at
+//! zero, knows the path. While that start weighs more than `start_share` in the estimate, the
+//! threshold is not below Reno's: otherwise the overshoot of the first slow start would end in a
+//! window far below the bandwidth, from which avoidance takes a round for each segment to come
+//! back.
 
 use super::measured::{Measured, Measurement, START_SHARE, START_SHARE_PURPOSE};
 use super::{Ack, CongestionAvoidance, Loss, Subflows, reno};

@@ -1,8 +1,8 @@
 //! Westwood+, as Linux has it: one sample of the bandwidth for each round trip, and the measured
 //! window at the end of recovery.
 //!
-//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004; algorithms 2.6. `B` in
-//! bytes/s of [`WestwoodPlusEstimator`], windows in bytes:
+//! Source: Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004. `B` in bytes/s of
+//! [`WestwoodPlusEstimator`], windows in bytes:
 //!
 //! ```text
 //! avoidance:        as Reno

@@ -21,8 +21,9 @@
 //! subflows that have an RTT. Deviations: windows and backlogs are fractions, not truncated; only a
 //! queue of `alpha` or more is drained. The paper and the kernel drain whenever `q` doubles
 //! (`drain_always`): a subflow that grows into an idle link then halves its window as soon as the
-//! jitter of its own packets has doubled, and never fills a link of hundreds of segments. A round
-//! without any queue has nothing to drain (the kernel, for which `q_min = 0` means unknown, would).
+//! jitter of its own packets has doubled, and never fills a link of hundreds of segments. Worked
+//! example: `docs/algorithms/congestion/wvegas.md`. A round without any queue has nothing to drain
+//! (the kernel, for which `q_min = 0` means unknown, would).
 
 use super::{Ack, CongestionAvoidance, Loss, Subflow, Subflows, reno};
 use crate::path_map::PathMap;
@@ -38,7 +39,8 @@ const LEAST_SEGMENTS: f64 = 2.0;
 parameters! {
     /// The constants of wVegas, in segments.
     ///
-    /// Defaults: the values of the paper and the kernel, but only queues of `alpha` or more are drained.
+    /// Defaults: the values of the paper and the kernel, but only queues of `alpha` or more are
+    /// drained.
     pub struct WvegasParameters {
         /// Segments that all subflows of a connection together aim to have in queues.
         pub total_alpha: f64 = 10.0, "total_alpha", "segments",
@@ -135,7 +137,7 @@ impl Flow {
         }
     }
 
-    /// Congestion is over: what was known of rates is no more, but the propagation time is.
+    /// Congestion is over: rates are no longer known, but the propagation time is.
     fn restart(&mut self, parameters: &WvegasParameters) {
         *self = Self { base_rtt: self.base_rtt, ..Self::new(parameters) };
     }

@@ -1,6 +1,6 @@
 //! When something last arrived on each path: the receiver half's memory, and the answer to a query.
 
-use super::{Action, Feedback, Query, ReceiveState, SuspectReport};
+use super::{Action, Query, ReceiveState, Suspect, SuspicionReport};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,26 +26,31 @@ impl Arrivals {
         self.0.iter().map(|(&path, &at)| (path, at))
     }
 
-    /// A report on `path`; one that never was heard of has been silent as long as can be said.
-    pub(super) fn report(&self, path: PathId, now: Timestamp) -> SuspectReport {
+    /// How long `path` has been silent; if nothing ever arrived there, the longest time that a
+    /// report can express.
+    pub(super) fn suspect(&self, path: PathId, now: Timestamp) -> Suspect {
         let silent = self.0.get(&path).map_or(LONGEST_SILENCE, |&at| now - at);
-        SuspectReport { path, silent_for: silent.min(LONGEST_SILENCE) }
+        Suspect { path, silent_for: silent.min(LONGEST_SILENCE) }
     }
 }
 
-/// The feedback that answers a query: one report for each path asked about.
+/// The report that answers a query: one entry for each path asked about.
 pub(super) fn answer_query(
     query: Query,
     arrivals: &Arrivals,
     now: Timestamp,
     state: &ReceiveState,
 ) -> Action {
-    let suspects = query.paths.iter().map(|path| arrivals.report(path, now)).collect();
-    Action::Feedback(feedback(query.id, suspects, state))
+    let suspects = query.paths.iter().map(|path| arrivals.suspect(path, now)).collect();
+    Action::Report(suspicion_report(query.id, suspects, state))
 }
 
-/// Feedback about the data level as it stands.
-pub(super) fn feedback(query: u16, suspects: Vec<SuspectReport>, state: &ReceiveState) -> Feedback {
+/// A report on `suspects` with the data level as it stands.
+pub(super) fn suspicion_report(
+    query: u16,
+    suspects: Vec<Suspect>,
+    state: &ReceiveState,
+) -> SuspicionReport {
     let ReceiveState { rcv_nxt, max_end, window, .. } = *state;
-    Feedback { query, rcv_nxt, max_end, window, suspects }
+    SuspicionReport { query, rcv_nxt, max_end, window, suspects }
 }

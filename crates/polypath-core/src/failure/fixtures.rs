@@ -1,7 +1,7 @@
 //! Views for tests.
 
 use super::{
-    Action, FailureDetector, Feedback, PathHealth, ReceiveState, SendState, SuspectReport,
+    Action, FailureDetector, PathHealth, ReceiveState, SendState, Suspect, SuspicionReport,
 };
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
@@ -39,9 +39,9 @@ pub(super) fn idle(health: PathHealth) -> PathHealth {
 }
 
 /// A report on one path: solicited if `query` is not 0.
-pub(super) fn report(query: u16, path: PathId, silent_for: Duration) -> Feedback {
-    let suspects = vec![SuspectReport { path, silent_for }];
-    Feedback { query, rcv_nxt: 0, max_end: 0, window: 0, suspects }
+pub(super) fn report(query: u16, path: PathId, silent_for: Duration) -> SuspicionReport {
+    let suspects = vec![Suspect { path, silent_for }];
+    SuspicionReport { query, rcv_nxt: 0, max_end: 0, window: 0, suspects }
 }
 
 pub(super) fn actions(detector: &mut dyn FailureDetector) -> Vec<Action> {

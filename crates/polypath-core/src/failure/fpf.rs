@@ -1,27 +1,30 @@
 //! Feedback-based path-failure detection (FPF).
 //!
 //! Source: idea of H. Oh and J. Lee, "Feedback-based path failure detection and buffer blocking
-//! protection for MPTCP", IEEE/ACM Transactions on Networking 24(6), 2016; details in
-//! algorithms 5.2. A path that falls silent, or that carries the byte on which the receive window
-//! is stuck, is suspected; the receiver is asked over a stable path whether anything still arrives
-//! on it, and its answer decides, one RTT of the stable path later instead of one RTO.
+//! protection for MPTCP", IEEE/ACM Transactions on Networking 24(6), 2016; message and timers are
+//! Polypath's own (`docs/algorithms/failure/fpf.md`). A path that falls silent, or that carries the
+//! byte on which the receive window is stuck, is suspected. The receiver is asked over a stable
+//! path whether anything still arrives there, and its report decides, one RTT of the stable path
+//! later instead of one RTO.
 //!
-//! Equation: suspicion at `began + srtt + 4 rttvar + max_ack_delay + timer_margin`, `began` being
-//! the later of the last ACK and the first transmission after it.
+//! Equation: suspicion at `began + srtt + 4 rttvar + max_ack_delay + timer_margin`, where `began`
+//! is the later of the last ACK and the first transmission after it.
 //!
-//! Deviations from algorithms 5.2, and why:
-//! - `max_ack_delay` and `timer_margin` in the suspicion time: one delayed ACK is not death.
-//! - The receiver's `silent_for` decides, not only the place of the hole: it also tells a dead
-//!   path from a lost ACK path while nothing else is missing. A report that comes before the answer
-//!   was due decides only if the hole is on that path and overdue, as in 5.2.
-//! - Without a stable path to ask over, or without an answer, the rule of 5.1 holds: one RTO.
-//! - A failed path recovers by a full-size probe only: small packets pass MTU black holes.
+//! Reasons for what the paper does not have:
+//! - `max_ack_delay` and `timer_margin` are in the suspicion time, because one delayed ACK does not
+//!   mean that the path is dead.
+//! - The receiver's `silent_for` decides, not only the place of the hole: it also tells a dead path
+//!   from a path whose ACKs are lost, while nothing else is missing. A report that comes before the
+//!   answer was due decides only if the hole is on that path and overdue.
+//! - Without a stable path to ask over, or without an answer, the rule of [`Rto`](super::Rto)
+//!   holds: one RTO.
+//! - A failed path recovers by a full-size probe only, because small packets pass MTU black holes.
 
 mod receiver;
 mod sender;
 
 use super::arrivals::answer_query;
-use super::{Action, FailureDetector, Feedback, PathHealth, Query, ReceiveState, SendState};
+use super::{Action, FailureDetector, PathHealth, Query, ReceiveState, SendState, SuspicionReport};
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use receiver::Receiver;
@@ -35,8 +38,8 @@ parameters! {
         /// Added to the suspicion time for the noise of timers.
         pub timer_margin: Duration = Duration::from_millis(10), "timer_margin", "ms",
             "added to the suspicion time for the noise of timers";
-        /// How near the out-of-order span must come to the receive window, in segments: a sender cannot
-        /// exceed the window, so "beyond it" would never happen.
+        /// How near the out-of-order span must come to the receive window, in segments. A sender
+        /// cannot exceed the window, so that the paper's "beyond it" would never happen.
         pub guard_segments: u64 = 1, "guard_segments", "segments",
             "how near the out-of-order span must come to the receive window";
         /// Time between two equal reports of the receiver while it knows no RTT.
@@ -99,14 +102,14 @@ impl FailureDetector for Fpf {
         self.actions.extend(self.sender.recover(path, now));
     }
 
-    fn on_feedback(
+    fn on_report(
         &mut self,
-        feedback: &Feedback,
+        report: &SuspicionReport,
         now: Timestamp,
         paths: &[PathHealth],
         state: &SendState,
     ) {
-        self.sender.on_feedback(feedback, now, paths);
+        self.sender.on_report(report, now, paths);
         self.actions.extend(self.sender.on_timer(now, paths, state));
     }
 

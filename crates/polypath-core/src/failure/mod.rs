@@ -1,7 +1,8 @@
 //! Path-failure detection: deciding that a path is dead, and that it lives again.
 //!
 //! A detector has a sender half, which watches acknowledgements, and a receiver half, which watches
-//! arrivals. [`Feedback`] and [`Query`] travel between them over paths that are not suspected.
+//! arrivals. [`Query`] and [`SuspicionReport`] travel between them over paths that are not
+//! suspected.
 
 mod arrivals;
 #[cfg(test)]
@@ -66,18 +67,18 @@ pub struct ReceiveState {
     pub mss: u64,
 }
 
-/// What a receiver reports of a path that it suspects, or was asked about.
+/// An entry of a [`SuspicionReport`]: a path that the receiver suspects, or was asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SuspectReport {
+pub struct Suspect {
     /// The path.
     pub path: PathId,
     /// Time since anything arrived on it, up to 65,535 ms.
     pub silent_for: Duration,
 }
 
-/// A feedback ACK (algorithms 5.2): which paths the receiver suspects.
+/// A suspicion report (PATH_SUSPECT on the wire): which paths the receiver suspects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Feedback {
+pub struct SuspicionReport {
     /// The query that it answers; 0 if unsolicited.
     pub query: u16,
     /// First byte not yet received in order.
@@ -87,7 +88,7 @@ pub struct Feedback {
     /// The receive window in bytes.
     pub window: u64,
     /// One entry for each suspected path.
-    pub suspects: Vec<SuspectReport>,
+    pub suspects: Vec<Suspect>,
 }
 
 /// A question to the receiver about suspected paths.
@@ -109,8 +110,8 @@ pub enum Action {
         /// Paths under suspicion.
         avoid: PathSet,
     },
-    /// Send this feedback on every path that it does not name.
-    Feedback(Feedback),
+    /// Send this report on every path that it does not name.
+    Report(SuspicionReport),
     /// Declare the path failed: reinject all it carries, stop using it, probe it.
     Failed(PathId),
     /// The path works again.
@@ -136,10 +137,10 @@ pub trait FailureDetector: Send + core::fmt::Debug {
     /// A full-size probe of a failed path was acknowledged.
     fn on_probe_acked(&mut self, path: PathId, now: Timestamp);
 
-    /// The peer's feedback arrived.
-    fn on_feedback(
+    /// A report of the peer's receiver half arrived.
+    fn on_report(
         &mut self,
-        feedback: &Feedback,
+        report: &SuspicionReport,
         now: Timestamp,
         paths: &[PathHealth],
         state: &SendState,

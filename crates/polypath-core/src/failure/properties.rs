@@ -17,7 +17,7 @@ enum Event {
     Timeout(PathId),
     Down(PathId),
     Probe(PathId),
-    Feedback(u16, PathId, u64),
+    Report(u16, PathId, u64),
     Query(PathId),
     Data(PathId, bool, u64, u64, u64),
     Timer(Vec<PathHealth>, SendState),
@@ -69,7 +69,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => path().prop_map(Event::Timeout),
         1 => path().prop_map(Event::Down),
         1 => path().prop_map(Event::Probe),
-        1 => (0u16..9, path(), 0u64..70_000).prop_map(|(q, p, silent)| Event::Feedback(q, p, silent)),
+        1 => (0u16..9, path(), 0u64..70_000).prop_map(|(q, p, silent)| Event::Report(q, p, silent)),
         1 => path().prop_map(Event::Query),
         1 => (path(), any::<bool>(), 0u64..10_000, 0u64..2_000_000, 1u64..9_001)
             .prop_map(|(path, late, nxt, end, mss)| Event::Data(path, late, nxt, end, mss)),
@@ -87,9 +87,9 @@ fn apply(detector: &mut dyn FailureDetector, event: &Event, now: Timestamp) {
         Event::Timeout(path) => detector.on_timeout(*path, now),
         Event::Down(path) => detector.on_down(*path, now),
         Event::Probe(path) => detector.on_probe_acked(*path, now),
-        Event::Feedback(query, path, silent) => {
+        Event::Report(query, path, silent) => {
             let views = [health(0, 10, 1), health(1, 50, 9), health(2, 100, 0)];
-            detector.on_feedback(&report(*query, *path, ms(*silent)), now, &views, &CALM);
+            detector.on_report(&report(*query, *path, ms(*silent)), now, &views, &CALM);
         }
         Event::Query(path) => {
             detector.on_query(Query { id: 1, paths: PathSet::only(*path) }, now, &RECEIVED);
@@ -129,7 +129,7 @@ fn check_alternation(configured: &Configured<FailureKind>, events: &[(Event, Dur
                         query.paths.iter().filter(|&p| avoid.contains(p)).collect();
                     assert_eq!((query.id > 0, asked), (true, query.paths), "{kind}: asked there");
                 }
-                Action::Feedback(_) => {}
+                Action::Report(_) => {}
             }
         }
         assert_eq!(twin.poll_action(), None, "{kind} is not deterministic");
@@ -161,7 +161,7 @@ enum Wire {
     Data(PathId),
     Ack(PathId),
     Query(Query),
-    Feedback(super::Feedback),
+    Report(super::SuspicionReport),
 }
 
 /// What is to happen, in order of time and then of insertion.
@@ -224,8 +224,8 @@ impl World {
                     other => panic!("{other:?}"),
                 }
             }
-            while let Some(Action::Feedback(feedback)) = receiver.poll_action() {
-                events.push(now + ms(self.rtt_ms[1]) / 2, Wire::Feedback(feedback));
+            while let Some(Action::Report(report)) = receiver.poll_action() {
+                events.push(now + ms(self.rtt_ms[1]) / 2, Wire::Report(report));
             }
         }
     }
@@ -248,7 +248,7 @@ impl World {
                 self.passes(path, now).then(|| (now + half(path), Wire::Ack(path)))
             }
             Wire::Ack(path) => {
-                // The near end of the path is what is dead: what travels back is lost, too.
+                // The near end of the path is dead, so that what travels back is lost, too.
                 if self.passes(path, now) {
                     sender.on_ack(path, now);
                 }
@@ -258,8 +258,8 @@ impl World {
                 receiver.on_query(query, now, &RECEIVED);
                 None
             }
-            Wire::Feedback(feedback) => {
-                sender.on_feedback(&feedback, now, &self.health(), &CALM);
+            Wire::Report(report) => {
+                sender.on_report(&report, now, &self.health(), &CALM);
                 None
             }
         }
@@ -296,7 +296,7 @@ proptest! {
     }
 
     /// Steady: an ACK at least every 14 ms after the first, which comes within one RTT; suspicion
-    /// takes the RTT and 15 ms more. So the detectors are not even curious.
+    /// takes the RTT and 15 ms more. So the detectors never ask.
     #[test]
     fn a_path_with_steady_acks_never_fails(world in world()) {
         for &kind in FailureKind::ALL {

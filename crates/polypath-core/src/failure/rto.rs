@@ -1,14 +1,14 @@
 //! A path has potentially failed when its retransmission timer expires.
 //!
-//! Source: the `pf` flag of the MPTCP v0.9x kernels (`mptcp_output.c`, `mptcp_input.c`);
-//! algorithms 5.1. Rule: silent for one RTO with data outstanding, or the world's own
-//! retransmission timer expired, or the interface is down: failed. Any ACK: recovered.
-//! Deviation: the detector also watches the RTO itself (`PathHealth::rto`, without back-off), for
-//! worlds whose transport has no retransmission timeout (QUIC).
+//! Source: the `pf` flag of the MPTCP v0.9x kernels (`mptcp_output.c`, `mptcp_input.c`). Rule:
+//! silent for one RTO with data outstanding, or the world's own retransmission timer expired, or
+//! the interface is down: failed. Any ACK: recovered. Deviation: the detector also watches the RTO
+//! itself (`PathHealth::rto`, without back-off), for worlds whose transport has no retransmission
+//! timeout (QUIC).
 
 use super::arrivals::{Arrivals, answer_query};
 use super::silence::Silence;
-use super::{Action, FailureDetector, Feedback, PathHealth, Query, ReceiveState, SendState};
+use super::{Action, FailureDetector, PathHealth, Query, ReceiveState, SendState, SuspicionReport};
 use crate::registry::{Description, Kind, Values};
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -95,8 +95,8 @@ impl FailureDetector for Rto {
         self.recover(path, now);
     }
 
-    /// Feedback plays no part in this rule.
-    fn on_feedback(&mut self, _: &Feedback, _: Timestamp, _: &[PathHealth], _: &SendState) {}
+    /// Reports of the receiver play no part in this rule.
+    fn on_report(&mut self, _: &SuspicionReport, _: Timestamp, _: &[PathHealth], _: &SendState) {}
 
     fn on_query(&mut self, query: Query, now: Timestamp, state: &ReceiveState) {
         self.actions.push_back(answer_query(query, &self.arrivals, now, state));

@@ -46,8 +46,8 @@ impl<K: Algorithm> Configured<K> {
         Ok(configured)
     }
 
-    /// The algorithm with each of its parameters in turn at its lowest and at its highest value: what
-    /// it must bear.
+    /// The algorithm with each of its parameters in turn at its lowest and at its highest value: it
+    /// must work with all of these.
     pub fn at_limits(kind: K) -> Vec<Self> {
         let rows = kind.description().parameters.iter().zip(0..);
         let limits = rows.flat_map(|(row, index)| [(index, row.lowest), (index, row.highest)]);

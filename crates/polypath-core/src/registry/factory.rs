@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub struct Factory<T: ?Sized>(Arc<dyn Fn() -> Box<T> + Send + Sync>);
 
 impl<T: ?Sized> Factory<T> {
-    /// Of a function that is asked for each instance: one for each end of a connection, and for each
-    /// subflow where subflows do not share theirs.
+    /// A factory from a function that makes each instance: one for each end of a connection, and
+    /// one for each subflow where subflows do not share one.
     pub fn new(build: impl Fn() -> Box<T> + Send + Sync + 'static) -> Self {
         Self(Arc::new(build))
     }

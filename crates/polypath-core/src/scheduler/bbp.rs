@@ -2,19 +2,19 @@
 //! has room for, so that a connection is never slower than its best path alone.
 //!
 //! Source: B.-H. Oh, J. Lee, "Feedback-based path failure detection and buffer blocking protection
-//! for MPTCP", IEEE/ACM Transactions on Networking 24(6), 2016, whose abstract states the goal;
-//! the rule is algorithms 5.3's.
+//! for MPTCP", IEEE/ACM Transactions on Networking 24(6), 2016, whose abstract states the goal; the
+//! rule is Polypath's own (`docs/algorithms/blocking_protection.md`).
 //!
-//! Of the prefixes `S` of the paths sorted by srtt, in bytes, bytes/s and s, the one with the largest
-//! `Thr(S) = min(sum of x_i, RcvBuf / max srtt_i)` is used, the smaller of equals; `x_i = w_i / srtt_i`,
-//! the largest of the last 4 rounds of the path; `RcvBuf` is the largest receive window seen.
-//! Looked at again once in each srtt of the slowest path used; another set is taken only if it
-//! carries more by the hysteresis.
+//! Of the prefixes `S` of the paths sorted by srtt, in bytes, bytes/s and s, the one with the
+//! largest `Thr(S) = min(sum of x_i, RcvBuf / max srtt_i)` is used, the smaller of equals; `x_i =
+//! w_i / srtt_i`, the largest of the last 4 rounds of the path; `RcvBuf` is the largest receive
+//! window seen. The choice is made anew once in each srtt of the slowest path used; another set is
+//! taken only if it carries more by the hysteresis.
 //!
-//! Deviations: a set that only adds paths may carry a little more, if `RcvBuf / max srtt_i` is above
-//! by the hysteresis; what is sent again goes by all paths, since it fills a hole instead of making
-//! one; a path without an RTT is used, which is how it gets one; a path that is not used is hidden
-//! from the scheduler, except where nothing else could go on.
+//! Deviations: a set that only adds paths may carry a little more, if `RcvBuf / max srtt_i` is
+//! above by the hysteresis; what is sent again goes by all paths, since it fills a hole instead of
+//! making one; a path without an RTT is used, which is how it gets one; a path that is not used is
+//! hidden from the scheduler, except where nothing else could go on.
 
 use super::candidates::Candidates;
 use super::carried::Carried;
@@ -52,7 +52,7 @@ pub struct BlockingProtection {
     /// The largest receive window seen, in bytes.
     buffer: u64,
     rates: PathMap<RecentRate>,
-    /// The paths that were looked at, and those of them that are used.
+    /// The paths that were considered, and those of them that are used.
     known: PathSet,
     used: PathSet,
     look_at: Timestamp,
@@ -126,9 +126,9 @@ impl BlockingProtection {
         self.look_at = now + slowest.unwrap_or_default();
     }
 
-    /// Whether a set carries clearly more than the one that is used; or only adds paths to it, and the
-    /// buffer would let clearly more through: the window of a hidden path does not grow, so that what
-    /// it could carry is not known.
+    /// Whether a set carries clearly more than the one that is used, or only adds paths to it while
+    /// the buffer would let clearly more through: the window of a hidden path does not grow, so
+    /// that what it could carry is not known.
     fn is_better(&self, ranked: &[&PathView], set: PathSet) -> bool {
         let buffer = self.buffer as f64;
         let present = self.carried(ranked, self.used).goodput(buffer);
@@ -247,8 +247,9 @@ mod tests {
         assert_eq!(at(1_722_000, 13_300), [0, 1]);
     }
 
-    /// With its first window the second path carries 0.4 MB/s beside 64.72, and the buffer leaves it
-    /// more than 71.19 from 1.72 MB on. That it carries less than a tenth does not bring it back out.
+    /// With its first window the second path carries 0.4 MB/s beside 64.72, and the buffer leaves
+    /// it more than 71.19 from 1.72 MB on. That it carries less than a tenth does not exclude it
+    /// again.
     #[test]
     fn a_path_whose_window_never_grew_is_used_when_the_buffer_has_room_for_it() {
         let mut bbp = protected();

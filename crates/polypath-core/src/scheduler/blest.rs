@@ -3,7 +3,7 @@
 //!
 //! Source: S. Ferlin, O. Alay, O. Mehani, R. Boreli, "BLEST: Blocking estimation-based MPTCP
 //! scheduler for heterogeneous networks", IFIP Networking 2016, and `mptcp_blest.c`, whose
-//! constants are the defaults; algorithms 4.5.
+//! constants are the defaults.
 //!
 //! With the fastest path `f` without room and `s` the lowest-RTT path that has it, windows in
 //! segments, `r = srtt_s / srtt_f`: `X = (w_f + (r - 1) / 2) r`, in the first slow start

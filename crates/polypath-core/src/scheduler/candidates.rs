@@ -1,4 +1,5 @@
-//! Which paths a segment may go on: the rules that every scheduler shares (algorithms 4.0).
+//! Which paths a segment may go on: the rules that every scheduler shares
+//! (`docs/algorithms/common.md`).
 
 use super::{PathView, Pick, QueueView};
 use polypath_units::{PathId, PathSet, Timestamp};

@@ -2,7 +2,7 @@
 //!
 //! All that is sent while a hole stands must fit into the window, so that a set of paths carries
 //! `min(sum of rates, window / longest hole)`: the goal function of buffer blocking protection (Oh
-//! and Lee, IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3).
+//! and Lee, IEEE/ACM Transactions on Networking 24(6), 2016; `docs/algorithms/models.md`).
 
 /// A set of paths.
 #[derive(Clone, Copy, Debug, Default)]

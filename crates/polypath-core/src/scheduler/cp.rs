@@ -1,10 +1,11 @@
 //! Constraint-based proactive scheduling (CP): a path whose delay would fill the receive buffer, or
 //! hold data up for too long, is not used.
 //!
-//! Source: B.-H. Oh, J. Lee, "Constraint-based proactive scheduling for MPTCP in wireless networks",
-//! Computer Networks 91, 2015; the rule as B.G. Lee, S.B. Song, S. Ryu, J.Y. Lee, "Validation of
-//! MPTCP performance enhancement algorithm in real PS-LTE environment", section II.A, tells it.
-//! Neither variant's formula was found; those here are algorithms 4.12's.
+//! Source: B.-H. Oh, J. Lee, "Constraint-based proactive scheduling for MPTCP in wireless
+//! networks", Computer Networks 91, 2015; the rule as B.G. Lee, S.B. Song, S. Ryu, J.Y. Lee,
+//! "Validation of MPTCP performance enhancement algorithm in real PS-LTE environment", section
+//! II.A, tells it. Neither variant's formula was found; those here are Polypath's own
+//! (`docs/algorithms/scheduler/cp_radical.md`).
 //!
 //! With `b` the path of smallest srtt and `x_i = w_i / srtt_i` in bytes/s, path `j` makes
 //! `OFO_j = phi x_b (srtt_j - srtt_b)` bytes arrive out of order. It is used if
@@ -12,9 +13,10 @@
 //! - radical: `OFO_j <= RcvBuf`, the largest receive window seen;
 //! - conservative: `OFO_j <= min(RcvBuf, sum(x_i) D_max)`.
 //!
-//! Looked at again once in each srtt of `b`, or when another path has become `b`; a path that is not used comes back if `OFO_j` is below
-//! the bound by the hysteresis. Among the paths used: lowest RTT first. Each that is not used gets
-//! a copy of a segment now and then, for its RTT. A path without an RTT cannot be suspected.
+//! Paths are graded once in each srtt of `b`, or when another path has become `b`; a path that is
+//! not used comes back if `OFO_j` is below the bound by the hysteresis. Among the paths used:
+//! lowest RTT first. Each path that is not used gets a copy of a segment now and then, so that its
+//! RTT is known. A path without an RTT cannot be suspected.
 
 use super::candidates::{Candidates, fastest};
 use super::rounds::rtt_secs;
@@ -27,7 +29,8 @@ use std::time::Duration;
 parameters! {
     /// Parameters of [`CpRadical`] and [`CpConservative`].
     pub struct CpParameters {
-        /// Share of the difference of RTTs for which data comes out of order: 1, or 0.5 for one way.
+        /// Share of the difference of RTTs for which data comes out of order: 1, or 0.5 for one
+        /// way.
         pub phi: f64 = 1.0, "phi", "",
             "share of the difference of RTTs for which data comes out of order", 0.0 to 1000.0;
         /// Share by which a path must stay below the bound to be used again.
@@ -55,7 +58,7 @@ pub struct Cp<const BOUNDS_DELAY: bool> {
     buffer: u64,
     /// The paths that are not used.
     unused: PathSet,
-    /// The best path, when they were looked at last.
+    /// The best path when they were last graded.
     best: Option<PathId>,
     look_at: Timestamp,
     /// When each unused path gets its next copy.
@@ -152,8 +155,8 @@ impl<const BOUNDS_DELAY: bool> Scheduler for Cp<BOUNDS_DELAY> {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
         let candidates = Candidates::new(paths, queue, now);
         if queue.reinjection {
-            // It fills a hole instead of making one, and its candidates lack the paths that carry it:
-            // they must not be graded by the best that is left.
+            // A reinjection fills a hole instead of making one, and its candidates lack the paths
+            // that carry it: paths must not be graded by the best that is left.
             let chosen = candidates.lowest_rtt();
             return chosen.map_or_else(|| candidates.wait(now), |path| Pick::Send(path.id));
         }

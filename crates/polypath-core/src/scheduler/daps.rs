@@ -1,21 +1,20 @@
 //! DAPS: deals a stretch of the data to the paths so that it arrives in order.
 //!
 //! Source: N. Kuhn, E. Lochin, A. Mifdaoui, G. Sarwar, O. Mehani, R. Boreli, "DAPS: Intelligent
-//! delay-aware packet scheduling for multipath transport", IEEE ICC 2014, and its kernel port;
-//! algorithms 4.7.
+//! delay-aware packet scheduling for multipath transport", IEEE ICC 2014, and its kernel port.
 //!
 //! With delays `d_i = srtt_i / 2`, rounded to the granularity, and windows `c_i` in segments,
 //! smoothed from plan to plan (`7/8 c + 1/8 w`), a plan covers `E = lcm(d_i)`: for `t = 1..E`, for
 //! the paths by delay, `t mod d_i = 0` gives the next `c_i` segments to path `i`. A path that has
 //! room sends its part of the plan at once, ahead of what slower entries of other paths hold.
 //!
-//! Deviations: `E` is cut at `horizon`. The source makes a new plan when the old one is consumed, and
-//! has paths without room leave the plan. The plan gives a window in each `d_i`, while a window takes
-//! a round trip: here it is given up after `2 E`, with what paths have found no room for by then, and
-//! a new one begins at the head. A path that has sent its part before begins with the next plan,
-//! behind what is left, in place of waiting for the others; it waits only where the data or the
-//! receiver's window does not reach so far. A path without an RTT is used only where no planned path
-//! has room.
+//! Deviations: `E` is cut at `horizon`. The source makes a new plan when the old one is consumed,
+//! and has paths without room leave the plan. The plan gives a window in each `d_i`, while a window
+//! takes a round trip: here it is given up after `2 E`, with what paths have found no room for by
+//! then, and a new one begins at the head. A path that has sent its part earlier begins with the
+//! next plan, behind what is left, instead of waiting for the others; it waits only where the data
+//! or the receiver's window does not reach so far. A path without an RTT is used only where no
+//! planned path has room.
 
 use super::candidates::{Candidates, place, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -45,8 +44,8 @@ impl DapsParameters {
         self.horizon.as_millis() as u64
     }
 
-    /// One way of delay in ms, at least 1; what is beyond the horizon counts as there, so that a plan
-    /// has an end.
+    /// One-way delay in ms, at least 1; delays beyond the horizon count as the horizon, so that a
+    /// plan has an end.
     fn delay_ms(&self, srtt: Duration) -> u64 {
         let step = self.granularity.as_secs_f64().max(1e-3);
         let steps = libm::round(srtt.as_secs_f64() / 2.0 / step);
@@ -227,7 +226,7 @@ mod tests {
     use super::*;
     use crate::scheduler::fixtures::{MSS, bulk, full, id, loaded, ms, path, queue};
 
-    /// An RTT that came of an outage made plans that took all memory.
+    /// The RTT of an outage once made plans that took all memory.
     #[test]
     fn a_path_beyond_the_horizon_has_a_turn_at_its_end() {
         let (mut daps, hour) = (Daps::default(), 3_600_000);

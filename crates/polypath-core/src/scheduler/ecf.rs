@@ -1,12 +1,13 @@
 //! ECF: wait for the fastest path if it would complete the queue earlier than the slower one.
 //!
 //! Source: Y. Lim, E. Nahum, D. Towsley, R. Gibbens, "ECF: An MPTCP path scheduler to manage
-//! heterogeneous paths", CoNEXT 2017, and `mptcp_ecf.c`; algorithms 4.6.
+//! heterogeneous paths", CoNEXT 2017, and `mptcp_ecf.c`.
 //!
 //! With the fastest path `f` without room, `s` the lowest-RTT path that has it, `k` unsent bytes
 //! and `delta = max(rttvar_f, rttvar_s)`: wait if
-//! `(1 + k / w_f) rtt_f < (1 + waiting beta) (rtt_s + delta)` and `(k / w_s) rtt_s >= 2 rtt_f + delta`.
-//! The kernel replaces `k` by `max(k, w_f)` and `max(k, w_s)`: parameter `kernel`.
+//! `(1 + k / w_f) rtt_f < (1 + waiting beta) (rtt_s + delta)` and
+//! `(k / w_s) rtt_s >= 2 rtt_f + delta`. The kernel replaces `k` by `max(k, w_f)` and
+//! `max(k, w_s)`: parameter `kernel`.
 //!
 //! Deviations: where pacing alone holds `f`, the round trip that is waited for before sending on
 //! it is the time until pacing lets it go.

@@ -1,10 +1,10 @@
 //! Earliest delivery path first (EDPF), with waiting, tail and receive-window rules.
 //!
 //! Source: K. Chebrolu, R. Rao, "Bandwidth aggregation for real-time applications in heterogeneous
-//! wireless networks", IEEE Transactions on Mobile Computing 5(4), 2006, equation for `d_l`;
-//! algorithms 4.8. The window rule follows the goal of buffer blocking protection (Oh and Lee,
-//! IEEE/ACM Transactions on Networking 24(6), 2016; algorithms 5.3): never worse than the best
-//! path alone.
+//! wireless networks", IEEE Transactions on Mobile Computing 5(4), 2006, equation for `d_l`. The
+//! window rule follows the goal of buffer blocking protection (Oh and Lee, IEEE/ACM Transactions on
+//! Networking 24(6), 2016): never worse than the best path alone.
+//! `docs/algorithms/scheduler/edpf.md` describes all rules.
 //!
 //! Paper, for a segment of `L` bytes at time `a`, in seconds and bytes/s:
 //! `d_l = max(a + D_l, A_l) + L / B_l`; send on `argmin d_l`; `A_l = d_l`.
@@ -13,24 +13,27 @@
 //! `d_l = max(start_l + D_l, min(A_l, a + min_rtt_l / 2 + F / B_l)) + L / B_l + repair_l + risk_l`
 //!
 //! - `start_l` is when pacing and the congestion window let the segment go (the paper has neither).
-//! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes beyond the
-//!   bandwidth-delay product stand in a queue.
+//! - `D_l = max(srtt / 2, min_rtt / 2 + queue)`, `queue = F / B_l - start_l - min_rtt`: bytes
+//!   beyond the bandwidth-delay product stand in a queue.
 //! - `A_l` is bounded by what really is in flight, so that an error of `B_l` cannot accumulate.
-//! - `B_l` is measured; of a path in slow start without a queue, or in a transfer that fits into the
-//!   windows, it is `cwnd / srtt`: it has shown half of that so far, and over before long, would never
-//!   show more.
+//! - `B_l` is measured. For a path in slow start without a queue, or in a transfer that fits into
+//!   the windows, it is `cwnd / srtt`: such a path has shown half of that so far, and in a transfer
+//!   that ends soon it would never show more.
 //! - Only the paths that the receive window has room for are used (`admission`): losses lengthen
-//!   the time for which what other paths deliver must wait. One in slow start that may carry more goes
-//!   first, and one that may bring more than it costs is used until it has shown what it can.
+//!   the time for which what other paths deliver must wait. A path in slow start that may carry
+//!   more goes first, and one that may bring more than it costs is used until it has shown what it
+//!   can.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
-//! - `risk_l`, while the application limits, is what the path's load may cost where rates wander (`unrest`).
+//! - `risk_l`, while the application limits sending, is the delay that the path's load may cost
+//!   where rates vary (`unrest`).
 //! - If paths that have no room now would still deliver earlier, the segment is taken from as far
-//!   ahead in what is unsent as they get by then, so that it arrives in order, as in FPS (4.11);
-//!   they send what is left (`placing`). If that reaches beyond what is unsent, all is waited for (the
-//!   tail rule). If the receive window ends before, the segment is taken from its end and a hole is
-//!   left, unless that would exhaust the window, or the window has room for too little of what the
-//!   faster paths get by then (the window rule). What is sent again waits for the earliest
-//!   delivery, since all behind it waits too, unless there is more of it than faster paths deliver by then.
+//!   ahead in the unsent data as they will get by then, so that it arrives in order, as in
+//!   [`Fps`](super::Fps); they send what is before it (`placing`). If that reaches beyond the
+//!   unsent data, the path waits for them (the tail rule). If the receive window ends before, the
+//!   segment is taken from its end and a hole is left, unless that would exhaust the window, or the
+//!   window has room for too little of what the faster paths get by then (the window rule). What is
+//!   sent again waits for the earliest delivery, because all data behind it waits too, unless there
+//!   is more of it than faster paths deliver by then.
 //!
 //! `unsent` is taken as all there is to send: a world whose send buffer holds back data that waits
 //! should count it in, else a bulk transfer looks like its own tail.
@@ -71,7 +74,7 @@ parameters! {
         /// Share of the receive window that a hole may let fill (0 switches the window rule off).
         pub window_share: f64 = 0.9, "window_share", "",
             "share of the receive window that a hole may let fill; 0 = no window rule", 0.0 to 1.0;
-        /// Growth of a path in slow start that the use of the receive window is reckoned with.
+        /// Growth of a path in slow start with which the use of the receive window is calculated.
         pub slow_start_growth: f64 = 2.0, "slow_start_growth", "",
             "growth of a path in slow start that the use of the receive window is reckoned with";
         /// Share of the unsent bytes, or of all that is to be sent again, that faster paths must be
@@ -79,7 +82,8 @@ parameters! {
         /// delivers this segment earlier.
         pub tail_share: f64 = 1.0, "tail_share", "",
             "share of what is to be sent, or sent again, that faster paths must overtake with to wait";
-        /// Times of the queue that the load of a path may cost, while the application limits.
+        /// How many times its longest queue the load of a path may cost, while the application
+        /// limits sending.
         pub unrest_cost: f64 = 1.0, "unrest_cost", "",
             "times of a path's longest queue that its load costs, while the application limits";
         /// Whether a slower path sends ahead; else it sends the head, and leaves a hole.
@@ -101,7 +105,7 @@ pub struct Edpf {
 #[derive(Debug)]
 struct Placed<'a> {
     best: Forecast<'a>,
-    /// The paths that overtake it.
+    /// The paths that deliver earlier.
     faster: Vec<Forecast<'a>>,
     /// Bytes to leave to them; `None` to wait for them.
     skip: Option<u64>,
@@ -135,7 +139,7 @@ impl Edpf {
             let shortest = shortest(forecasts);
             return Admitted { paths, shortest, ..Admitted::default() };
         }
-        // The share is a margin for holes, which those who send ahead do not plan to make.
+        // The share is a margin for holes, which paths that send ahead do not plan to make.
         let window = queue.window as f64 * if ahead { 1.0 } else { window_share };
         let terms = Terms { window, segment: queue.segment, ahead, growth: self.growth() };
         admission::admitted(forecasts, &terms)
@@ -145,9 +149,9 @@ impl Edpf {
         self.parameters.slow_start_growth.max(1.0)
     }
 
-    /// What a hole may let fill of the receive window while a segment is on this path. The path that
-    /// carries most alone may fill it all, as it does without the others: a part of its window would be
-    /// worse than it is by itself.
+    /// How much of the receive window a hole may let fill while a segment is on this path. The path
+    /// that carries most alone may fill all of it, as it does without the others: with less of the
+    /// window it would carry less than alone.
     fn room(&self, path: &Forecast, admitted: &Admitted, queue: &QueueView) -> Room {
         let most = admitted.best == Some(path.path.id);
         let share = if most { 1.0 } else { self.parameters.window_share };
@@ -168,9 +172,8 @@ impl Edpf {
         Placed { best, faster, skip }
     }
 
-    /// The path of those that are used that sends now, if one has room: first a promising one, unless
-    /// it has to wait. A path whose window holds all that the receive window does would leave it
-    /// nothing.
+    /// The used path that sends now, if one has room. A promising path goes first, unless it has to
+    /// wait: another one whose congestion window exceeds the receive window would leave it no room.
     fn choice<'a>(
         &self,
         used: &[Forecast<'a>],
@@ -188,7 +191,7 @@ impl Edpf {
     fn send(&mut self, chosen: &Forecast, skip: u64, queue: &QueueView, now: Timestamp) -> Pick {
         self.patience.end(queue);
         let path = chosen.path.id;
-        // Word returns over the fastest path, at the latest over this one.
+        // The acknowledgement returns over the fastest path, at the latest over this one.
         self.arrivals.forget_told(path, seconds(chosen.srtt / 2.0), now);
         self.arrivals.add(path, queue.segment, now + seconds(chosen.arrival));
         match skip {
@@ -244,8 +247,8 @@ impl Scheduler for Edpf {
     }
 }
 
-/// A duration of finite, non-negative seconds; an hour at most, which no prediction exceeds in
-/// earnest.
+/// A duration of finite, non-negative seconds; at most an hour, which no realistic prediction
+/// exceeds.
 fn seconds(secs: f64) -> Duration {
     Duration::from_secs_f64(secs.clamp(0.0, 3600.0))
 }

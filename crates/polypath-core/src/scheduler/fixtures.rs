@@ -55,7 +55,7 @@ pub(super) fn paced(mut path: PathView, until: Timestamp) -> PathView {
     path
 }
 
-/// One segment out of `unsent`, with a window of this many segments, all free.
+/// One segment out of `unsent`, with a window of this many segments, all of it free.
 pub(super) fn queue(unsent: u64, window: u64) -> QueueView {
     QueueView {
         segment: MSS,

@@ -2,13 +2,13 @@
 //!
 //! Source: F. H. Mirani, N. Boukhatem, M. A. Tran, "A data-scheduling mechanism for multi-homed
 //! mobile terminals with disparate link latencies", IEEE VTC 2010-Fall (forward prediction
-//! scheduling); algorithms 4.11.
+//! scheduling). The formula is a reconstruction (`docs/algorithms/scheduler/fps.md`).
 //!
-//! A path `s` with room gets the segment with index `N` in the unsent queue (0 is the head):
-//! `N = sum over j with rtt_j < rtt_s of floor(N_j)`, where `N_j` is what path `j` sends within
-//! `h = (rtt_s - rtt_j) / 2`: its window in each of `floor(h / rtt_j)` rounds, doubled from round to
-//! round in slow start and else grown by a segment, and of the next round's window the fraction
-//! `(h mod rtt_j) / rtt_j`. If fewer than `N + 1` segments are unsent, `s` sends nothing.
+//! A path `s` with room gets the segment with index `N` in the unsent queue (0 is the head): `N =
+//! sum over j with rtt_j < rtt_s of floor(N_j)`, where `N_j` is what path `j` sends within `h =
+//! (rtt_s - rtt_j) / 2`: its window in each of `floor(h / rtt_j)` rounds, doubled from round to
+//! round in slow start and else grown by a segment, and of the next round's window the fraction `(h
+//! mod rtt_j) / rtt_j`. If fewer than `N + 1` segments are unsent, `s` sends nothing.
 //!
 //! Deviations: 256 rounds are looked ahead; faster paths on which nothing is under way that would
 //! give them room do not count; a reinjection takes the path of lowest RTT; a path without an RTT
@@ -55,7 +55,8 @@ impl Fps {
         Box::new(Self::new(FpsParameters::of(values)))
     }
 
-    /// Bytes that the path leaves to faster ones, at most up to the last segment if that is to be sent.
+    /// Bytes that the path leaves to faster ones; at most those before the last segment if that is
+    /// to be sent.
     fn skip(self, predicted: f64, path: &PathView, queue: &QueueView) -> u64 {
         let skip = (predicted * path.mss as f64) as u64;
         let last = queue.unsent.saturating_sub(queue.segment);

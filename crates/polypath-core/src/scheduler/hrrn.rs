@@ -1,18 +1,20 @@
-//! HRRN: the block of data with the highest response ratio next, on the path that serves it soonest.
+//! HRRN: the block of data with the highest response ratio next, on the path that serves it
+//! soonest.
 //!
 //! Source: highest response ratio next (P. Brinch Hansen, "Operating System Principles", 1973),
 //! which J. Lu et al., J. ICT Standardization 12(1), 2024, section 2, name as a scheduler of
-//! Multipath TCP without specifying it; algorithms 4.13 is this project's reading.
+//! Multipath TCP without specifying it; the rule is Polypath's own
+//! (`docs/algorithms/scheduler/hrrn.md`).
 //!
-//! What is unsent is a queue of blocks: what was seen to come at once, cut into blocks of
+//! The unsent data is a queue of blocks: what arrived between two picks, cut into blocks of
 //! `block_size`. With the size `z` of a block, the path `p` with room that minimises the service
-//! time, and `x_p` its rate: `S = srtt_p / 2 + z / x_p`, `W` the time since the block was seen,
-//! `R = (W + S) / S`. The block of largest `R` is sent, ties to the oldest, and none other before
-//! its end. So short blocks and those that have waited long go first, and none starves.
+//! time, and `x_p` its rate: `S = srtt_p / 2 + z / x_p`, `W` the time since the block was seen, `R
+//! = (W + S) / S`. The block of largest `R` is sent, ties to the oldest, and none other before its
+//! end. So short blocks and those that have waited long go first, and none starves.
 //!
-//! Deviations: the scheduler is not told of messages: what comes between two picks is one, and
-//! blocks of a transfer in bulk are cut where it stands. 256 blocks are looked at, the data behind
-//! them when they are sent. A reinjection takes the path that serves it soonest.
+//! Limits: the scheduler does not know messages; what comes between two picks counts as one, and a
+//! bulk transfer is cut into blocks where it stands. 256 blocks are looked at, the data behind them
+//! when they are sent. A reinjection takes the path that serves it soonest.
 
 use super::candidates::{Candidates, estimated_rate, place};
 use super::{PathView, Pick, QueueView, Scheduler};
@@ -60,7 +62,7 @@ impl Blocks {
     /// Takes note of how much is unsent.
     fn look(&mut self, unsent: u64, size: u64, now: Timestamp) {
         while self.bytes > unsent {
-            // It was withdrawn, or sent in longer segments than was thought.
+            // Data was withdrawn, or sent in longer segments than expected.
             let Some(last) = self.blocks.back_mut() else { break };
             let gone = last.left.min(self.bytes - unsent);
             last.left -= gone;
@@ -85,7 +87,7 @@ impl Blocks {
         })
     }
 
-    /// So many bytes were sent, of the block with `skip` bytes before it and those behind.
+    /// This many bytes were sent, of the block with `skip` bytes before it and of those behind.
     fn on_sent(&mut self, skip: u64, bytes: u64) {
         let (mut before, mut left) = (0, bytes);
         for block in &mut self.blocks {
@@ -163,12 +165,12 @@ impl Scheduler for Hrrn {
     }
 }
 
-/// `R` of a block that has waited and takes so long to serve.
+/// `R` of a block that has waited for and takes these times.
 fn response_ratio(waiting: f64, service: f64) -> f64 {
     (waiting + service) / service
 }
 
-/// The path with room that serves so many bytes soonest, and how long it takes, in seconds.
+/// The path with room that serves this many bytes soonest, and how long it takes, in seconds.
 fn soonest<'a>(candidates: Candidates<'a>, bytes: u64) -> Option<(&'a PathView, f64)> {
     let service = |path: &'a PathView| {
         let secs = path.srtt?.as_secs_f64() / 2.0 + bytes as f64 / estimated_rate(path)?;
@@ -215,8 +217,8 @@ mod tests {
         assert_eq!(order, [9_000, 0, 10_000], "B, A, C");
     }
 
-    /// After 10 ms nine segments, 10 ms of service, have R = 2; the one that has waited for 5 ms, and
-    /// takes 2, has 3.5.
+    /// After 10 ms nine segments, 10 ms of service, have R = 2; the one that has waited for 5 ms,
+    /// and takes 2, has 3.5.
     #[test]
     fn a_short_block_overtakes_a_long_one() {
         let mut hrrn = Hrrn::default();
@@ -273,8 +275,8 @@ mod tests {
         assert_eq!(hrrn.pick(&one(), &queue(11, 9), at(10)), Pick::Send(id(0)));
     }
 
-    /// A block goes where it is served soonest, not where the RTT is lowest; a path of which no
-    /// rate is known is passed over while there is another.
+    /// A block goes where it is served soonest, not where the RTT is lowest; a path without a known
+    /// rate is passed over while there is another.
     #[test]
     fn the_path_minimises_the_service_time() {
         let views = [

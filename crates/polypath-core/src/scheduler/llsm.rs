@@ -2,8 +2,8 @@
 //! receive window block.
 //!
 //! Source: P. Hurtig, K.-J. Grinnemo, A. Brunstrom, S. Ferlin, O. Alay, N. Kuhn, "Low-latency
-//! scheduling in MPTCP", IEEE/ACM Transactions on Networking 27(1), 2019 (blocking estimation and
-//! shortest transmission time first, STTF); algorithms 4.10, and 4.5 for the estimate.
+//! scheduling in MPTCP", IEEE/ACM Transactions on Networking 27(1), 2019 (blocking estimation as in
+//! [`Blest`](super::Blest), and shortest transmission time first, STTF).
 //!
 //! STTF, with the `q`-th segment from now on a path with window `w` and `f = w - in_flight`, in
 //! segments: it is transmitted after `rtt / 2` if `q <= f`; else `q -= f`, and with `W = grow(w)`,
@@ -74,8 +74,8 @@ impl Scheduler for Llsm {
     }
 }
 
-/// How many segments are transmitted by which time, in seconds from now: with the free window, then
-/// round by round.
+/// How many segments are transmitted by which time, in seconds from now: first with the free
+/// window, then round by round.
 fn rounds(path: &PathView) -> impl Iterator<Item = (f64, f64)> {
     let rtt = rtt_secs(path);
     let free = path.room() as f64 / path.mss.max(1) as f64;

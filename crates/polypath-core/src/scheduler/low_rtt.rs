@@ -1,8 +1,8 @@
 //! Lowest RTT first (minRTT): the default scheduler of MPTCP.
 //!
-//! Source: `mptcp_sched.c` of the MPTCP v0.9x kernels, `get_available_subflow`; algorithms 4.2.
-//! Equation: `argmin srtt` over the paths that have room, ties to the lowest number.
-//! Deviation: none; a path without an RTT sample counts as the slowest.
+//! Source: `mptcp_sched.c` of the MPTCP v0.9x kernels, `get_available_subflow`. Equation: `argmin
+//! srtt` over the paths that have room, ties to the lowest number. Deviation: none; a path without
+//! an RTT sample counts as the slowest.
 
 use super::candidates::Candidates;
 use super::{PathView, Pick, QueueView, Scheduler};

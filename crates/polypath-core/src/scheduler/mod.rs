@@ -141,9 +141,9 @@ impl PathView {
 pub struct QueueView {
     /// Length of the segment to be placed, in bytes.
     pub segment: u64,
-    /// Bytes that wait and have not been put on any path, this segment included, and so what was
-    /// left behind by [`Pick::Ahead`]. ECF and EDPF
-    /// take them for all there is: a world whose send buffer holds data back should count it in.
+    /// Bytes that wait and have not been put on any path: this segment and what [`Pick::Ahead`]
+    /// left behind included. ECF and EDPF take them for all there is: a world whose send buffer
+    /// holds data back should count that in.
     pub unsent: u64,
     /// Bytes of what is unsent that the receiver's window still admits.
     pub send_window: u64,
@@ -170,9 +170,9 @@ impl QueueView {
     }
 }
 
-/// Whether new data may be sent while what is lost waits for a path: half of the receive window is free,
-/// of which so many bytes are `taken`. Behind the hole new data stays in the window, which the path that
-/// is waited for needs as well.
+/// Whether new data may be sent while lost data waits for a path: at least half of the receive
+/// window is free, of which `taken` bytes are in use. New data behind the hole stays in the window,
+/// which the awaited path needs as well.
 pub fn has_room_beside(window: u64, taken: u64) -> bool {
     taken <= window / 2
 }
@@ -195,9 +195,9 @@ pub struct Delivery {
 pub enum Pick {
     /// Send the segment on this path.
     Send(PathId),
-    /// Leave so many bytes of what is unsent, counted from the oldest, to later picks, and send on
-    /// this path the segment that follows them. Only for new data, and only where the receiver's
-    /// window and what is unsent reach so far: see [`QueueView::reaches`].
+    /// Leave this many bytes of the unsent data, counted from the oldest, to later picks, and send
+    /// on this path the segment that follows them. Only for new data, and only where the receiver's
+    /// window and the unsent data reach so far: see [`QueueView::reaches`].
     Ahead {
         /// The path.
         path: PathId,
@@ -207,8 +207,8 @@ pub enum Pick {
     /// Send a copy on each of these paths.
     Duplicate(PathSet),
     /// Send nothing before an event (an ACK, new data) or this time, whichever comes first.
-    /// [`Timestamp::MAX`]: only an event helps. Of what is lost: the world asks at the same time for
-    /// new data, which need not wait for it.
+    /// [`Timestamp::MAX`] means that only an event helps. If the segment is a reinjection, the
+    /// world may ask at the same time for new data, which need not wait for it.
     Wait(Timestamp),
 }
 

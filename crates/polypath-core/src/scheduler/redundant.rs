@@ -1,10 +1,9 @@
 //! Redundant: every segment on every path that has room.
 //!
-//! Source: `mptcp_redundant.c` of the MPTCP v0.9x kernels; algorithms 4.4.
-//! Deviation: the kernel keeps for each path a pointer into the unacknowledged data. Here, as in its
-//! v0.89 variant, a new segment is copied to all paths that have room when it is sent, and copies
-//! that cannot go at once are dropped: the choice is made once for each segment. On backups
-//! nothing is duplicated.
+//! Source: `mptcp_redundant.c` of the MPTCP v0.9x kernels. Deviation: the kernel keeps for each
+//! path a pointer into the unacknowledged data. Here, as in its v0.89 variant, a new segment is
+//! copied to all paths that have room when it is sent, and copies that cannot go at once are
+//! dropped: the choice is made once for each segment. On backups nothing is duplicated.
 
 use super::candidates::Candidates;
 use super::{PathView, Pick, QueueView, Scheduler};

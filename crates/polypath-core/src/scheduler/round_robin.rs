@@ -1,11 +1,10 @@
 //! Round robin: equal striping.
 //!
-//! Source: `mptcp_rr.c` of the MPTCP v0.9x kernels; algorithms 4.1. Rule: continue the burst of the
-//! first path with `0 < quota < num_segments`, else begin one on the first path with quota 0; when
-//! all quotas are used, zero them and repeat.
-//! Deviation: with `cwnd_limited` = 0 the turn of a path without room is waited for, so that packet
-//! `i` (from 1) of `n` paths goes on path `((i - 1) mod n) + 1` (Sustainability 10(5):1337, 2018,
-//! equation 2); the kernel only stops filling the window.
+//! Source: `mptcp_rr.c` of the MPTCP v0.9x kernels. Rule: continue the burst of the first path with
+//! `0 < quota < num_segments`, else begin one on the first path with quota 0; when all quotas are
+//! used, zero them and repeat. Deviation: with `cwnd_limited` = 0 the turn of a path without room
+//! is waited for, so that packet `i` (from 1) of `n` paths goes on path `((i - 1) mod n) + 1`
+//! (Sustainability 10(5):1337, 2018, equation 2); the kernel only stops filling the window.
 
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};

@@ -4,7 +4,7 @@ use super::PathView;
 
 /// Rounds that are looked ahead at most.
 const MAX_ROUNDS: usize = 256;
-/// Shortest RTT that is calculated with, in seconds.
+/// The shortest RTT in calculations, in seconds.
 const MIN_RTT_SECS: f64 = 1e-6;
 
 /// The path's smoothed RTT in seconds, never zero; infinite before the first sample.

@@ -2,8 +2,8 @@
 //! together.
 //!
 //! Source: H. Shi, Y. Cui, X. Wang, Y. Hu, M. Dai, F. Wang, K. Zheng, "STMS: Improving MPTCP
-//! throughput under heterogeneous networks", USENIX ATC 2018; algorithms 4.9, which fixes details
-//! that the paper leaves open.
+//! throughput under heterogeneous networks", USENIX ATC 2018. Details that the paper leaves open
+//! are Polypath's own (`docs/algorithms/scheduler/stms.md`).
 //!
 //! With `f` the path of smallest srtt, another path `s` leaves `gap_s` bytes of what is unsent to
 //! faster ones and sends what follows; if less is unsent it sends nothing. In bytes, bytes/s and s:
@@ -12,9 +12,9 @@
 //! the data-level acknowledgement is `D` has the error `e = start - D` if it was early (so many
 //! bytes were missing before it), else `e = -(D - end)`.
 //!
-//! Deviations: `e` is at most what `f` sends in a round trip of `s`, so that a segment that was sent
-//! twice does not count for more; the gap starts anew when another path becomes the fastest, and
-//! where it would be smaller if nothing is under way on `s` and nothing came for a round trip.
+//! Deviations: `e` is at most what `f` sends in a round trip of `s`, so that a segment that was
+//! sent twice does not count for more; the gap starts anew when another path becomes the fastest,
+//! and where it would be smaller if nothing is under way on `s` and nothing came for a round trip.
 
 use super::candidates::{Candidates, estimated_rate, fastest, place, reopens};
 use super::{Delivery, PathView, Pick, QueueView, Scheduler};
@@ -64,8 +64,9 @@ impl Gap {
         Self { bytes, error: (0.0, 0), bound, round: rtt_s, round_ends: ends, stale_at: ends }
     }
 
-    /// The path's RTT and the rate of the fast one, as they are now. Deliveries alone correct the gap:
-    /// without any a path whose RTT fell would keep one that no queue reaches, and never send again.
+    /// The path's RTT and the rate of the fast one, as they are now. Only deliveries correct the
+    /// gap: without any, a path whose RTT fell would keep a gap beyond the unsent data and never
+    /// send again.
     fn look(&mut self, fast: &PathView, slow: &PathView, now: Timestamp) {
         let fresh = Self::new(fast, slow, now);
         if slow.in_flight == 0 && now >= self.stale_at && fresh.bytes < self.bytes {

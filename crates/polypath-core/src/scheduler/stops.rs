@@ -1,14 +1,14 @@
-//! What a set of paths that lose carries through a receive window.
+//! What a set of lossy paths carries through a receive window.
 //!
-//! A segment takes its place in the window until its acknowledgement is back, for longer if it was lost
-//! first. Meanwhile the paths go on until the window is full, and then stop. A window `W` of segments
-//! of `L` bytes passes in
+//! A segment occupies its place in the window until its acknowledgement is back, and for longer if
+//! it was lost first. Meanwhile the paths go on until the window is full, and then stop. A window
+//! `W` of segments of `L` bytes passes in
 //!
 //! ```text
 //! T = max(W / B, max of place_l),        B = sum of B_l,
 //! ```
 //!
-//! and in so much more as its losses stop it for, so that a set of paths carries about
+//! and in as much more as its losses stop it for, so that a set of paths carries about
 //!
 //! ```text
 //! W / (T + stopped + again)
@@ -17,15 +17,15 @@
 //! g(x) = x / (1 + x),
 //! ```
 //!
-//! with loss rate `p_l`, `n_l = W B_l / (B L)` segments of the window, and `f` the path that repairs
-//! soonest, on which a repair may be lost, too. `g` is the share of windows that a loss stops: what was sent
-//! behind it until then loses no further time for its own losses, since their repairs have begun, so
-//! that between two stops the window passes once, and then `1 / losses` times until the next loss. The
-//! goal function of buffer blocking protection (Oh and Lee, IEEE/ACM Transactions on Networking
-//! 24(6), 2016; algorithms 5.3) with losses counted in. Ours.
+//! with loss rate `p_l`, `n_l = W B_l / (B L)` segments of the window, and `f` the path that
+//! repairs soonest, on which a repair may be lost, too. `g` is the share of windows that a loss
+//! stops: what was sent behind the loss until then loses no further time by its own losses, because
+//! their repairs have begun, so that between two stops the window passes once, and then `1 /
+//! losses` times until the next loss. This is the goal function of buffer blocking protection (Oh
+//! and Lee, IEEE/ACM Transactions on Networking 24(6), 2016) with losses counted in, and Polypath's
+//! own; `docs/algorithms/models.md` has it, too.
 
-/// Goodputs that differ by less are equal: estimates differ from call to call by as much without
-/// meaning it.
+/// Goodputs that differ by less count as equal: estimates vary by as much from call to call.
 const TOLERANCE: f64 = 0.001;
 
 /// A path; bytes/s and seconds.
@@ -35,15 +35,15 @@ pub struct Lossy {
     pub rate: f64,
     /// Share of packets lost.
     pub loss: f64,
-    /// For how long a segment takes its place in the window.
+    /// For how long a segment occupies its place in the window.
     pub place: f64,
-    /// For how long one takes it that is lost first.
+    /// For how long a segment that is lost first occupies it.
     pub repaired: f64,
 }
 
 impl Lossy {
-    /// A path that sends ahead: acknowledgements return over the path with the shortest RTT, and what is
-    /// lost is sent again there.
+    /// A path that sends ahead: acknowledgements return over the path with the shortest RTT, and
+    /// lost segments are sent again there.
     pub fn ahead(rate: f64, loss: f64, rtt: f64, shortest: f64) -> Self {
         Self { rate, loss, place: (rtt + shortest) / 2.0, repaired: rtt + shortest }
     }
@@ -58,7 +58,8 @@ pub struct Window {
     pub segment: f64,
 }
 
-/// Paths, by their positions, from the one that carries most alone, and what they carry in bytes/s.
+/// Paths, by their positions, beginning with the one that carries most alone, and what they carry
+/// together in bytes/s.
 #[derive(Clone, Debug, Default)]
 pub struct Used {
     /// Their positions.
@@ -88,8 +89,8 @@ impl Window {
         window / (passes + stopped + soonest.map_or(0.0, again))
     }
 
-    /// The paths to use: from the one that carries most alone, as long as they carry no less for
-    /// another one.
+    /// The paths to use: the one that carries most alone, and others as long as the set carries no
+    /// less with them.
     pub fn used(&self, paths: &[Lossy]) -> Used {
         let mut ranked: Vec<_> =
             paths.iter().map(|path| self.carried(&[*path])).enumerate().collect();
@@ -110,7 +111,7 @@ impl Window {
     }
 }
 
-/// The share of windows with so many losses that one stops.
+/// The share of windows that stop, if a window has this many losses.
 fn stopped_share(losses: f64) -> f64 {
     losses / (1.0 + losses)
 }
@@ -139,8 +140,8 @@ mod tests {
         assert!((carried(&both) - 12.5).abs() < 1e-9, "1 MB in 80 ms");
     }
 
-    /// At 10 MB/s the window passes in 100 ms; 0.4 losses in it stop 0.4 of 1.4 windows for 60 ms each.
-    /// Ten stop 10 of 11, and a repair itself, of 80 ms, is lost in 0.1 of 1.1.
+    /// At 10 MB/s the window passes in 100 ms; 0.4 losses in it stop 0.4 of 1.4 windows for 60 ms
+    /// each. Ten stop 10 of 11, and a repair itself, of 80 ms, is lost in 0.1 of 1.1.
     #[test]
     fn losses_stop_what_they_outlast() {
         let lossy = |loss| 1e3 / carried(&[path(10.0, loss, 50.0, 160.0)]);
@@ -150,15 +151,15 @@ mod tests {
         assert!((carried(&[path(10.0, 0.01, 50.0, 60.0)]) - 10.0).abs() < 1e-9, "soon enough");
     }
 
-    /// A quarter of the 1000 segments are on the lossy path: 0.25 losses, of which 0.25 / 1.25 stop 80 ms
-    /// for 40. They are repaired on the path that loses nothing.
+    /// A quarter of the 1000 segments are on the lossy path: 0.25 losses, which stop 0.25 / 1.25 of
+    /// the windows, of 80 ms, for 40 ms. They are repaired on the path that loses nothing.
     #[test]
     fn a_path_loses_its_share_of_the_window() {
         let both = [path(9.375, 0.0, 40.0, 80.0), path(3.125, 0.001, 40.0, 120.0)];
         assert!((carried(&both) - 1e3 / 88.0).abs() < 1e-9);
     }
 
-    /// Two paths that would stop 80 ms for 40 in each window stop it once.
+    /// Two paths that would each stop every window of 80 ms for 40 ms stop it once.
     #[test]
     fn repairs_go_on_side_by_side() {
         let lossy = path(6.25, 0.5, 40.0, 120.0);

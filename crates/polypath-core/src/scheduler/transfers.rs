@@ -1,5 +1,4 @@
-//! Whole transfers over links in virtual time, without loss and with fixed congestion windows:
-//! what the schedulers' choices amount to.
+//! Whole transfers over links in virtual time, without loss and with fixed congestion windows.
 
 use super::fixtures::{MSS, path};
 use super::{Delivery, PathView, Pick, QueueView, Scheduler, SchedulerKind};
@@ -45,7 +44,7 @@ struct Transfer<'a> {
     segments: u64,
     window: u64,
     next: u64,
-    /// Below `next`, but left behind by what was sent ahead of them.
+    /// Segments below `next` that were skipped by what was sent ahead.
     reserved: BTreeSet<u64>,
     una: u64,
     rcv_nxt: u64,
@@ -70,7 +69,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Runs until the receiver has everything: how long that took.
+    /// Runs until the receiver has everything, and returns how long that took.
     fn run(mut self, scheduler: &mut dyn Scheduler) -> Duration {
         let mut now = Timestamp::ZERO;
         while self.rcv_nxt < self.segments {
@@ -175,7 +174,7 @@ fn secs(kind: SchedulerKind, links: &[Link], segments: u64, window: u64) -> f64 
     Transfer::new(links, segments, window).run(&mut *kind.build()).as_secs_f64()
 }
 
-/// 5G beside LTE beside satellite, and pairs of them.
+/// 5G, LTE and satellite together, and pairs of them.
 const FAST: Link = Link { rtt_ms: 10, rate: 10 };
 const SLOW: Link = Link { rtt_ms: 60, rate: 4 };
 const FAR: Link = Link { rtt_ms: 300, rate: 2 };
@@ -210,9 +209,9 @@ fn edpf_is_not_worse_than_the_best_path_alone() {
     is_never_worse_than_the_best_path_alone(&NETWORKS[1..2], &[100, 800]);
 }
 
-/// 3200 segments are 320 ms of the fast path, longer than a segment of the far one is in the window
-/// (155 ms), and too short for a round trip of it at the rates of both (360 ms). The far path could add
-/// a fifth; a third of that is asked for, since its window makes a queue as long as its pipe.
+/// 3200 segments are 320 ms of the fast path: longer than a segment of the far one is in the window
+/// (155 ms), and too short for its round trip at the rates of both (360 ms). The far path could add
+/// a fifth; a third of that is asserted, because its window makes a queue as long as its pipe.
 #[test]
 fn edpf_adds_a_far_path_through_a_window_shorter_than_its_round_trip() {
     let best = secs(SchedulerKind::LowRtt, &[FAST], 20_000, 3_200);
@@ -220,8 +219,8 @@ fn edpf_adds_a_far_path_through_a_window_shorter_than_its_round_trip() {
     assert!(bond <= best / 1.07, "{bond} {best}");
 }
 
-/// What the bond is guarded against: 800 segments are 2.7 for each millisecond of the far path's RTT,
-/// in which the fast path alone sends 10.
+/// What EDPF avoids: 800 segments are 2.7 for each millisecond of the far path's RTT, in which the
+/// fast path alone sends 10.
 #[test]
 fn lowest_rtt_lets_a_far_path_block_a_small_window() {
     let best = secs(SchedulerKind::LowRtt, &[FAST], 20_000, 800);

@@ -1,12 +1,12 @@
 //! Weighted round robin: striping in proportion to weights.
 //!
-//! Source: smooth weighted round robin (public technique, known from nginx); algorithms 4.3.
-//! Equation, for each pick over the paths with room: `credit += weight`; the path of largest
-//! credit, ties to the lowest number; its `credit -= sum of weights`.
-//! Weights are those of [`PathView::weight`] if every candidate has one. Otherwise they are
-//! estimated rates in bytes/s (`rate`, else `cwnd / srtt`), renewed every `renewal` seconds and
-//! when a path is new; a path without an estimate counts as the slowest of the others.
-//! Deviation: credits start anew when weights are renewed, since their scale has changed.
+//! Source: smooth weighted round robin (public technique, known from nginx). Equation, for each
+//! pick over the paths with room: `credit += weight`; the path of largest credit, ties to the
+//! lowest number; its `credit -= sum of weights`. Weights are those of [`PathView::weight`] if
+//! every candidate has one. Otherwise they are estimated rates in bytes/s (`rate`, else `cwnd /
+//! srtt`), renewed every `renewal` seconds and when a path is new; a path without an estimate
+//! counts as the slowest of the others. Deviation: credits start anew when weights are renewed,
+//! since their scale has changed.
 
 use super::candidates::{Candidates, estimated_rate};
 use super::{PathView, Pick, QueueView, Scheduler};

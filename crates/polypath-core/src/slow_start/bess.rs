@@ -1,8 +1,8 @@
 //! BESS: slow start that ends when what is in flight fills all paths.
 //!
 //! Source: Liu, Qin, Zhu, Chen, Wei, "BESS: BDP estimation based slow start algorithm for MPTCP in
-//! mmWave-LTE networks" (S2), equations 2 to 5 and Algorithm 1; algorithms 3.4. Over the subflows `C`
-//! in slow start, rates in bytes/s:
+//! mmWave-LTE networks" (S2), equations 2 to 5 and Algorithm 1. Over the subflows `C` in slow
+//! start, rates in bytes/s:
 //!
 //! ```text
 //! B_s      = bytes sent in the round / length of its ACK train                     (2)
@@ -11,20 +11,20 @@
 //! the subflow of the ACK leaves if  sum_C in_flight_s >= totalBDP  or  sum_C w_s / rtt_s > bound
 //! ```
 //!
-//! `mindelay` is the smallest RTT since the last timeout, `occupied` the rate `w / rtt` with which a
-//! subflow left. In slow start twice as much is sent as is acknowledged, which half the RTT makes up
-//! for. Growth is standard.
+//! `mindelay` is the smallest RTT since the last timeout, `occupied` the rate `w / rtt` with which
+//! a subflow left. In slow start twice as much is sent as is acknowledged, which half the RTT makes
+//! up for. Growth is standard.
 //!
-//! Corrections of errors in print: `mindelay` begins infinite and not at 0 (E2-1); the minus of
-//! equation (5) (E2-2). Deviations, each a parameter or said in the docs:
+//! Corrections of errors in print: `mindelay` begins infinite and not at 0; equation (5) is a
+//! difference. Deviations, each a parameter or explained in `docs/algorithms/slow_start/bess.md`:
 //! - bytes instead of packets, so that packets of any size add up;
 //! - the train ends with its last ACK, as equation (2) has it, not now (line 11): the same on the
 //!   subflow of the ACK, but another one may be between two trains;
-//! - a round is measured after 8 ACKs (E2-5), and only if no less was sent in it than acknowledged:
-//!   else the sender had nothing to send, and the rate is not the path's. A subflow whose
-//!   window did not limit it in this round or the last takes no part;
-//! - trains need packets close together. A sender that paces at two windows in an RTT, as others in slow
-//!   start do, spreads them over the round, so that what it measures is its own pace and the
+//! - a round is measured after 8 ACKs, and only if no less was sent in it than acknowledged: else
+//!   the sender had nothing to send, and the rate is not the path's. A subflow whose window did not
+//!   limit it in this round or the last takes no part;
+//! - trains need packets close together. A sender that paces at two windows in an RTT, as others in
+//!   slow start do, spreads them over the round, so that what it measures is its own pace and the
 //!   first round ends slow start. While BESS measures, pacing is at 8 windows in an RTT;
 //! - a subflow that has left grows in standard slow start when it is below its threshold again
 //!   (after idling, or a loss that leaves a higher threshold): lines 27 to 29 would set the
@@ -48,9 +48,10 @@ parameters! {
         /// `conssthresh` in segments; 0: infinite, and no bound.
         pub conssthresh: f64 = 0.0, "conssthresh", "segments",
             "threshold of the connection over its smallest RTT; 0 = infinite";
-        /// Windows in an RTT at which a subflow paces while it is measured. A train whose packets are
-        /// sent at `g` windows in an RTT shows at most a product of `g / 2` windows: it must stay well
-        /// above the two windows that a round ends with, or the pace is taken for the path.
+        /// Windows in an RTT at which a subflow paces while it is measured. A train whose packets
+        /// are sent at `g` windows in an RTT shows at most a product of `g / 2` windows: it must
+        /// stay well above the two windows that a round ends with, or the pace is taken for the
+        /// path.
         pub pacing_gain: f64 = 8.0, "pacing_gain", "windows/RTT",
             "pacing while trains are measured", 0.1 to 1000.0;
     }
@@ -96,7 +97,7 @@ impl Train {
         Self { began: now, ended: now, acks: 0, acked: 0, sent: 0 }
     }
 
-    /// Equation (2) in bytes/s; `None` while it cannot be told.
+    /// Equation (2) in bytes/s; `None` while it is not known.
     fn rate(&self, min_acks: f64) -> Option<f64> {
         let secs = self.ended.since(self.began).as_secs_f64();
         let sent = self.sent >= self.acked.max(1);
@@ -166,8 +167,8 @@ impl Bess {
         self.flows.get_or_insert_with(subflow, Flow::default)
     }
 
-    /// The subflows in slow start, `C` of equation (4), at an ACK on `of`. One that has failed takes no
-    /// part in the decisions of others.
+    /// The subflows in slow start, `C` of equation (4), at an ACK on `of`. One that has failed
+    /// takes no part in the decisions of others.
     fn starting<'a>(
         &'a self,
         of: PathId,
@@ -180,7 +181,7 @@ impl Bess {
         })
     }
 
-    /// Equation (3) at an ACK on `of`; `None` while one of the rates cannot be told.
+    /// Equation (3) at an ACK on `of`; `None` while one of the rates is not known.
     fn pipe(&self, of: PathId, subflows: &[Subflow]) -> Option<Pipe> {
         let mut pipe = Pipe::default();
         for (subflow, flow) in self.starting(of, subflows) {

@@ -1,7 +1,8 @@
 //! Coupled slow start: the subflows of a connection grow together as one TCP.
 //!
-//! Source: Wang, Xue, Yue, Han, Xu, Hong, "Coupled slow-start", GLOBECOM 2017; algorithms 3.3.
-//! Windows in bytes, RTTs in seconds, sums over the usable subflows that have an RTT sample:
+//! Source: Wang, Xue, Yue, Han, Xu, Hong, "Coupled slow-start", GLOBECOM 2017;
+//! `docs/algorithms/slow_start/css.md`. Windows in bytes, RTTs in seconds, sums over the usable
+//! subflows that have an RTT sample:
 //!
 //! ```text
 //! delta = max_i(w_i / rtt_i^2) / sum_i(w_i / rtt_i^2)          1/n <= delta <= 1
@@ -9,8 +10,8 @@
 //! exit:   sum_i(w_i / rtt_i) >= conssthresh / baseRTT:   ssthresh_r = w_r of every subflow
 //! ```
 //!
-//! `rtt` is smoothed, `baseRTT` the smallest of all subflows. The exit rule is that of the paper; its
-//! growth rule could not be found, and this one is derived from its aim: the rate of the
+//! `rtt` is smoothed, `baseRTT` the smallest of all subflows. The exit rule is that of the paper;
+//! its growth rule could not be found, and this one is derived from its aim: the rate of the
 //! connection grows as that of one TCP with the window of the fastest-growing subflow.
 //! `conssthresh` is given, or infinite; after each loss it becomes the sum of the thresholds, if
 //! all subflows have one (assumed): a subflow that joins later then grows within what the
@@ -49,7 +50,7 @@ pub struct Css {
 enum Phase {
     #[default]
     First,
-    /// The connection has reached its share: the next ACK ends slow start.
+    /// The connection has reached its share, so that the next ACK ends slow start.
     Leaving,
     /// The first slow start is over.
     Later,

@@ -1,4 +1,4 @@
-//! HyStart: slow start that ends at once when ACKs or round trips tell of a full pipe.
+//! HyStart: slow start that ends at once when ACKs or round trips show a full pipe.
 //!
 //! Source: Ha and Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55 (2011),
 //! sections 4.1 and 4.2, with the constants and rules of Linux `tcp_cubic.c`. Growth in bytes:
@@ -7,14 +7,14 @@
 //! w += acked;  leave when w >= 16 MSS and either
 //!   ACK train:  ACKs at most 2 ms apart have gone on for longer than (rtt_min + 1 ms) / 2, without
 //!               the half if the sender paces: that alone spreads them over half a round
-//!   delay:      after 8 samples of the round, its smallest RTT > rtt_min + clamp(rtt_min / 8, 4, 16)
+//!   delay:      after 8 samples of the round, its least RTT > rtt_min + clamp(rtt_min / 8, 4, 16)
 //! ```
 //!
-//! Where HyStart++ compares with the last round and slows down first, this compares with the smallest
-//! RTT of the subflow and leaves at once. It acts again after a timeout. Rounds are packet-timed.
-//! Deviation: Linux adds the time of four bursts of its sender to the length of a train, 1 ms at
-//! most; here it is 1 ms (it is from 40 Mbit/s down for bursts of one segment, from 2 Gbit/s down
-//! for bursts of 64 KiB).
+//! Where HyStart++ compares with the last round and slows down first, this compares with the
+//! smallest RTT of the subflow and leaves at once. It acts again after a timeout. Rounds are
+//! packet-timed. Deviation: Linux adds the time of four bursts of its sender to the length of a
+//! train, 1 ms at most; here it is 1 ms (it is from 40 Mbit/s down for bursts of one segment, from
+//! 2 Gbit/s down for bursts of 64 KiB).
 
 use super::hystart_pp::rise;
 use super::standard::counted_bytes;
@@ -103,7 +103,8 @@ impl Round {
         Self { began: now, train: now, min_rtt: None, samples: 0 }
     }
 
-    /// Whether the ACKs of the round have gone on for longer than `limit`, with gaps of at most `gap`.
+    /// Whether the ACKs of the round have gone on for longer than `limit`, with gaps of at most
+    /// `gap`.
     fn has_long_train(&mut self, now: Timestamp, gap: Duration, limit: Duration) -> bool {
         let unbroken = now - self.train <= gap;
         if unbroken {

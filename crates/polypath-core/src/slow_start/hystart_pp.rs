@@ -9,10 +9,10 @@
 //!   back to slow start if 8 samples and cur_min < css_base;  leave after 5 rounds
 //! ```
 //!
-//! Rounds are packet-timed (draft-ietf-ccwg-bbr), which ends them with the same ACK as
-//! `window_end` of section 4.2. It acts only on the first slow start; after a loss or a timeout growth
-//! is standard. Deviation: L is unlimited by default because every Polypath sender paces
-//! (section 4.3 recommends that; 8 without pacing).
+//! Rounds are packet-timed (draft-ietf-ccwg-bbr), which ends them with the same ACK as `window_end`
+//! of section 4.2. It acts only on the first slow start; after a loss or a timeout growth is
+//! standard. Deviation: L is unlimited by default because every Polypath sender paces (section 4.3
+//! recommends that; 8 without pacing).
 
 use super::standard::counted_bytes;
 use super::{Growth, SlowStart};

@@ -44,7 +44,8 @@ pub trait SlowStart: Send + core::fmt::Debug {
     /// `subflows` are all subflows of the connection, the one concerned included.
     fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &[Subflow]) -> Growth;
 
-    /// A packet-timed round ended (algorithms 1.2), before `on_ack` of the same ACK.
+    /// A packet-timed round ended (see [`DeliveryTracker`](crate::estimator::DeliveryTracker)),
+    /// before `on_ack` of the same ACK.
     fn on_round(&mut self, _subflow: PathId, _ack: &Ack, _subflows: &[Subflow]) {}
 
     /// A packet of `bytes` was sent.

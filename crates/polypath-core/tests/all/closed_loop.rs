@@ -37,11 +37,11 @@ const fn secs(secs: u64) -> Duration {
 /// again in overshoot. BBR sends four packets for 200 ms and one round in every 10 s. All lose less
 /// than a tenth.
 ///
-/// Two controllers do not go well with BESS. wVegas takes the queue of its bursts for that of a full
-/// path, at a third of a BDP or later; a packet a round makes that up in 222 rounds of 40 ms, at five
-/// sixths in the mean: 7 % less. BRF, which nobody tells a rate, paces an initial window over a round,
-/// which BESS takes for a full path after one more doubling; CUBIC needs t with 0.4 t^3 = 308 segments,
-/// 9.2 s, and uses a quarter of them meanwhile: after the second of waiting, 0.95 - 0.35.
+/// Two controllers do not suit BESS. wVegas takes the queue of its bursts for that of a full path,
+/// at a third of a BDP or later; a packet a round makes that up in 222 rounds of 40 ms, at five
+/// sixths in the mean: 7 % less. BRF, which is told no rate, paces an initial window over a round,
+/// which BESS takes for a full path after one more doubling; CUBIC needs t with 0.4 t^3 = 308
+/// segments, 9.2 s, and uses a quarter of them meanwhile: after the second of waiting, 0.95 - 0.35.
 #[test]
 fn a_queue_of_one_bdp_keeps_the_link_busy() {
     for &avoidance in CongestionKind::ALL {
@@ -89,9 +89,9 @@ fn bbr3_slows_down_for_random_loss_and_recovers() {
     }
 }
 
-/// In a queue of a twentieth of a BDP version 1 loses in each cycle of eight rounds, version 3 when it
-/// probes, every 63 rounds or 2 s: a sixth as often. A probe stops when 2 % are lost, at most a round
-/// late, so that it loses twice as much: a third in all.
+/// In a queue of a twentieth of a BDP version 1 loses in each cycle of eight rounds, version 3 when
+/// it probes, every 63 rounds or 2 s: a sixth as often. A probe stops when 2 % are lost, at most a
+/// round late, so that it loses twice as much: a third in all.
 #[test]
 fn bbr3_loses_less_in_a_short_queue() {
     let lost = |avoidance| {
@@ -106,9 +106,9 @@ fn bbr3_loses_less_in_a_short_queue() {
     assert!(3 * third < first, "{third} against {first} bytes");
 }
 
-/// The network tells 97 % of the link. The first acknowledgement comes after one RTT of 20 s (0.2 %), a
-/// share of the loss never arrives, and pacing rounds up to a nanosecond of 124 us: nothing else is
-/// missing, and no queue builds up that could lose anything itself.
+/// The network tells 97 % of the link. The first acknowledgement comes after one RTT of 20 s (0.2
+/// %), a share of the loss never arrives, and pacing rounds up to a nanosecond of 124 us: nothing
+/// else is missing, and no queue builds up that could lose anything itself.
 #[test]
 fn brf_sends_what_it_is_told_under_any_loss() {
     for loss in [0.0, 0.02, 0.1] {
@@ -151,8 +151,8 @@ fn loss_based_controllers_follow_their_response_function() {
     }
 }
 
-/// What is acknowledged in an RTT is the window below the bandwidth, and the product of bandwidth and
-/// RTT above it: a loss takes away no more than the queue, and the window only climbs. Even if
+/// What is acknowledged in an RTT is the window below the bandwidth, and the product of bandwidth
+/// and RTT above it: a loss takes away no more than the queue, and the window only climbs. Even if
 /// the first packet is lost: of a window of w packets (1 - p)^w of the rounds grow it, 0.72 or more
 /// at p = 0.001 and below the product of 333. It is there after 18 s, so that of the minute that
 /// counts 8 s are used by two thirds. Losses in recovery and the noise of the estimate may cost as
@@ -165,9 +165,9 @@ fn random_loss_does_not_lower_the_windows_of_the_westwood_family() {
     }
 }
 
-/// Westwood+ halves for the round of a recovery, and its samples see that: of n = 1 / (p w) rounds one
-/// has half of the rate, so that the mean that it returns to is w / (2 n) lower. It grows by n - 1
-/// in between, and is at rest below w = (2 / p^2)^(1/3): above Reno's sqrt(2 / p).
+/// Westwood+ halves for the round of a recovery, and its samples see that: of n = 1 / (p w) rounds
+/// one has half of the rate, so that the mean that it returns to is w / (2 n) lower. In between it
+/// grows by n - 1, and is at rest below w = (2 / p^2)^(1/3): above Reno's sqrt(2 / p).
 #[test]
 fn westwood_plus_is_moved_less_than_reno_by_random_loss() {
     let loss = 0.001f64;
@@ -217,7 +217,8 @@ fn bbr_remembers_the_bandwidth_while_the_scheduler_sends_little() {
         toy.utilisation(secs(5));
         toy.demand = Some(Bandwidth::from_mbit_per_sec(5.0));
         let used = toy.utilisation(secs(30));
-        // What was in flight before, at most the window of two BDP, is delivered too: 80 ms of 30 s.
+        // What was in flight before, at most the window of two BDP, is delivered too: 80 ms of 30
+        // s.
         assert!((0.05..=0.05 + 0.08 / 30.0).contains(&used), "the demand is met: {used}");
         assert!(toy.congestion.delivery_rate(PATH) >= 0.9 * 12.5e6);
         assert!(toy.congestion.pacing_rate(PATH).unwrap().mbit_per_sec() >= 70.0);
@@ -261,8 +262,8 @@ fn bbr_follows_a_falling_capacity() {
     }
 }
 
-/// With a queue of four BDP, doubling until loss puts five more BDP on the path than fit; a rise
-/// of the RTT by 5 ms, an eighth of a BDP in the queue, slows growth to a quarter in a round, so that
+/// With a queue of four BDP, doubling until loss puts five more BDP on the path than fit; a rise of
+/// the RTT by 5 ms, an eighth of a BDP in the queue, slows growth to a quarter in a round, so that
 /// a quarter as much is lost. Twice that is allowed.
 #[test]
 fn hystart_pp_overshoots_less() {
@@ -277,8 +278,8 @@ fn hystart_pp_overshoots_less() {
 }
 
 /// ACK trains tell BESS the product of 333 packets. Slow start ends when that much is in flight, or
-/// with the eighth ACK of the round, 16 packets later: between 0.98 and 1.06 products with 1 % for the
-/// time that a packet takes. The queue of four products does not overflow then, and avoidance,
+/// with the eighth ACK of the round, 16 packets later: between 0.98 and 1.06 products with 1 % for
+/// the time that a packet takes. The queue of four products does not overflow then, and avoidance,
 /// with a segment in a round, takes longer than 3 s to make it.
 #[test]
 fn bess_leaves_before_anything_is_lost() {
@@ -294,9 +295,9 @@ fn bess_leaves_before_anything_is_lost() {
 }
 
 /// The bottleneck falls silent: everything in flight is lost, the timer doubles, and transmission
-/// resumes when the path does. Up to one doubled timer of about 3 s passes before the next try, then
-/// slow start. wVegas, whose queue was short, starts from half a BDP of 333 packets and grows by
-/// one in a round of 40 ms: it takes 7 s more.
+/// resumes when the path does. Up to one doubled timer of about 3 s passes before the next try,
+/// then slow start. wVegas, whose queue was short, starts from half a BDP of 333 packets and grows
+/// by one in a round of 40 ms: it takes 7 s more.
 #[test]
 fn every_controller_survives_an_outage() {
     for &avoidance in CongestionKind::ALL {

@@ -296,8 +296,8 @@ fn loss(bench: &Bench) -> f64 {
     bench.congestion.steady_loss_rate(A, bench.now)
 }
 
-/// A path that was left out for its losses is to be tried again, also if probes go over it meanwhile;
-/// what was forgotten does not come back with the first segment.
+/// A path that was left out for its losses is to be tried again, also if probes go over it
+/// meanwhile; what was forgotten does not come back with the first segment.
 #[test]
 fn what_is_known_of_losses_fades_while_no_data_is_sent() {
     let mut bench = Bench::reno();

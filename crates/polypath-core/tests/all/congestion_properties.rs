@@ -263,9 +263,9 @@ impl World {
         self.congestion.on_ack_end(id(path), self.now);
     }
 
-    /// No window grows by an ACK of what it did not limit. Exceptions: a window that follows a model
-    /// or a told rate; the end of a recovery, which sets it; and the two segments that several
-    /// controllers have at least.
+    /// No window grows by an ACK of what it did not limit. Exceptions: a window that follows a
+    /// model or a told rate; the end of a recovery, which sets it; and the two segments that
+    /// several controllers have at least.
     fn ack_without_growth(
         &mut self,
         path: u8,
@@ -438,8 +438,8 @@ proptest! {
         }
     }
 
-    /// One packet in a round trip is a tenth of the initial window, which it does not limit: nobody has
-    /// learnt that more would fit. Those that follow a model of the path are left out.
+    /// One packet in a round trip is a tenth of the initial window, which it does not limit:
+    /// nothing shows that more would fit. Controllers that follow a model of the path are left out.
     #[test]
     fn a_window_that_is_hardly_used_does_not_grow(
         rtts in prop::collection::vec(rtt(), 1..60),

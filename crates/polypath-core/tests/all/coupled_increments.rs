@@ -1,10 +1,10 @@
 //! Growth of the coupled controls against the integer arithmetic of the Multipath TCP kernel v0.9x
 //! (`mptcp_coupled.c`, `mptcp_olia.c`, `mptcp_balia.c`), over random windows and RTTs.
 //!
-//! The kernel counts whole segments, microseconds and powers of two, and truncates. Each model takes
-//! the numbers of bits that the kernel keeps as parameters and also tells what they leave out, its
-//! resolution. With the kernel's own bits the growth must be within 1 % and that resolution; with
-//! more bits there is nothing to leave out and 1 % is all.
+//! The kernel counts whole segments, microseconds and powers of two, and truncates. Each model
+//! takes the numbers of bits that the kernel keeps as parameters and also tells what they leave
+//! out, its resolution. With the kernel's own bits the growth must be within 1 % and that
+//! resolution; with more bits there is nothing to leave out and 1 % is all.
 
 use polypath_core::congestion::{
     Ack, CongestionAvoidance, CongestionKind, Loss, Subflow, Subflows,

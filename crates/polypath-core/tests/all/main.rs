@@ -1,5 +1,6 @@
 //! The algorithms as worlds drive them, and the pages of the book about them.
 
+mod citations;
 mod closed_loop;
 mod congestion;
 mod congestion_properties;

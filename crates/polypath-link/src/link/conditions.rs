@@ -1,4 +1,4 @@
-//! What most packets have to know of a link, and what few do.
+//! What most packets need of a link, and what few packets need.
 
 use crate::blackout::Outages;
 use crate::config::LinkConfig;
@@ -9,7 +9,7 @@ use crate::rng::Random;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// What the settings and outages mean to most packets.
+/// What the settings and outages mean for most packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conditions {
     /// The shortest delay.
@@ -42,7 +42,7 @@ pub(super) struct ColdState {
     /// Switched off with [`Link::set_down`](super::Link::set_down).
     pub(super) switched_off: bool,
     pub(super) outages: Outages,
-    /// A packet in service that would never be done: since when, and with what work.
+    /// A packet in service that would never be done: since when it is served, and its work.
     pub(super) stalled: (Timestamp, Work),
     pub(super) loss: LossProcess,
     pub(super) recovery: RecoveryProcess,
@@ -63,7 +63,7 @@ impl ColdState {
         self.recovery.received(recovery, departure) + self.extra_delay()
     }
 
-    /// How much longer than the shortest the delay of the next packet is.
+    /// By how much the delay of the next packet exceeds the shortest one.
     fn extra_delay(&mut self) -> Duration {
         let LinkConfig { delay, jitter, .. } = self.config;
         if jitter.is_zero() {

@@ -31,7 +31,7 @@ impl<P: Packet> Link<P> {
         self.look_at_outages();
     }
 
-    /// Notes what calls have to know of the outages.
+    /// Notes what every call has to know about the outages.
     pub(super) fn look_at_outages(&mut self) {
         self.edge = self.cold.outages.next().map_or(Timestamp::MAX, |edge| edge.at);
         self.conditions.down = self.cold.is_down();

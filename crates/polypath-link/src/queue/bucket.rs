@@ -3,8 +3,8 @@
 use crate::rate::{Work, work_of};
 use polypath_units::{Bandwidth, Timestamp};
 
-/// Tokens that come at a rate and are kept up to a depth, exact in integers: their unit is that
-/// of [`Work`]. It may go into debt.
+/// Tokens that arrive at a rate and are kept up to a depth, exact in integers: their unit is that
+/// of [`Work`]. The bucket may go into debt.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     rate: i128,
@@ -33,8 +33,9 @@ impl Bucket {
     pub(super) fn refill(&mut self, now: Timestamp) {
         let nanos = now.as_nanos().saturating_sub(self.updated.as_nanos());
         self.updated = self.updated.max(now);
-        // A nanosecond's worth above the depth: what rounding a release up to a nanosecond gives
-        // too much is not lost, so that a bucket of one packet keeps its rate exactly.
+        // The limit is a nanosecond's worth above the depth: tokens that come while a release is
+        // rounded up to a nanosecond are not lost, so that a bucket of one packet keeps its rate
+        // exactly.
         self.tokens = (self.tokens + self.rate * i128::from(nanos)).min(self.depth + self.rate);
     }
 
@@ -42,7 +43,7 @@ impl Bucket {
         self.tokens -= cost;
     }
 
-    /// Whether there are so many tokens, or as many as there can be.
+    /// Whether there are this many tokens, or as many as there can be.
     pub(super) fn has(&self, tokens: i128) -> bool {
         self.tokens >= tokens.min(self.depth)
     }

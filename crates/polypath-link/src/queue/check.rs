@@ -1,9 +1,9 @@
-//! What parameters of queues may be.
+//! Allowed values of queue parameters.
 
 use crate::config_error::ConfigError;
 use core::fmt;
 
-/// Accepts `given` if it is `right`; `allowed` completes the sentence that says what is.
+/// Accepts `given` if it is `right`; `allowed` completes the sentence that says what is allowed.
 pub(super) fn require(
     right: bool,
     (queue, parameter): (&'static str, &'static str),

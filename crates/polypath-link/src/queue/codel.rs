@@ -56,7 +56,7 @@ pub(super) fn check_law(
     require(target <= interval, (queue, "target"), given, allowed)
 }
 
-/// What steers [`Law`].
+/// The parameters of [`Law`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LawConfig {
     pub(super) target: Duration,
@@ -137,7 +137,7 @@ impl Law {
         now >= since
     }
 
-    /// Enters the dropping state; the drop rate of the last time is a good start if that was not
+    /// Enters the dropping state. The drop rate of the last time is a good start if that was not
     /// long ago.
     fn enter(&mut self, config: LawConfig, now: Timestamp) {
         self.dropping = true;

@@ -54,7 +54,7 @@ pub enum QueueLimit {
 }
 
 impl QueueConfig {
-    /// Gives limits in BDP that have no round-trip time of their own this one.
+    /// Sets the round-trip time of limits in BDP that have none of their own.
     pub fn set_rtt(&mut self, rtt: Duration) {
         match self {
             Self::Leaf(leaf) => leaf.set_rtt(rtt),
@@ -64,7 +64,7 @@ impl QueueConfig {
         }
     }
 
-    /// Checks what the types leave open.
+    /// Checks what the types cannot express.
     ///
     /// # Errors
     /// The first parameter that is wrong, and what is allowed.
@@ -176,7 +176,7 @@ impl From<HtbConfig> for QueueConfig {
     }
 }
 
-/// The longest time that a [`Timestamp`](polypath_units::Timestamp) can tell, 584 years.
+/// The longest time that a [`Timestamp`](polypath_units::Timestamp) can express, 584 years.
 const LONGEST: Duration = Duration::from_nanos(u64::MAX);
 
 /// A limit in both units, of which one is infinite.
@@ -199,7 +199,7 @@ impl Room {
         }
     }
 
-    /// Whether so much may wait.
+    /// Whether this much may wait.
     pub(super) fn holds(self, packets: usize, bytes: u64) -> bool {
         bytes <= self.bytes && packets as u64 <= self.packets
     }

@@ -83,7 +83,7 @@ struct Flow<P> {
 pub(crate) struct FqCoDel<P> {
     config: FqCoDelConfig,
     room: Room,
-    /// Makes the hash of each link another one (section 4.1).
+    /// Makes the hash of each link different (section 4.1).
     perturbation: u64,
     flows: Vec<Flow<P>>,
     new: VecDeque<u16>,
@@ -136,7 +136,8 @@ impl<P: Packet> FqCoDel<P> {
         while self.packets > 0 && !self.room.holds(self.packets, self.bytes) {
             self.drop_from_fattest(accounting);
         }
-        // Drops are from the head: the packet that came last went only if its flow queue is empty.
+        // Drops are from the head: the packet that arrived last is gone only if its flow queue is
+        // empty.
         match self.flows[index].fifo.is_empty() {
             true => Err(DropReason::QueueFull),
             false => Ok(()),

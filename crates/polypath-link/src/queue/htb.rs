@@ -36,7 +36,7 @@ struct Queue<P> {
     leaf: Leaf<P>,
 }
 
-/// Those among which leaves take turns: level of the lender, then priority.
+/// The groups in which leaves take turns: level of the lender, then priority.
 type Row = (usize, u8);
 
 /// HTB at work.
@@ -178,7 +178,7 @@ impl<P: Packet> Htb<P> {
         };
         let (best, _) = self.backlogged().filter_map(row).min()?;
         let turn = self.turns.get(&best).copied().unwrap_or(0);
-        // From the one whose turn it is, around to it.
+        // All, beginning with the one whose turn it is.
         let equals = self.backlogged().filter_map(row).filter(|(row, _)| *row == best);
         let (_, index) = equals.min_by_key(|&(_, index)| (index < turn, index))?;
         self.turns.insert(best, index);

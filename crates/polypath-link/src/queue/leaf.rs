@@ -119,7 +119,7 @@ impl<P: Packet> Leaf<P> {
 pub(crate) struct DropTail<P> {
     fifo: Fifo<P>,
     room: Room,
-    /// Looked at when the link changes, and kept away from what each packet touches.
+    /// Needed only when the link changes, and therefore stored apart from what each packet needs.
     limit: Box<QueueLimit>,
 }
 

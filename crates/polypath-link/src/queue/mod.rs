@@ -1,7 +1,7 @@
 //! What waits for the server, and in which order it leaves.
 //!
 //! The packet in service is out of the queue: [`Queue::dequeue`] is called when the server can
-//! begin with a packet. Whoever drops a packet counts it.
+//! begin with a packet. The code that drops a packet also counts it.
 
 mod bucket;
 mod check;
@@ -87,7 +87,7 @@ impl<P: Packet> Queue<P> {
         matches!(self, Self::Leaf(Leaf::DropTail(_)))
     }
 
-    /// The packet that the free server begins with. Drops on the way are counted.
+    /// The packet with which the free server begins. Packets dropped meanwhile are counted.
     #[inline]
     pub(crate) fn dequeue(
         &mut self,
@@ -102,7 +102,7 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// Packets in the queue that serves a class, where classes have queues of their own by HTB.
+    /// Packets in the queue that serves a class, where HTB gives classes queues of their own.
     pub(crate) fn backlog(&self, class: u8) -> Option<usize> {
         match self {
             Self::Htb(queue) => Some(queue.backlog(class)),

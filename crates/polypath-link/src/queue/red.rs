@@ -172,8 +172,8 @@ impl<P: Packet> Red<P> {
         item
     }
 
-    /// A moving average of what arrivals find; after an idle time it is what as many
-    /// small packets would have made of it as could have been sent.
+    /// A moving average of what arrivals find. After an idle time it is what it would be if as many
+    /// small packets had arrived as could have been sent.
     fn update_average(&mut self, now: Timestamp) {
         let weight = self.config.weight;
         if let Some(since) = self.idle_since.take() {

@@ -64,7 +64,7 @@ pub(crate) struct TokenBucket<P> {
     /// The sustained and the peak rate.
     buckets: Vec<Bucket>,
     largest: u32,
-    /// The next packet: its size must be known to tell when it may go.
+    /// The next packet: when it may go depends on its size.
     held: Option<Item<P>>,
     queue: Leaf<P>,
 }

@@ -1,4 +1,4 @@
-//! A view that is lost and comes back: line of sight that people, vehicles or buildings block.
+//! Line of sight that people, vehicles or buildings block from time to time.
 
 use super::air::Air;
 use super::error::{Model, RadioError};

@@ -2,8 +2,8 @@
 
 use crate::rng::Random;
 
-/// A stationary Gaussian process along a way, with mean 0 and variance 1, whose correlation
-/// falls exponentially with the distance (TR 38.901 section 7.4.4): a first-order autoregression.
+/// A stationary Gaussian process along a path, with mean 0 and variance 1, whose correlation falls
+/// exponentially with the distance (TR 38.901 section 7.4.4): a first-order autoregression.
 #[derive(Clone, Debug)]
 pub(super) struct Correlated {
     random: Random,
@@ -26,7 +26,7 @@ impl Correlated {
         0.5 * libm::erfc(-self.value * core::f64::consts::FRAC_1_SQRT_2)
     }
 
-    /// Goes on by this many correlation distances.
+    /// Moves on by this many correlation distances.
     pub(super) fn advance(&mut self, distances: f64) {
         let correlation = libm::exp(-distances);
         let innovation = libm::sqrt(-libm::expm1(-2.0 * distances));

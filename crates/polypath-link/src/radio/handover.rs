@@ -28,8 +28,8 @@ pub enum PacketsInHandover {
     /// The old cell forwards what waits to the new one (TS 38.300 section 9.2.3.2): a rate of
     /// zero, then everything is sent. A burst follows what looks like a standstill.
     Forwarded,
-    /// They are gone, with what is sent meanwhile: a [`Blackout`](crate::Blackout). So it is when
-    /// a link fails before the handover is prepared.
+    /// They are gone, with what is sent meanwhile: a [`Blackout`](crate::Blackout). This happens
+    /// when a link fails before the handover is prepared.
     Lost,
 }
 
@@ -95,7 +95,7 @@ impl Serving {
         self.cell
     }
 
-    /// Looks at what is received from each cell now. Nothing happens during a handover.
+    /// Takes what is received from each cell now. Nothing happens during a handover.
     pub(super) fn measure(
         &mut self,
         rule: &HandoverRule,

@@ -1,4 +1,4 @@
-//! Others in the cell.
+//! Other users in the cell.
 
 use super::error::{Model, RadioError};
 use crate::rng::Random;

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub struct BaseStation {
     /// Where along the street, in m.
     pub along_m: f64,
-    /// How far from the way of the user, in m.
+    /// How far from the street, in m.
     pub aside_m: f64,
 }
 
@@ -117,8 +117,8 @@ const SIGHT_CORRELATION_M: f64 = 50.0;
 
 impl Walk {
     /// A walk from 0 m past base stations as given, at 1.4 m/s in steps of 100 ms, with sight by
-    /// distance, shadow fading and the default handover rule, alone in the cells; neighbours interfere only
-    /// as far as the link budget's margin has it.
+    /// distance, shadow fading and the default handover rule, alone in the cells; neighbours
+    /// interfere only as far as the link budget's margin has it.
     pub fn new(air: Air, stations: Vec<BaseStation>) -> Self {
         Self {
             air,

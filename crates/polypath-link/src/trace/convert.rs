@@ -12,7 +12,7 @@ const MICROS_PER_MILLI: u128 = 1_000;
 /// What an opportunity carries, in 10^-6 bit.
 const WORK_PER_OPPORTUNITY: u128 = OPPORTUNITY_BYTES as u128 * 8 * 1_000_000;
 
-/// A series of rates that no trace can show.
+/// The error for a series of rates that no trace can represent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
@@ -136,7 +136,7 @@ mod tests {
         };
         assert_eq!(ends(SECOND), [1_000, 2_000, 2_250]);
         assert_eq!(ends(Duration::from_secs(3_600)), [2_250]);
-        // Longer than any series, which the trace is not.
+        // Longer than any series, but not than the trace.
         assert_eq!(ends(Duration::from_secs(1 << 40)), [2_250]);
     }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
-/// How long a rate lasts where nothing tells.
+/// How long a rate lasts where nothing says.
 const SAMPLE: Duration = Duration::from_secs(1);
 /// How much of a field a message shows.
 const SHOWN: usize = 40;

@@ -3,7 +3,7 @@
 //! * [`Trace`]: delivery opportunities, which a link plays back ([`crate::Rate::Trace`]).
 //! * [`RateSeries`]: a rate over time, which is read from CSV and converts to a trace and back.
 //! * [`PingLog`]: delays over time.
-//! * [`stats`]: what describes either of them.
+//! * [`stats`]: statistics of rates and delays.
 //! * [`generate`]: seeded series of rates from a stochastic model.
 
 mod convert;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How much of a line a message shows.
 const SHOWN: usize = 60;
-/// The longest delay that a log may tell, a day.
+/// The longest delay that a log may have, a day.
 const MAX_MILLIS: f64 = 86_400_000.0;
 
 /// What a run of `ping` of iputils printed: the first answer to each request.

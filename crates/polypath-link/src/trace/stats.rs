@@ -1,4 +1,4 @@
-//! What describes a series of rates or of delays.
+//! Statistics of a series of rates or of delays.
 
 use super::series::RateSeries;
 use polypath_units::Bandwidth;

@@ -36,8 +36,9 @@ fn shares<const N: usize>(classes: Vec<HtbClass>, greedy: [u8; N]) -> [f64; N] {
     })
 }
 
-/// A share may be off by what a class can send at once and owe, its burst and a packet of 10 kbit,
-/// in each class above it too: 60 kbit, and by a packet in service at either end.
+/// A share may differ by what a class can send at once and owe, which is its burst and a packet of
+/// 10 kbit, and the same for each class above it: 60 kbit, and by a packet in service at either
+/// end.
 #[track_caller]
 fn check<const N: usize>(measured: [f64; N], expected: [f64; N]) {
     for (measured, expected) in measured.iter().zip(expected) {

@@ -56,8 +56,8 @@ fn packets_leave_one_after_the_other_at_the_rate() {
     assert_eq!(arrivals(&mut link), [(ms(16), 0), (ms(17), 1), (ms(18), 2)]);
 }
 
-/// Served by 1, 2 and 3 ms after their entry; the second is lost on the line, the third is cut from it,
-/// the fourth never leaves the queue.
+/// Served by 1, 2 and 3 ms after their entry; the second is lost on the line, the third is cut from
+/// it, the fourth never leaves the queue.
 #[test]
 fn sojourn_times_are_those_of_all_packets_served() {
     let loss = Loss::Periodic { every: NonZeroU64::new(2).unwrap() };
@@ -187,8 +187,8 @@ fn a_blackout_takes_what_is_queued_in_flight_or_entering() {
         assert!(link.is_down());
     }
     assert_eq!(link.send(ms(8), 1500, 6), SendOutcome::Queued);
-    // Packet 0 was due before 4 ms and is there even though nobody came for it; packet 1, due at
-    // 4 ms, is not.
+    // Packet 0 was due before 4 ms and has arrived although the link was not polled; packet 1, due
+    // at 4 ms, has not.
     let taken: Vec<_> = std::iter::from_fn(|| link.poll(ms(20))).collect();
     assert_eq!(taken, [0, 6]);
     assert_eq!(packets(link.counters().dropped.blackout), 6);
@@ -387,8 +387,8 @@ fn the_largest_settings_do_not_overflow() {
     assert_eq!(packets(link.counters().propagating), 2);
 }
 
-/// A packet leaves the queue each millisecond, and nothing arrives for 50 ms: the counters are old
-/// until somebody polls.
+/// A packet leaves the queue each millisecond, and nothing arrives for 50 ms: the counters are out
+/// of date until the link is polled.
 #[test]
 fn the_counters_can_be_read_without_a_poll() {
     let mut link = link(config(50 * MS));

@@ -227,12 +227,12 @@ fn ops() -> impl Strategy<Value = Vec<(Duration, Op)>> {
     prop::collection::vec((micros(0..2_000), op), 1..150)
 }
 
-/// A link, and counts of our own.
+/// A link, and counters kept by the test.
 struct Audit {
     link: Link<Probe>,
     now: Timestamp,
     sent: Tally,
-    /// The numbers of those that the link refused.
+    /// The numbers of the packets that the link refused.
     refused: BTreeSet<u64>,
     taken: Vec<Probe>,
 }

@@ -218,7 +218,7 @@ fn fq_codel_keeps_a_sparse_flow_from_the_queue_of_a_greedy_one() {
     assert!(worst <= Some(4 * MS), "{worst:?}");
 }
 
-/// Many greedy flows take turns of two packets each; a new flow passes all of them.
+/// Many greedy flows take turns of two packets each; a new flow goes before all of them.
 #[test]
 fn fq_codel_serves_new_flows_first() {
     let mut link = slow_link(FqCoDelConfig { interval: 100_000 * MS, ..FqCoDelConfig::default() });

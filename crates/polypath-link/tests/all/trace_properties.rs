@@ -50,8 +50,8 @@ proptest! {
         prop_assert_eq!(RateSeries::parse_csv(&series.to_csv().to_string()), Ok(series));
     }
 
-    /// Each whole second of the trace has the bytes of the rates to less than a packet; two rates that
-    /// are rounded to bit/s add an eighth of a byte.
+    /// Each whole second of the trace has the bytes of the rates to less than a packet; two rates
+    /// that are rounded to bit/s add an eighth of a byte.
     #[test]
     fn every_second_is_within_a_packet_of_its_rate(series in series()) {
         prop_assume!(series.packets() > 0);

@@ -4,8 +4,8 @@ use super::{AdviceQuestion, Advisor, Choice, Goal};
 use crate::Limit;
 use polypath_units::Bandwidth;
 
-/// A paragraph: what to use and what it gives, beside what, why the others are left out, and what
-/// keeps it from being faster.
+/// A paragraph: what to use and what it gives, compared with what, why the others are left out, and
+/// what keeps it from being faster.
 pub(super) fn paragraph(
     advisor: &Advisor,
     choice: &Choice,
@@ -99,7 +99,7 @@ fn spare(advisor: &Advisor, choice: &Choice) -> Option<String> {
     })
 }
 
-/// What each link that is left out would make of it.
+/// What would come out with each link that is left out.
 fn left_out(advisor: &Advisor, choice: &Choice) -> Option<String> {
     let out = (0..advisor.question.links.len()).filter(|link| !choice.links.contains(link));
     let each: Vec<_> = out

@@ -1,8 +1,8 @@
 //! What some of the links carry with a scheduler.
 //!
-//! What EDPF carries is what [`multipath_rate`](crate::multipath_rate) says of those who send
-//! ahead. For the others, bounds on what links of goodput `x_i` and holes `h_i` carry through a buffer
-//! `B`:
+//! What EDPF carries is what [`multipath_rate`](crate::multipath_rate) predicts for
+//! schedulers that send ahead. For the others there are bounds on what links of goodput `x_i` and
+//! holes `h_i` carry through a buffer `B`:
 //!
 //! ```text
 //! K(B) = max sum y_i,  y_i <= x_i,  sum y_i h_i <= B      Little's law: what is under way fits in
@@ -13,9 +13,10 @@
 //! low_rtt = 1.28 K(B / 2)^0.7 A(B / 2)^0.3, at most sum x_i
 //! ```
 //!
-//! `P` and `A` are those of buffer blocking protection (Oh and Lee, ToN 24(6), 2016; algorithms 5.3).
-//! The exponents and the factor are fits to simulations (docs/advise.md): late copies fill holes, so
-//! that the truth lies between the bounds. Where the buffer is no limit all three are the sum.
+//! `P` and `A` are those of buffer blocking protection (Oh and Lee, ToN 24(6), 2016;
+//! `docs/algorithms/models.md`). The exponents and the factor are fits to simulations
+//! (`docs/advise.md`): late copies fill holes, so that the truth lies between the bounds. Where the
+//! buffer is no limit all three are equal to the sum.
 
 use super::link_set::LinkSet;
 use super::{AdviceLink, AdviceQuestion, Limit, PathControl};
@@ -23,21 +24,22 @@ use crate::multipath::{AheadPath, MultipathOptions, USED_OF_WINDOW, ahead, taken
 use crate::{ModelError, ModelPath};
 use polypath_core::scheduler::SchedulerKind;
 
-/// A hole must not be likelier than this for data to wait for it in less than the 99th percentile.
+/// A hole may be at most this likely if the 99th percentile of the delay is not to contain the wait
+/// for it.
 const RARE: f64 = 0.01;
 /// What stands in the queue of a busy link, in propagation times there and back: the quanta and the
 /// allowance for ACK aggregation of the bond's own control.
 const STANDING: f64 = 0.1;
-/// So many times what links carry while the longest hole of any stands is enough for a receive buffer.
-/// With 2, losses of small links still held up a large one: 2 and 3 Mbit/s beside 87 Mbit/s, 240 ms
-/// carried 81 Mbit/s through 8.4 MB, 86 through 10.2.
+/// A receive buffer of this many times what the links carry while the longest hole stands is
+/// enough. With 2, losses of small links still held up a large one: 2 and 3 Mbit/s beside 87
+/// Mbit/s, 240 ms carried 81 Mbit/s through 8.4 MB, 86 through 10.2.
 const ENOUGH: f64 = 3.0;
 
 /// A link with what a control makes of it; bytes and seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prepared {
     pub(super) rate: f64,
-    /// How long a hole that it makes stands.
+    /// How long a hole that it causes stands.
     pub(super) hole: f64,
     /// Share of packets lost.
     pub(super) loss: f64,
@@ -55,11 +57,11 @@ pub(super) struct Prepared {
 pub(super) struct Forecast {
     pub(super) bytes_per_sec: f64,
     pub(super) limit: Limit,
-    /// Until data is delivered in order, in the 99th percentile.
+    /// Time until data is delivered in order, in the 99th percentile.
     pub(super) delay: f64,
     /// Per GB.
     pub(super) cost: Option<f64>,
-    /// The buffer that would be no limit.
+    /// The smallest buffer that is no limit.
     pub(super) enough: f64,
 }
 
@@ -80,18 +82,19 @@ impl Prepared {
         })
     }
 
-    /// One way, the queue included.
+    /// The one-way delay, the queue included.
     fn one_way(&self) -> f64 {
         self.rtt * (0.5 + STANDING) + self.packet
     }
 
-    /// Until word of a packet is back: at least as long as it takes to be sent.
+    /// The time until the acknowledgement of a packet is back: at least as long as sending it
+    /// takes.
     fn round(&self) -> f64 {
         self.rtt + self.packet
     }
 
-    /// How many times the packets of a round are sent again, with this share lost each time, until all but
-    /// one in a hundred rounds are there.
+    /// How many times the packets of a round are sent again, with this share lost each time, until
+    /// all but one in a hundred rounds are there.
     fn repairs(&self, loss: f64) -> f64 {
         let packets = self.rate * self.round() / f64::from(MultipathOptions::BOND.segment_bytes);
         // 1 - (1 - loss^sent)^packets = RARE
@@ -111,8 +114,8 @@ impl Forecast {
     }
 }
 
-/// The 10th and the 90th percentile of what simulations gave over what was predicted: with EDPF of the
-/// choices for 200 held-out sets, with the others of many choices for the 42 sets of the fit. Not
+/// The 10th and the 90th percentile of the simulated over the predicted rate: for EDPF over the
+/// choices for 200 held-out sets, for the others over many choices for the 42 sets of the fit. Not
 /// measured for copies on all links.
 pub(super) const fn measured(scheduler: SchedulerKind) -> Option<[f64; 2]> {
     match scheduler {
@@ -123,7 +126,7 @@ pub(super) const fn measured(scheduler: SchedulerKind) -> Option<[f64; 2]> {
     }
 }
 
-/// Of these links with this scheduler through a buffer of so many bytes.
+/// The forecast for these links with this scheduler through a buffer of this many bytes.
 pub(super) fn forecast(
     links: &[Prepared],
     set: LinkSet,
@@ -149,7 +152,7 @@ fn spread(used: &[Prepared], scheduler: SchedulerKind, buffer: f64) -> Forecast 
         _ => 1.28 * mixed(half(), 0.7, slowest_bound(used, buffer / 2.0)),
     };
     let bytes_per_sec = found.min(sum);
-    // By what they could carry: of what they do carry, links that losses hold down have little.
+    // Weighted by what they could carry: links that losses hold down carry little.
     let could = |link: &Prepared| link.most;
     let lossy: f64 = used.iter().filter(|link| link.limit == Limit::Loss).map(could).sum();
     let all: f64 = used.iter().map(could).sum();
@@ -163,16 +166,16 @@ fn spread(used: &[Prepared], scheduler: SchedulerKind, buffer: f64) -> Forecast 
     }
 }
 
-/// Per GB, with each link carrying in proportion to its rate, `sum` together; as what is beyond the
-/// least, so that the mean of equal costs is exactly theirs.
+/// Cost per GB, with each link carrying in proportion to its rate, `sum` together. It is computed
+/// as the excess over the least cost, so that the mean of equal costs is exactly theirs.
 fn mean_cost(used: &[Prepared], sum: f64) -> Option<f64> {
     let least = used.iter().try_fold(f64::INFINITY, |least, link| Some(link.cost?.min(least)))?;
     let beyond = |link: &Prepared| link.cost.map(|cost| (cost - least) * link.rate / sum);
     Some(least + used.iter().filter_map(beyond).sum::<f64>())
 }
 
-/// Each byte on every link. What is delivered first counts, so that the rate is one that all links
-/// bear up to the first whose copy is not likely to be lost with all before it.
+/// Each byte on every link. The first copy counts, so that the rate is one that all links bear, up
+/// to the first link whose copy is unlikely to be lost together with all before it.
 fn copies(used: &[Prepared], buffer: f64) -> Forecast {
     let mut ranked = used.to_vec();
     ranked.sort_by(|a, b| a.rtt.total_cmp(&b.rtt));

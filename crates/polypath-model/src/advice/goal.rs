@@ -11,13 +11,13 @@ pub enum Goal {
     Throughput,
     /// The least time until data is delivered in order, in the 99th percentile.
     Latency,
-    /// The highest goodput that is left when the link dies whose death costs most.
+    /// The highest goodput that is left when the most important link dies.
     Reliability,
     /// The least cost per GB.
     Cost,
 }
 
-/// A name that no goal has.
+/// The error for a name that no goal has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown goal {given:?}; allowed: throughput, latency, reliability, cost")]
 pub struct UnknownGoal {

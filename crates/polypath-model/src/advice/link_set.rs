@@ -2,7 +2,7 @@
 
 use super::forecast::Prepared;
 
-/// Of up to so many links all sets are looked at, where more than the rate counts.
+/// Up to this many links all sets are considered, where more than the rate counts.
 const ALL_SETS: usize = 10;
 /// The same where only the rate counts.
 const ALL_SETS_FOR_RATE: usize = 4;
@@ -52,10 +52,10 @@ impl LinkSet {
     }
 }
 
-/// All sets of a few links. Of many each link alone, and the first two, three and so on by hole, by
-/// rate, by their ratio and by cost: what waits for a buffer to have room is the next of an order.
-/// Many sets that follow none would differ by little, and hide from each other what a simulation
-/// should look at.
+/// All sets of a few links. Of many links, each link alone, and the first two, three and so on in
+/// the orders of hole, rate, their ratio, and cost: the link that a larger buffer would add is the
+/// next in one of these orders. Sets that follow none would differ by little and crowd out what a
+/// simulation should examine.
 pub(super) fn candidates(links: &[Prepared], only_rate: bool) -> Vec<LinkSet> {
     let all_sets = if only_rate { ALL_SETS_FOR_RATE } else { ALL_SETS };
     if links.len() <= all_sets {

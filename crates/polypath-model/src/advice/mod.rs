@@ -1,9 +1,9 @@
-//! Which links to use, and how: every set of links of interest with every scheduler of interest is
-//! predicted, and the best for a goal is taken.
+//! Which links to use, and how: a prediction is made for every set of links of interest with every
+//! scheduler of interest, and the best for a goal is taken.
 //!
-//! The congestion control is the bond's own, or BBR where losses are above what that bears. Rates are
-//! those of long transfers; assumptions are those of [`multipath_rate`](super::multipath_rate). What
-//! the advice is worth stands in docs/advise.md.
+//! The congestion control is the bond's own, or BBR where losses are above what that bears. Rates
+//! are those of long transfers; assumptions are those of [`multipath_rate`](super::multipath_rate).
+//! How good the advice is: `docs/advise.md`.
 
 mod error;
 mod explanation;
@@ -24,18 +24,19 @@ use polypath_core::scheduler::SchedulerKind;
 use ranking::{Candidate, best, finalists, no_slower_with_more};
 use std::time::Duration;
 
-/// The schedulers that are looked at for several links, what ships first. The last one, copies of all
-/// on every link, is for latency alone.
+/// The schedulers that are considered for several links, beginning with the default. The last one,
+/// copies of everything on every link, is for latency alone.
 const SCHEDULERS: [SchedulerKind; 4] =
     [SchedulerKind::Edpf, SchedulerKind::Fps, SchedulerKind::LowRtt, SchedulerKind::Redundant];
-/// The congestion controls, what ships first: it is taken unless another one gives clearly more.
+/// The congestion controls, beginning with the default, which is taken unless another one gives
+/// clearly more.
 const CONTROLS: [(PathControl, CongestionKind); 2] =
     [(PathControl::Polypath, CongestionKind::Polypath), (PathControl::Bbr, CongestionKind::Bbr)];
 
-/// A congestion control that gives so many times as much as what ships is better: what is predicted
-/// is no more exact.
+/// Another congestion control must give this many times as much as the default: predictions are no
+/// more exact.
 const CLEARLY: f64 = 1.05;
-/// A link that brings less than this share adds nothing: no measurement would tell.
+/// A link that brings less than this share adds nothing that a measurement would show.
 const NOTHING: f64 = 0.005;
 
 /// A link that may be used.
@@ -63,11 +64,11 @@ pub struct AdviceQuestion {
 }
 
 impl AdviceQuestion {
-    /// The least receive buffer that bonds have (docs/protocol.md section 4.2), in bytes.
+    /// The least receive buffer that a bond may have (`docs/protocol.md`, 2.3), in bytes.
     pub const LEAST_RECEIVE_BUFFER: u64 = 64 << 10;
 }
 
-/// Some links, how they are used, and what is expected of that.
+/// Some links, how they are used, and what is expected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The links, by their positions in the question, ascending.
@@ -76,22 +77,22 @@ pub struct Choice {
     pub scheduler: SchedulerKind,
     /// Congestion control of each path.
     pub congestion: CongestionKind,
-    /// In bytes; what is predicted to do, rounded up, and at most what may be.
+    /// In bytes: what is predicted to suffice, rounded up, and at most what is allowed.
     pub receive_buffer: u64,
     /// Goodput of a long transfer.
     pub bytes_per_sec: f64,
-    /// The 10th and the 90th percentile of what simulations gave where this was predicted, at most
+    /// The 10th and the 90th percentile of what simulations gave for such a prediction, at most
     /// what the links can carry. `None` where nothing was simulated: with copies on all links.
     pub interval: Option<[f64; 2]>,
     /// What keeps it from being faster.
     pub limit: Limit,
     /// Until data is delivered in order, in the 99th percentile.
     pub delay: Duration,
-    /// The goodput that is left when the link dies whose death costs most; 0 with one link.
+    /// The goodput that is left when the most important link dies; 0 with one link.
     pub surviving_bytes_per_sec: f64,
     /// What a GB costs, if that is known of all links that are used.
     pub cost_per_gb: Option<f64>,
-    /// Of the links those without which all together nothing less is predicted.
+    /// Those of the links that can be left out together without a lower prediction.
     pub spare: Vec<usize>,
 }
 
@@ -100,9 +101,10 @@ pub struct Choice {
 pub struct Advice {
     /// What to do.
     pub choice: Choice,
-    /// The next best, the runner-up first: with another scheduler, or with links that differ by more
-    /// than a twentieth of the rate. For throughput three with each scheduler, and links that alone may
-    /// be as fast: one of them may well be what a simulation finds to be best.
+    /// The next best choices, the runner-up first: with another scheduler, or with links that
+    /// differ by more than a twentieth of the rate. For throughput there are three with each
+    /// scheduler, and links that alone may be as fast: a simulation may well find one of them to be
+    /// the best.
     pub others: Vec<Choice>,
     /// The fastest link alone.
     pub alone: Choice,
@@ -113,11 +115,11 @@ pub struct Advice {
 /// What one more link would bring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Added {
-    /// The best choice with it; its position is that behind the last link.
+    /// The best choice with it; its position is the one after the last link.
     pub choice: Choice,
-    /// Whether it would be used, and be missed.
+    /// Whether it would be used, and leaving it out would cost something.
     pub used: bool,
-    /// Goodput beyond what is advised without it; below 0 where another goal is worth it.
+    /// Goodput beyond what is advised without it; below 0 where the goal is another one.
     pub gain_bytes_per_sec: f64,
     /// The same in a sentence.
     pub explanation: String,
@@ -140,10 +142,10 @@ pub fn advise(question: &AdviceQuestion) -> Result<Advice, AdviceError> {
     Ok(Advice { choice, others, alone, explanation })
 }
 
-/// What a link more would bring.
+/// What one more link would bring.
 ///
 /// # Errors
-/// As [`advise`], of the link as well.
+/// As [`advise`], also for the link.
 pub fn added(question: &AdviceQuestion, link: &AdviceLink) -> Result<Added, AdviceError> {
     let without = Advisor::new(question)?;
     let before = without.describe(&without.best()?);
@@ -158,14 +160,14 @@ pub fn added(question: &AdviceQuestion, link: &AdviceLink) -> Result<Added, Advi
     Ok(Added { choice, used, gain_bytes_per_sec, explanation })
 }
 
-/// A question with what its links carry.
+/// A question, and what its links carry.
 struct Advisor<'a> {
     question: &'a AdviceQuestion,
     /// For each control of [`CONTROLS`].
     prepared: [Vec<Prepared>; 2],
 }
 
-/// Which of [`CONTROLS`] it is.
+/// Its position in [`CONTROLS`].
 fn control_of(congestion: CongestionKind) -> usize {
     usize::from(congestion != CONTROLS[0].1)
 }
@@ -194,7 +196,8 @@ impl<'a> Advisor<'a> {
             let schedulers = &SCHEDULERS[..count];
             schedulers.iter().map(move |&scheduler| self.candidate(set, scheduler))
         };
-        // Not whether there is a cap: what is looked at must be the same with it and without.
+        // Whether there is a cap must not matter: the same choices must be considered with it and
+        // without.
         let free = self.question.links.iter().all(|link| link.cost_per_gb.is_none());
         let only_rate = free && self.question.goal == Goal::Throughput;
         let sets = candidates(&self.better(), only_rate);
@@ -280,7 +283,7 @@ impl<'a> Advisor<'a> {
         }
     }
 
-    /// Where what is predicted lay in simulations, at most what the links can carry.
+    /// The range of simulated rates for such a prediction, at most what the links can carry.
     fn interval(&self, set: LinkSet, scheduler: SchedulerKind, rate: f64) -> Option<[f64; 2]> {
         let most: f64 = set.links().map(|link| self.prepared[0][link].most).sum();
         let [from, to] = forecast::measured(scheduler)?;
@@ -289,8 +292,8 @@ impl<'a> Advisor<'a> {
         Some([least, to].map(|ratio| (ratio * rate).min(most)))
     }
 
-    /// The links that add nothing, from the slowest on: neither goodput nor, where that is the goal,
-    /// what is left when a link dies.
+    /// The links that add nothing, beginning with the slowest: neither goodput nor, where that is
+    /// the goal, what is left when a link dies.
     fn spare(&self, candidate: &Candidate) -> Vec<usize> {
         let &Candidate { set, scheduler, congestion, forecast, surviving } = candidate;
         if scheduler == SchedulerKind::Redundant {
@@ -316,7 +319,7 @@ impl<'a> Advisor<'a> {
         set.difference(needed).links().collect()
     }
 
-    /// The fastest way to use these links and another one.
+    /// The fastest choice with these links and another one.
     fn fastest_with(&self, links: &[usize], another: usize) -> Forecast {
         let set = links.iter().fold(LinkSet::of(another), |set, &link| set.with(link));
         let each = SCHEDULERS[1..].iter().map(|&scheduler| self.candidate(set, scheduler));

@@ -11,22 +11,23 @@ const EQUAL_RATES: f64 = 1.005;
 /// Delays that differ by less are equal: the faster choice is better then.
 const EQUAL_DELAYS: f64 = 1.05;
 
-/// Choices with one scheduler are alike if the links that only one has carry no more of its rate.
+/// Two choices with one scheduler are alike if the links in which they differ carry no more than
+/// this share of the rate.
 const LIKE: f64 = 0.05;
 /// How many choices with one scheduler are worth a look if the rate matters.
 const WITH_A_SCHEDULER: usize = 3;
-/// A link alone that is predicted to give this share of the best choice may well give more: what a small
-/// buffer leaves of several links is predicted less well than what it leaves of one.
+/// A single link that is predicted to give this share of the best choice may well give more: the
+/// effect of a small buffer on several links is predicted less well than that on one.
 const NEARLY_AS_GOOD: f64 = 0.75;
 
-/// A choice that is looked at.
+/// A choice that is considered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) set: LinkSet,
     pub(super) scheduler: SchedulerKind,
     pub(super) congestion: CongestionKind,
     pub(super) forecast: Forecast,
-    /// Bytes/s that the dearest death leaves.
+    /// Bytes/s that are left when the most important link dies.
     pub(super) surviving: f64,
 }
 
@@ -44,14 +45,14 @@ impl Candidate {
             && rate(self.set.difference(other.set)) <= LIKE * rate(self.set)
     }
 
-    /// The larger, number by number, the better. A total order that knows nothing of caps, so that a
-    /// cap never leads to something dearer.
+    /// The larger, number by number, the better. The order is total and does not depend on caps, so
+    /// that a cap never leads to something more expensive.
     fn merit(&self, goal: Goal) -> [f64; 5] {
         let Forecast { bytes_per_sec, delay, cost, .. } = self.forecast;
         let (many, rate) = (self.set.len() as f64, step(bytes_per_sec, EQUAL_RATES));
         let few = -many;
-        // What the others give is predicted too badly to prefer them unseen, but for what copies do
-        // for the delay.
+        // The other schedulers are predicted too badly to be preferred without a simulation, except
+        // copies for the sake of the delay.
         let ships = f64::from(self.scheduler == SchedulerKind::Edpf);
         match goal {
             // A link that is left out here cannot help EDPF, which would leave it out itself.
@@ -77,7 +78,7 @@ pub(super) fn no_slower_with_more(choices: &mut [Candidate]) {
     }
 }
 
-/// Values of one step are within this ratio.
+/// Values in one step are within this ratio.
 fn step(value: f64, ratio: f64) -> f64 {
     (libm::log(value) / libm::log(ratio)).floor()
 }
@@ -125,7 +126,7 @@ pub(super) fn finalists(
     found
 }
 
-/// The links that may be better alone than `found` first is, but for those that were found.
+/// The links that may be better alone than the first of `found`, except those already found.
 fn promising_alone(choices: &[Candidate], found: &[Candidate]) -> Vec<Candidate> {
     let Some(best) = found.first() else { return Vec::new() };
     let least = NEARLY_AS_GOOD * best.forecast.bytes_per_sec;

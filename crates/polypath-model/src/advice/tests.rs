@@ -70,7 +70,7 @@ fn losses_above_what_the_own_control_bears_are_for_bbr() {
     assert_eq!(lossy(0.12).congestion, CongestionKind::Bbr);
 }
 
-/// What `polypath` takes of links that are for BBR is no measure of what they bring.
+/// What `polypath` takes of links on which BBR is better is no measure of what they bring.
 #[test]
 fn choices_with_bbr_are_told_apart_by_what_bbr_takes() {
     let links = [link("a", 40.0, 25, 0.15), link("b", 20.0, 25, 0.12), link("c", 30.0, 25, 0.01)];
@@ -122,7 +122,8 @@ fn for_latency_the_near_link_is_taken_or_copies_where_links_lose() {
     // 0.6 of 20 ms, and 1,472 bytes at 30 Mbit/s.
     let delay = Duration::from_nanos(12_000_000 + 392_533);
     assert_eq!((&near.links[..], near.delay), (&[1][..], delay));
-    // A packet takes 11.8 ms at 1 Mbit/s, and word of a loss as long without any propagation.
+    // A packet takes 11.8 ms at 1 Mbit/s, and the news of a loss takes as long even without
+    // propagation delay.
     let slow = ask(&[link("slow", 1.0, 5, 0.0), link("fast", 100.0, 8, 0.0)]);
     assert_eq!(slow.links, [1]);
     let lossy = ask(&[link("lossy", 10.0, 0, 0.5), link("clean", 10.0, 1, 0.0)]);
@@ -175,8 +176,8 @@ fn cost_is_the_mean_of_what_is_carried_and_a_cap_keeps_below_it() {
     assert_eq!(error, "no choice costs at most 4 per GB; the cheapest costs 8");
 }
 
-/// Whatever the rounding of means: the faster one of equals is advised, and a cap that all links meet
-/// leaves none out.
+/// Whatever the rounding of means: the faster one of equals is advised, and a cap that all links
+/// meet leaves none out.
 #[test]
 fn the_mean_of_equal_costs_is_their_cost() {
     for cost in [0.1, 0.3, 0.7, 7.5] {
@@ -193,7 +194,7 @@ fn the_mean_of_equal_costs_is_their_cost() {
     }
 }
 
-/// What is left when the other one dies is what it is there for.
+/// Its purpose is what is left when the other one dies.
 #[test]
 fn a_backup_is_not_spare_where_reliability_is_wanted() {
     let [fast, near] = [link("fast", 300.0, 10, 0.0), link("near", 30.0, 60, 0.0)];
@@ -354,8 +355,8 @@ proptest! {
     }
 }
 
-/// Through a buffer that neither of the fast links can fill, each of them is looked at alone as well; through a
-/// large one all together carry much more.
+/// Through a buffer that neither of the fast links can fill, each of them is considered alone as
+/// well; through a large one all together carry much more.
 #[test]
 fn links_that_may_be_as_good_alone_are_looked_at() {
     let links = [link("a", 100.0, 40, 0.0), link("b", 90.0, 30, 0.0), link("c", 10.0, 30, 0.0)];

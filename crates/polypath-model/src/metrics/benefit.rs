@@ -7,8 +7,7 @@
 /// single-path goodputs as capacities it can exceed 1. `None` unless some capacity is positive.
 /// With one path of positive capacity, more than it carries counts as 0.
 ///
-/// Source: D. Kaspar, PhD thesis, 2011; Paasch, Khalili, Bonaventure, CoNEXT 2013; algorithms
-/// section 8.
+/// Source: D. Kaspar, PhD thesis, 2011; Paasch, Khalili, Bonaventure, CoNEXT 2013.
 pub fn aggregation_benefit(goodput: f64, capacities: &[f64]) -> Option<f64> {
     let best = capacities.iter().copied().fold(0.0, f64::max);
     if best <= 0.0 {

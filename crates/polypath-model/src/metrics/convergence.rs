@@ -16,7 +16,7 @@ pub struct ConvergenceRule {
 }
 
 impl ConvergenceRule {
-    /// The rule of algorithms section 8.
+    /// The rule of `docs/algorithms/metrics.md`.
     pub const DEFAULT: Self =
         Self { hold: Duration::from_secs(1), utilisation: 0.95, fairness: 0.95 };
 }
@@ -24,15 +24,15 @@ impl ConvergenceRule {
 /// When flows converged after one joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convergence {
-    /// So long after the flow joined.
+    /// This long after the flow joined.
     After(Duration),
     /// Not before the next flow joined, or the samples ended.
     Censored,
 }
 
 /// When the flows of a link of `capacity` bytes/s converged after one of them joined at `joined`
-/// (S4 section 4.4, made operational in algorithms section 8): the end of the first bin from which
-/// on every bin within [`ConvergenceRule::hold`] fulfils the rule.
+/// (S4 section 4.4, which has neither bins nor bounds; see `docs/algorithms/metrics.md`): the end
+/// of the first bin from which on every bin within [`ConvergenceRule::hold`] fulfils the rule.
 ///
 /// `bins` has the bytes of every active flow in each bin of length `bin`; bin `i` begins at
 /// `i * bin`. `until` is when the next flow joins.

@@ -4,12 +4,12 @@ use super::quantile;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// A failure may interrupt delivery until so long after it.
+/// A failure may interrupt delivery until this long after it.
 const AFTER: Duration = Duration::from_secs(2);
 
-/// The transmission interruption of a failure (algorithms section 8): the longest gap between
-/// consecutive in-order deliveries that begins within 2 s after `failure` or lasts at it, less the
-/// median gap before it. `deliveries` ascend; `None` if none comes after the failure.
+/// The transmission interruption of a failure: the longest gap between consecutive in-order
+/// deliveries that begins within 2 s after `failure` or lasts at it, less the median gap before it.
+/// `deliveries` ascend; `None` if none comes after the failure.
 pub fn interruption(deliveries: &[Timestamp], failure: Timestamp) -> Option<Duration> {
     let gap = |pair: &[Timestamp]| pair[1].since(pair[0]);
     let concerned =

@@ -3,7 +3,7 @@
 /// Jain's index `(sum x)^2 / (n sum x^2)` of throughputs over the same window: 1 for equal shares,
 /// `1/n` if one has everything. `None` without any; 1 if all are zero.
 ///
-/// Source: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984; algorithms section 8.
+/// Source: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984.
 pub fn jain_index(throughputs: &[f64]) -> Option<f64> {
     let sum: f64 = throughputs.iter().sum();
     let squares: f64 = throughputs.iter().map(|x| x * x).sum();

@@ -1,4 +1,4 @@
-//! What results are summed up in (algorithms section 8).
+//! Metrics that sum up results (`docs/algorithms/metrics.md`).
 //!
 //! Pure functions over samples; the worlds decide what to sample and when.
 

@@ -1,12 +1,13 @@
-//! What EDPF carries, which sends ahead on slower paths and leaves out those that cost more than they
-//! bring: [`stops`](polypath_core::scheduler::stops), by which it admits paths itself. Never less than the best path
-//! alone.
+//! What EDPF carries. It sends ahead on slower paths and leaves out those that cost more than they
+//! bring; [`stops`](polypath_core::scheduler::stops) is the rule by which it admits paths itself. It never
+//! carries less than the best path alone.
 
 use super::USED_OF_WINDOW;
 use polypath_core::scheduler::stops::{Lossy, Used, Window};
 
-/// What EDPF uses of the receive buffer over several paths: fifteen sixteenths are for a stream, of
-/// which it keeps a margin for holes. Fitted, to the 42 sets of links of docs/advise.md.
+/// The share of the receive buffer that EDPF uses over several paths: a stream may have fifteen
+/// sixteenths, of which it keeps a margin for holes. Fitted to the 42 sets of links of
+/// `docs/advise.md`.
 const USED_BY_SEVERAL: f64 = 0.85;
 
 /// A path and what its congestion control takes of it; bytes/s and seconds.
@@ -17,7 +18,8 @@ pub(crate) struct AheadPath {
     pub(crate) rtt: f64,
 }
 
-/// What these paths carry through a receive buffer with segments of so many bytes, and which of them.
+/// What these paths carry through a receive buffer with segments of this size, and which of them
+/// are used.
 pub(crate) fn ahead(paths: &[AheadPath], buffer: f64, segment: f64) -> Used {
     let shortest = paths.iter().map(|path| path.rtt).fold(f64::INFINITY, f64::min);
     let beside =
@@ -43,7 +45,7 @@ mod tests {
         AheadPath { rate: mbit_s * 125e3, loss, rtt: rtt_ms * 1e-3 }
     }
 
-    /// A segment of the slower path is in the window for 60 ms: 0.85 of 1 MB pass in as long.
+    /// A segment of the slower path is in the window for 60 ms, in which 0.85 of 1 MB pass.
     #[test]
     fn a_slower_path_takes_the_window_for_half_of_both_round_trips() {
         let used = ahead(&[path(90.0, 20.0, 0.0), path(30.0, 100.0, 0.0)], 1e6, 1_400.0);
@@ -51,7 +53,8 @@ mod tests {
         assert!((used.bytes_per_sec / (0.85e6 / 0.060) - 1.0).abs() < 1e-9, "{used:?}");
     }
 
-    /// Of 300 kB pass 0.85 in 60 ms, less than 0.9 in the 24 ms in which the fast path carries as much.
+    /// 0.85 of 300 kB pass in 60 ms, which is slower than 0.9 of it in 24 ms over the fast path
+    /// alone.
     #[test]
     fn the_best_path_alone_is_the_least() {
         let used = ahead(&[path(30.0, 100.0, 0.0), path(90.0, 20.0, 0.0)], 300e3, 1_400.0);

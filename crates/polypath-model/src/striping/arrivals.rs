@@ -18,14 +18,14 @@ use super::{ModelError, Phase, Reading, SingleLink, StripedLink, StripingOptions
 
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
-/// A probability that changes nothing.
+/// A probability this small changes nothing.
 const NOTHING: f64 = 1e-300;
 
-/// What is known of rounds over certain links.
+/// Expected values of rounds over given links.
 #[derive(Debug)]
 pub(super) struct Arrivals<'a> {
     options: &'a StripingOptions,
-    /// Of each link: the time that it takes to send a segment, and its delay, in seconds.
+    /// For each link: the time that it takes to send a segment, and its delay, in seconds.
     links: Vec<[f64; 2]>,
     /// The means of both.
     mean: [f64; 2],
@@ -109,7 +109,7 @@ impl<'a> Arrivals<'a> {
         sent as f64 * segment + delay
     }
 
-    /// `P(m >= k | F)` for `k` = 1 .. `m_ACK`, up to where it is nothing.
+    /// `P(m >= k | F)` for `k` = 1 .. `m_ACK`, up to where it is negligible.
     fn in_order(&self, c: f64) -> impl Iterator<Item = f64> + use<> {
         let most = self.options.segments_per_ack;
         let next = move |&(share, k): &(f64, u32)| {

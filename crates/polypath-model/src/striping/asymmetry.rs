@@ -1,4 +1,4 @@
-//! How unlike links are.
+//! How much links differ.
 
 /// The mean difference between any two of `values`, in their unit: Average Delay Asymmetry of
 /// delays and Average Bandwidth Asymmetry of rates (S1 equations 22 and 23). 0 for fewer than two.

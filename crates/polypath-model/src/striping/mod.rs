@@ -10,11 +10,11 @@
 //! rate  = E / sum of E(T_i)          until E bytes are sent                         (17-19)
 //! ```
 //!
-//! Source: S1 (Sustainability 10(5), 1337, 2018), equations 1 to 24, with the errors in print that
-//! are listed in algorithms 6.1 corrected; [`StripingOptions`] has the printed forms as well. The
-//! expected values are in `arrivals`, in closed forms that need no factorials. The model knows no
-//! loss and no queue from one round to the next; what several links in turn cost is the waiting for
-//! the segment that is late.
+//! Source: S1 (Sustainability 10(5), 1337, 2018), equations 1 to 24, with the errors in print
+//! corrected that `docs/algorithms/models.md` lists; [`StripingOptions`] has the printed forms as
+//! well. The expected values are in `arrivals`, in closed forms that need no factorials. The model
+//! has no loss and no queue from one round to the next; the cost of several links in turn is the
+//! waiting for the segment that is late.
 
 mod arrivals;
 mod asymmetry;
@@ -86,7 +86,7 @@ pub enum Rounding {
     Real,
 }
 
-/// What is reckoned for a single link, where segments cannot overtake each other.
+/// How a single link is treated, on which segments cannot overtake each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SingleLink {
     /// That they arrive in order.

@@ -8,7 +8,7 @@ use super::{Phase, Rounding, StripedPrediction, StripedTransfer, StripingOptions
 pub(super) struct Rounds<'a> {
     arrivals: &'a Arrivals<'a>,
     rounding: Rounding,
-    /// Whether a round like the one before lasts as long as it.
+    /// Whether a round with as many segments as the one before lasts as long.
     repeats: bool,
     /// All segments, those that are sent, and those of a round.
     total: f64,
@@ -67,7 +67,7 @@ impl<'a> Rounds<'a> {
         self.segments = rounded(acknowledged + growth, self.rounding);
     }
 
-    /// How many rounds from this one on are known to be like it, at least 1.
+    /// How many rounds from this one on are known to be equal, at least 1.
     fn equal_rounds(&self) -> u64 {
         let needed = ((self.total - self.sent) / self.segments).ceil().max(1.0) as u64;
         let acknowledged = self.arrivals.acknowledged(self.segments);
@@ -76,7 +76,8 @@ impl<'a> Rounds<'a> {
             return 1;
         }
         match self.slow_start.saturating_sub(self.over) {
-            // Growth only falls from now on: what stays with and without it stays for good.
+            // Growth only falls from now on: what is the same with it and without it stays the
+            // same.
             0 | 1 if stays(1.0 / self.window) && stays(0.0) => needed,
             left @ 2.. if stays(1.0) => needed.min(left - 1),
             _ => 1,

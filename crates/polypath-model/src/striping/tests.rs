@@ -21,8 +21,8 @@ fn spaced(n: usize, least: f64, difference: f64) -> Vec<StripedLink> {
     (0..n).map(|i| link(100, least + step * i as f64)).collect()
 }
 
-/// Property (a) of algorithms 6.1: two segments a round, or three in slow start, each taking a mean
-/// delay.
+/// Two segments a round, or three in slow start, each round taking a mean delay
+/// (`docs/algorithms/models.md`).
 #[test]
 fn throughput_is_two_to_three_segments_for_each_mean_delay() {
     let pair = [link(1_000_000, 20.0), link(1_000_000, 40.0)];
@@ -36,7 +36,7 @@ fn throughput_is_two_to_three_segments_for_each_mean_delay() {
     }
 }
 
-/// Property (b): with two segments for each ACK only two of the links' delays matter.
+/// With two segments for each ACK only two of the links' delays matter.
 #[test]
 fn more_than_two_equal_links_bring_nothing() {
     let rates = [2, 3, 4, 8].map(|n| kbit(&vec![link(100, 30.0); n], 540_000, &real()));
@@ -45,8 +45,8 @@ fn more_than_two_equal_links_bring_nothing() {
     }
 }
 
-/// Property (c): why a single link has a rule of its own. In slow start the model counts three
-/// segments in the time of two, so without one.
+/// Why a single link has a rule of its own. In slow start the model counts three segments in the
+/// time of two, so without one.
 #[test]
 fn a_single_link_is_not_faster_than_it_is() {
     let (single, in_order) = ([link(100, 5.0)], StripingOptions::default());
@@ -58,7 +58,7 @@ fn a_single_link_is_not_faster_than_it_is() {
     assert!((rate - 2.0 * 4.288 / 0.090_76).abs() < 0.1, "{rate}");
 }
 
-/// The values that algorithms section 9, E1-7, gives for figure 9 with the mean rate fixed.
+/// The values of `docs/algorithms/models.md` for figure 9 with the mean rate fixed.
 #[test]
 fn delays_cost_more_than_rates() {
     let rate = [[730; 4], [100, 520, 940, 1_360]];
@@ -92,8 +92,9 @@ fn two_links_are_best_unless_delays_differ_by_86_ms() {
 }
 
 /// Figure 10: four links fall below one where 0.9 of the difference is the time of a segment, for
-/// every least delay (0.3 ms less by the first round, of one segment). S1 has 35.6 ms for 5 ms and 30.6 ms for 50 ms: what comes out if slow start
-/// sends two segments a round instead of three (docs/models.md).
+/// every least delay (0.3 ms less by the first round, of one segment). S1 has 35.6 ms for 5 ms and
+/// 30.6 ms for 50 ms: that is what comes out if slow start sends two segments a round instead of
+/// three (`docs/models.md`).
 #[test]
 fn four_links_fall_below_one_at_48_ms() {
     let above = |least: f64, difference: f64| {
@@ -106,7 +107,8 @@ fn four_links_fall_below_one_at_48_ms() {
     }
 }
 
-/// Equal rounds are reckoned at once; the exact phase reckons each. With equal links both are one.
+/// Equal rounds are calculated at once; with the exact phase each is calculated. With equal links
+/// both are one.
 #[test]
 fn equal_rounds_at_once_are_the_same_as_one_by_one() {
     for (n, bytes) in [(2, 30_000), (3, 400_000), (5, 3_000_000)] {

@@ -7,9 +7,11 @@ use super::sender::Sender;
 use super::window::Window;
 use super::{Limit, TunnelLink, TunnelPrediction, TunnelTransfer};
 
-/// Most events for each segment: where nearly everything is lost, all is soon known.
+/// The most events for each segment: where nearly everything is lost, more of them would show
+/// nothing new.
 const EVENTS_PER_SEGMENT: u64 = 40;
-/// A window this full of the time, or a rate this near to what the links carry, is the limit.
+/// A window that is full for this share of the time, or a rate this near to what the links carry,
+/// counts as the limit.
 const MOSTLY: f64 = 0.5;
 const NEARLY: f64 = 0.85;
 
@@ -89,7 +91,7 @@ impl<'a, const N: usize> Course<'a, N> {
         self.full += u32::from(self.sender.is_window_full());
     }
 
-    /// So many segments are there that the rate has settled, or all.
+    /// So many segments have arrived that the rate has settled, or all have.
     #[cold]
     fn is_over(&mut self, now: u64) -> bool {
         let there = self.receiver.in_order();
@@ -104,7 +106,7 @@ impl<'a, const N: usize> Course<'a, N> {
         let there = self.receiver.in_order();
         let (at, count) = self.settled;
         let (began, before) = if now > at && there > count { self.settled } else { (0, 0) };
-        // Where not even one segment came, less than one came.
+        // Where not even one segment arrived, the rate is below one in this time.
         let rate = f64::from(there - before).max(MOSTLY) / seconds(now - began);
         let rest = (self.total - f64::from(there)).max(0.0);
         let seconds = seconds(now) + rest / rate;

@@ -15,7 +15,7 @@ pub(super) struct Lane {
     rate: u64,
     service: u64,
     rest: u64,
-    /// What the last packet left of its last nanosecond, for one that waits.
+    /// What the last packet left over of its last nanosecond, for the next one if it waits.
     surplus: u64,
     free_at: u64,
     delay: u64,
@@ -79,8 +79,8 @@ impl Lane {
         (!losses.takes(self.loss)).then(|| (self.free_at + self.delay).min(NEVER))
     }
 
-    /// Takes a packet that has to wait so long. Links count exactly: packets that follow each other
-    /// take whole nanoseconds together, not each.
+    /// Takes a packet that has to wait this long. Links count exactly: packets that follow each
+    /// other take whole nanoseconds together, not each by itself.
     #[inline]
     fn serve(&mut self, now: u64, waiting: u64) {
         let surplus = if waiting > 0 { self.surplus } else { 0 };

@@ -1,4 +1,4 @@
-//! The two ways of all links, and what happens next.
+//! The two directions of all links, and what happens next.
 
 use super::lane::Losses;
 use super::order::{END, NEVER, Order, owner, time};
@@ -8,7 +8,8 @@ use std::mem;
 
 /// Bytes of a packet that opens the connection, with its options.
 const SYN_BYTES: u64 = 80;
-/// Whose events are those of segments, from here on those of acknowledgements, and those of timers.
+/// The owners of events: links for segments from here on, links for acknowledgements from `ACKS`
+/// on, and two timers.
 const SEGMENTS: usize = 0;
 const ACKS: usize = MOST_LINKS;
 const DELAYED_ACK: usize = 2 * ACKS;
@@ -27,7 +28,7 @@ pub(super) enum Event {
     Timeout,
 }
 
-/// The two ways of all links, and two timers.
+/// The two directions of all links, and two timers.
 #[derive(Debug)]
 pub(super) struct Lanes<const N: usize> {
     segments: Way<N>,
@@ -93,8 +94,9 @@ impl<const N: usize> Lanes<N> {
         self.losses.gone
     }
 
-    /// What happens next, and when. Not the least of four keys: a processor begins with the branch
-    /// that it expects, but waits for a least one, and a timeout is a long chain of arithmetic.
+    /// What happens next, and when. The four keys are compared by branches: a processor begins with
+    /// the branch that it expects, but would wait for a computed minimum, and a timeout is a long
+    /// chain of arithmetic.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(u64, Event)> {
         let (segment, ack) = (self.segments.next(), self.acks.next());

@@ -1,4 +1,4 @@
-//! One TCP connection over several links in turn, with what S1's model leaves out.
+//! One TCP connection over several links in turn, including what S1's model leaves out.
 //!
 //! S1 takes every arrival order of a round for equally likely, lets no round begin before the last
 //! is over, and knows no loss. This model takes the arrival order that rates, queues and delays
@@ -36,7 +36,7 @@ use std::time::Duration;
 
 /// The most links that the model takes.
 pub(super) const MOST_LINKS: usize = 64;
-/// So many are mostly enough: arrays that small are looked through without a loop.
+/// Mostly enough: arrays this small are searched without a loop.
 const FEW_LINKS: usize = 8;
 
 /// A link that packets are dealt to, the same both ways.
@@ -84,8 +84,9 @@ pub struct TunnelTransfer {
     pub delayed_ack: Duration,
     /// The congestion control.
     pub control: TunnelControl,
-    /// How many segments are looked at one by one; what follows goes on at the rate found. More
-    /// are more accurate and take longer, about 0.04 us each (`cargo bench --manifest-path benches/Cargo.toml --bench model`).
+    /// How many segments are followed one by one; the rest goes on at the rate found. More are more
+    /// accurate and take longer, about 0.04 us each (`cargo bench --manifest-path
+    /// benches/Cargo.toml --bench model`).
     pub horizon_segments: u32,
 }
 
@@ -107,8 +108,8 @@ impl Default for TunnelTransfer {
 }
 
 impl TunnelTransfer {
-    /// The 10th and the 90th percentile of what the simulator gave over what was predicted, with
-    /// losses, larger buffers and transfers that outlast the horizon (docs/models.md).
+    /// The 10th and the 90th percentile of the simulated over the predicted rate, with losses,
+    /// larger buffers and transfers that outlast the horizon (`docs/models.md`).
     pub const MEASURED: [f64; 2] = [0.82, 1.16];
     /// The largest transfer of those, in bytes.
     pub const MEASURED_BYTES: u64 = 10_000_000;
@@ -155,7 +156,7 @@ pub struct TunnelPrediction {
     pub cuts: u32,
     /// How often nothing came back for a whole timeout.
     pub timeouts: u32,
-    /// Segments that were looked at.
+    /// Segments that were followed one by one.
     pub segments: u32,
     /// What keeps it from being faster.
     pub limit: Limit,

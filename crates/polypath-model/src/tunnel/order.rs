@@ -1,14 +1,14 @@
-//! When events are, and which of two at the same time is first.
+//! When events happen, and which of two at the same time is first.
 
 use std::time::Duration;
 
-/// A time that does not come, more than an hour. Times are in nanoseconds: equal times must be told
-/// from near ones.
+/// A time that never comes, more than an hour. Times are in nanoseconds, because equal times must
+/// be distinguished from near ones.
 pub(super) const NEVER: u64 = (1 << (64 - BELOW)) - 1;
-/// Above the keys of what comes, below those of what never does.
+/// Above the keys of all events that happen, and below those of events that never do.
 pub(super) const END: u64 = (NEVER << BELOW) - 1;
-/// Below a time stands in which order events asked for it, so that equal times keep it, and whose
-/// event it is, so that the least number tells all.
+/// The low bits of a key hold the order in which events were made, so that equal times keep it, and
+/// to whom the event belongs, so that the least key says everything.
 const BELOW: u32 = ORDER_BITS + OWNER_BITS;
 const ORDER_BITS: u32 = 14;
 const OWNER_BITS: u32 = 8;
@@ -24,12 +24,12 @@ pub(super) fn seconds(nanos: u64) -> f64 {
     nanos as i64 as f64 / 1e9
 }
 
-/// How many events were made, in the place that it has in their keys.
+/// How many events were made, shifted to its place in their keys.
 #[derive(Debug, Default)]
 pub(super) struct Order(u64);
 
 impl Order {
-    /// Counts an event that need not be found.
+    /// Counts an event that needs no key.
     #[inline]
     pub(super) const fn skip(&mut self) {
         self.0 += 1 << OWNER_BITS;
@@ -49,7 +49,7 @@ pub(super) const fn time(key: u64) -> u64 {
     key >> BELOW
 }
 
-/// Whose event it is.
+/// To whom the event belongs.
 #[inline]
 pub(super) const fn owner(key: u64) -> usize {
     (key & ((1 << OWNER_BITS) - 1)) as usize

@@ -5,19 +5,20 @@ use super::arrived::Arrived;
 use super::lanes::Lanes;
 use super::order::nanos;
 
-/// After so long without a segment in order acknowledgements come at once again, in nanoseconds.
+/// After this long without a segment in order acknowledgements are sent at once again, in
+/// nanoseconds.
 const IDLE: u64 = 200_000_000;
-/// So many do.
+/// How many are sent at once.
 const AT_ONCE: u32 = 16;
 
 #[derive(Debug)]
 pub(super) struct Receiver {
     segments_per_ack: u32,
     delayed_ack: u64,
-    /// All segments below this one are there.
+    /// All segments below this one have arrived.
     expected: u32,
     arrived: Arrived,
-    /// How many of those above are there.
+    /// How many of those above have arrived.
     beyond: u32,
     acknowledged: u32,
     at_once: u32,
@@ -39,13 +40,13 @@ impl Receiver {
         }
     }
 
-    /// How many segments are there in order.
+    /// How many segments have arrived in order.
     pub(super) const fn in_order(&self) -> u32 {
         self.expected
     }
 
-    /// Most segments are acknowledged at once, whether they are in order or not: only what depends
-    /// on that is a branch, since nobody can predict the order.
+    /// Most segments are acknowledged at once, whether they are in order or not. Only what depends
+    /// on the order is a branch, because a processor cannot predict the order.
     #[inline]
     pub(super) fn on_segment<const N: usize>(
         &mut self,
@@ -54,7 +55,7 @@ impl Receiver {
         lanes: &mut Lanes<N>,
     ) {
         if number < self.expected || !self.arrived.insert(number) {
-            // Told twice: the sender has probably lost its way.
+            // A duplicate: the sender has probably retransmitted needlessly.
             self.at_once = self.at_once.max(AT_ONCE);
             return self.acknowledge(now, lanes);
         }

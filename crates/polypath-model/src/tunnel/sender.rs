@@ -10,7 +10,7 @@ const DUPLICATES: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// No loss is known. So many duplicate acknowledgements in a row.
+    /// No loss is known; the number of duplicate acknowledgements in a row.
     Open(u32),
     /// Fast recovery, with its inflated window.
     Recovery(f64),
@@ -38,7 +38,7 @@ pub(super) struct Sender {
     edge: u32,
     /// Losses below are part of the last episode.
     until: u32,
-    /// What timed out and was not sent again: from here up to there.
+    /// The range of what timed out and was not sent again.
     resend: [u32; 2],
     /// Where the segments end that were sent before the first duplicate acknowledgement.
     regular_end: u32,
@@ -89,7 +89,7 @@ impl Sender {
         self.send_what_may_go(now, lanes);
     }
 
-    /// Whether the receiver's window is what holds it back.
+    /// Whether the receiver's window limits it.
     pub(super) fn is_window_full(&self) -> bool {
         self.next - self.unacknowledged >= self.receive_window
     }
@@ -159,8 +159,8 @@ impl Sender {
         }
     }
 
-    /// A duplicate, or one that was overtaken and changes nothing: nobody can predict which, so that
-    /// there is no branch for it.
+    /// A duplicate, or one that was overtaken and changes nothing. Which of them it is cannot be
+    /// predicted, so that there is no branch for it.
     #[inline]
     fn on_old_ack<const N: usize>(&mut self, now: u64, ack: u32, lanes: &mut Lanes<N>) {
         let duplicate = (ack == self.unacknowledged) & (self.next > ack);

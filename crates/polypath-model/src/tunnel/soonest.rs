@@ -1,19 +1,19 @@
 //! The least of some numbers that change one at a time.
 
-/// So many are looked at together.
+/// How many are compared together.
 const GROUP: usize = 8;
 
-/// Room for `N` numbers, a multiple of [`GROUP`], and the least of them. All are looked at only where
-/// the least goes.
+/// Room for `N` numbers, a multiple of [`GROUP`], and the least of them. All are compared only
+/// where the least one is replaced.
 #[derive(Debug)]
 pub(super) struct Soonest<const N: usize> {
     numbers: [u64; N],
     least: u64,
 }
 
-/// Compilers turn a plain search for the least of a few `u64` into vector code that is several times
-/// slower than this: x86-64 has no such minimum, and vectors are read while their parts are still
-/// being written.
+/// Compilers turn a plain search for the least of a few `u64` into vector code that is several
+/// times slower than this: x86-64 has no such minimum, and vectors are read while their parts are
+/// still being written.
 #[inline]
 fn least_of(&[a, b, c, d, e, f, g, h]: &[u64; GROUP]) -> u64 {
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))

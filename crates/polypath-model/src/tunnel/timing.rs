@@ -5,7 +5,7 @@ use super::order::seconds;
 /// Limits of the timeout, in seconds.
 const LONGEST_TIMEOUT: f64 = 120.0;
 const LONGEST_BACK_OFF: f64 = 65_536.0;
-/// What it is above the smoothed round-trip time at least.
+/// How far it is above the smoothed round-trip time at least.
 const LEAST_VARIATION: f64 = 0.2;
 
 /// In seconds.
@@ -13,7 +13,7 @@ const LEAST_VARIATION: f64 = 0.2;
 pub(super) struct Timing {
     pub(super) srtt: f64,
     variation: f64,
-    /// How many times longer the timeout is, since nothing came back.
+    /// The factor by which the timeout is longer because nothing came back.
     back_off: f64,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Way<const N: usize> {
     /// Of each lane the key of the next arrival, and the number of that packet.
     heads: Soonest<N>,
     numbers: [u32; N],
-    /// The arrivals and the numbers of the packets behind it. Mostly there is none.
+    /// The arrivals and the numbers of the packets behind the next one. Mostly there are none.
     behind: [VecDeque<(u64, u32)>; N],
     lanes: [Lane; N],
     count: usize,
@@ -44,7 +44,7 @@ impl<const N: usize> Way<N> {
         self.lanes[0].alone(bytes)
     }
 
-    /// This and [`Way::take`] are most of the model, and cheaper than to be called.
+    /// This and [`Way::take`] are most of the model, and a call would cost more than they do.
     #[inline(always)]
     pub(super) fn send(&mut self, now: u64, number: u32, order: &mut Order, losses: &mut Losses) {
         let lane = self.turn % N;

@@ -29,7 +29,7 @@ struct Whole {
 
 #[derive(Debug, Default)]
 struct Cubic {
-    /// The plateau to come, and the window before the last loss.
+    /// The next plateau, and the window before the last loss.
     most: Option<f64>,
     before: f64,
     epoch: Option<Epoch>,
@@ -62,8 +62,9 @@ impl Window {
         Self { control, size: initial, threshold, cubic, whole }
     }
 
-    /// How many segments may be in flight, with up to two `more`. A window mostly grows by less than
-    /// a segment: processors expect no new number and need not wait for the division in the growth.
+    /// How many segments may be in flight, with up to two `more`. A window mostly grows by less
+    /// than a segment: processors expect no new number and need not wait for the division in the
+    /// growth.
     #[inline]
     pub(super) fn whole(&mut self, more: u32) -> u32 {
         if !self.whole.sizes.contains(&self.size) {

@@ -169,7 +169,12 @@ impl TargetPolicy {
     }
 
     /// Whether the hub may send to `ip`, to which `host` resolved (or which it is).
-    pub(super) fn check_address(&self, host: &Host, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
+    pub(super) fn check_address(
+        &self,
+        host: &Host,
+        ip: IpAddr,
+        port: u16,
+    ) -> Result<(), Forbidden> {
         let ip = ip.to_canonical();
         let applies = |rule: &&TargetRule| {
             rule.ports.contains(&port) && (rule.names(host) || rule.covers(ip))

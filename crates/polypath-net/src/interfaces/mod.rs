@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use debounce::Debounce;
-use diff::diff;
 pub use diff::Change;
+use diff::diff;
 #[cfg(target_os = "linux")]
 pub use linux::{Watcher, list};
 #[cfg(not(target_os = "linux"))]

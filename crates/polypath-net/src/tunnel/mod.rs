@@ -21,16 +21,11 @@ mod wire;
 pub use address::{AddressError, DomainName, Host, HostError, Target, TargetParseError};
 pub use datagram::{DatagramError, MAX_DATAGRAM_HEADER, decode_datagram, encode_datagram};
 pub(crate) use file::FileReceiver;
-pub use file::{
-    Digest, FileSendError, FileTransferError, send_file,
-};
+pub use file::{Digest, FileSendError, FileTransferError, send_file};
 pub use request::{
-    FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError,
-    UdpAssociation,
+    FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError, UdpAssociation,
 };
-pub use status::{
-    ConnectFailure, MAX_STATUS, Refusal, RefusalKind, Status, StatusError,
-};
+pub use status::{ConnectFailure, MAX_STATUS, Refusal, RefusalKind, Status, StatusError};
 
 /// Version byte that starts each request and each status.
 pub const VERSION: u8 = 1;

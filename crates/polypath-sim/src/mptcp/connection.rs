@@ -7,7 +7,7 @@ use super::log::PathLog;
 use super::receiving::Receiving;
 use crate::tcp::{Dss, LogDetail, MptcpOption, Report, Segment, State, StateLog, TcpEndpoint};
 use polypath_core::congestion::Congestion;
-use polypath_core::failure::{FailureDetector, Feedback, PathHealth, Query};
+use polypath_core::failure::{FailureDetector, PathHealth, Query, SuspicionReport};
 use polypath_core::scheduler::{Delivery, PathView, Scheduler};
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
@@ -18,11 +18,11 @@ const FIRST: u64 = 1;
 /// What a subflow is told of the peer's window: the connection looks after that.
 pub(super) const OPEN_WINDOW: u32 = 1 << 30;
 
-/// What a failure detector tells its peer (algorithms 5.2).
+/// What a failure detector tells its peer (`docs/algorithms/failure/fpf.md`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Which paths the receiver suspects.
-    Feedback(Feedback),
+    Report(SuspicionReport),
     /// A question to the receiver.
     Query(Query),
 }
@@ -227,7 +227,7 @@ impl Connection {
     pub fn on_message(&mut self, now: Timestamp, path: PathId, message: &Message) {
         self.detector.on_arrival(path, now);
         match message {
-            Message::Feedback(feedback) => self.on_feedback(feedback, now),
+            Message::Report(report) => self.on_suspicion_report(report, now),
             Message::Query(query) => {
                 let state = self.receiving.state(self.mss());
                 self.detector.on_query(*query, now, &state);

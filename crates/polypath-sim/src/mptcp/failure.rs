@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Message, Output};
 use super::log::PathEvent;
-use polypath_core::failure::{Action, Feedback, SendState};
+use polypath_core::failure::{Action, SendState, SuspicionReport};
 use polypath_units::{PathId, PathSet, Timestamp};
 
 impl Connection {
@@ -15,10 +15,10 @@ impl Connection {
         self.detector.on_ack(path, now);
     }
 
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback, now: Timestamp) {
+    pub(super) fn on_suspicion_report(&mut self, report: &SuspicionReport, now: Timestamp) {
         self.look_at_health();
         let state = self.send_state();
-        self.detector.on_feedback(feedback, now, &self.health, &state);
+        self.detector.on_report(report, now, &self.health, &state);
     }
 
     pub(super) fn run_detector(&mut self, now: Timestamp) {
@@ -55,7 +55,7 @@ impl Connection {
                         self.out.push_back(Output::Message(path, Message::Query(query)));
                     }
                 }
-                Action::Feedback(feedback) => self.send_feedback(&feedback),
+                Action::Report(report) => self.send_suspicion_report(&report),
                 Action::Failed(path) => self.set_failed(path, true, now),
                 Action::Recovered(path) => self.set_failed(path, false, now),
             }
@@ -81,12 +81,12 @@ impl Connection {
         paths.min_by_key(|path| (srtt(path).is_none(), srtt(path)))
     }
 
-    /// Feedback goes over every path that it does not suspect.
-    fn send_feedback(&mut self, feedback: &Feedback) {
-        let suspects = |path| feedback.suspects.iter().any(|suspect| suspect.path == path);
+    /// A report goes over every path that it does not name.
+    fn send_suspicion_report(&mut self, report: &SuspicionReport) {
+        let suspects = |path| report.suspects.iter().any(|suspect| suspect.path == path);
         let established = self.subflows.iter().filter(|subflow| subflow.established);
         for path in established.map(|subflow| subflow.path).filter(|&path| !suspects(path)) {
-            self.out.push_back(Output::Message(path, Message::Feedback(feedback.clone())));
+            self.out.push_back(Output::Message(path, Message::Report(report.clone())));
         }
     }
 }

@@ -7,9 +7,9 @@
 //!
 //! Data sequence mappings and data acknowledgements (section 3.3), one receive window for all
 //! subflows, counted from the data acknowledgement (3.3.4), joins after the first handshake (3.2),
-//! backup subflows (3.3.8), DATA_FIN (3.3.3), reinjection of what a failed subflow carries
-//! (3.3.6), opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012; algorithms
-//! 4.14), path-failure detection from core.
+//! backup subflows (3.3.8), DATA_FIN (3.3.3), reinjection of what a failed subflow carries (3.3.6),
+//! opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012;
+//! `docs/algorithms/opportunistic_retransmission.md`), path-failure detection from core.
 //!
 //! # Deviations
 //!

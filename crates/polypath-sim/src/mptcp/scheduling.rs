@@ -110,7 +110,8 @@ impl Connection {
         }
     }
 
-    /// Leaves new data behind and sends on a subflow what follows it. Returns whether there was any.
+    /// Leaves new data behind and sends on a subflow what follows it. Returns whether there was
+    /// any.
     fn send_ahead(&mut self, path: PathId, skip: u64, now: Timestamp) -> bool {
         let mut left = match self.chunks.reserved_after(skip) {
             Ok(chunk) => {
@@ -195,7 +196,7 @@ impl Connection {
     }
 
     /// The window is full and the fastest subflow idle: sends the oldest data on it as well, and
-    /// slows down the subflow that holds it (algorithms 4.14).
+    /// slows down the subflow that holds it (`docs/algorithms/opportunistic_retransmission.md`).
     fn retransmit_opportunistically(&mut self, now: Timestamp) {
         let open = self.views.iter().filter(|view| view.available && view.srtt.is_some());
         let Some(&fast) = open.min_by_key(|view| view.srtt) else { return };
@@ -249,7 +250,8 @@ mod tests {
         }
     }
 
-    /// The half about sending again; that about windows is with `Congestion::penalise_slower`.
+    /// The part about sending again; that about windows is tested with
+    /// `Congestion::penalise_slower`.
     #[test]
     fn t_orp_1() {
         let fast = holder(10, 10);

@@ -12,7 +12,8 @@ pub struct RunReport {
     pub sim_s: f64,
     /// Data segments, or datagrams, that endpoints received, duplicates left out.
     pub segments_delivered: u64,
-    /// Jain's index of the connections' goodputs (algorithms section 8); none without connections.
+    /// Jain's index of the connections' goodputs (`docs/algorithms/metrics.md`); none without
+    /// connections.
     pub jain_index: Option<f64>,
     /// The connections.
     pub connections: Vec<ConnectionReport>,
@@ -33,9 +34,9 @@ pub struct ConnectionReport {
     pub up_mbit_s: f64,
     /// Of it, to the end that opened the connection.
     pub down_mbit_s: f64,
-    /// What the busier direction gained by several paths (algorithms section 8): 1 is the sum of
-    /// their rates, 0 the best of them, -1 nothing. Where paths have constant rates and no link in
-    /// common.
+    /// What the busier direction gained by several paths (`docs/algorithms/metrics.md`): 1 is the
+    /// sum of their rates, 0 the best of them, -1 nothing. Where paths have constant rates and no
+    /// link in common.
     pub aggregation_benefit: Option<f64>,
     /// Payload bytes of the whole run, both directions together.
     pub delivered_bytes: u64,

@@ -9,7 +9,7 @@ use crate::congestion::Ack;
 pub(in crate::congestion) struct LossLimits {
     /// Share of a round.
     pub(in crate::congestion) share: f64,
-    /// ACKs of the round that told of losses.
+    /// ACKs of the round that reported losses.
     pub(in crate::congestion) events: f64,
 }
 
@@ -24,8 +24,8 @@ pub(in crate::congestion) struct ExcessLoss {
 }
 
 impl ExcessLoss {
-    /// Whether start-up is over: a whole round in recovery, too much of it lost, and not at once.
-    /// `counts`: whether what was lost says something of the queue.
+    /// Whether start-up is over: a whole round was spent in recovery, and too much of it was lost,
+    /// in several ACKs. `counts` says whether the losses tell something about the queue.
     pub(in crate::congestion) fn on_ack(
         &mut self,
         ack: &Ack,
@@ -57,8 +57,8 @@ mod tests {
 
     const LIMITS: LossLimits = LossLimits { share: 0.02, events: 6.0 };
 
-    /// A round of 100 segments of 1000 bytes in ten ACKs, of which the first `events` tell of
-    /// `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms. Whether start-up ends.
+    /// Whether start-up ends by a round of 100 segments of 1000 bytes in ten ACKs, the first
+    /// `events` of which report `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms.
     fn round(
         excess: &mut ExcessLoss,
         recovering: bool,

@@ -281,8 +281,8 @@ impl Flow {
     }
 
     /// Room for three send quanta, so that batching and delayed ACKs do not stop the sender
-    /// (`bbr_quantization_budget`): an even number of segments, two more while probing. Less where the
-    /// queue does not hold it.
+    /// (`bbr_quantization_budget`): an even number of segments, two more while probing. Less where
+    /// the queue does not hold it.
     fn quantised(&self, bytes: f64, mss: u64) -> f64 {
         let segments = bytes / mss as f64 + 3.0 * self.quantum(mss) * self.overflow.room();
         let even = 2.0 * (segments.ceil() / 2.0).ceil();

@@ -1,5 +1,5 @@
-//! Rounds in which the bandwidth grows: the link has become faster, and who only follows it would be
-//! a round behind for each step.
+//! Rounds in which the bandwidth grows: the link has become faster, and a sender that only follows
+//! it would lag by a round for each step.
 
 /// How many rounds in a row the bandwidth has grown without a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -10,8 +10,8 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// A round ended: its bandwidth in bytes/s, whether a queue stood during all of it, and the least
-    /// factor that is growth.
+    /// A round ended: takes its bandwidth in bytes/s, whether a queue stood during all of it, and
+    /// the least factor that counts as growth.
     pub(super) fn on_round(&mut self, bandwidth: f64, queued: bool, least: f64) {
         let before = core::mem::replace(&mut self.before, bandwidth);
         let grew = before > 0.0 && bandwidth >= least * before;

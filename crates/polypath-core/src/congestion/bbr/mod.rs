@@ -12,15 +12,16 @@
 //! ```
 //!
 //! Each subflow on its own: nothing is coupled. The subflow's ssthresh is infinite in start-up and
-//! says nothing after it. Deviations from Linux:
+//! means nothing after it. Deviations from Linux (reasons and limits:
+//! `docs/algorithms/congestion/bbr.md`):
 //!
 //! - start-up as in draft-ietf-ccwg-bbr ("Startup"): a window gain of 2 instead of 2.887, which
 //!   overflows a queue of one BDP by 0.9 BDP in every round until it ends, and an end by loss
 //!   (`startup_loss_share`), which counts only while the RTT shows a queue: random loss does not
 //!   end start-up; [`BbrParameters::LINUX`] has neither;
 //! - arithmetic in f64 instead of fixed point; segments instead of kernel packets;
-//! - the first rate is 2.887 initial windows an RTT; before an RTT sample there is none (Linux takes
-//!   1 ms for the RTT, which is as good as none);
+//! - the first rate is 2.887 initial windows an RTT; before an RTT sample there is none (Linux
+//!   takes 1 ms for the RTT, which is as good as none);
 //! - the sampler for policed paths (`lt_bw`) is left out;
 //! - recovery ends with a round without loss, as in Chromium: an episode of RFC 9002 section 7.3.2
 //!   lasts one round, all of it packet conservation, and start-up would not grow under random loss.

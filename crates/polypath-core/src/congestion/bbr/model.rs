@@ -54,7 +54,8 @@ impl Model {
         self.rtprop_expired
     }
 
-    /// A queue stood while no more than `bytes_per_sec` came through: that is the bandwidth.
+    /// A queue stood while no more than `bytes_per_sec` came through, which therefore is the
+    /// bandwidth.
     pub(super) fn lower_bandwidth(&mut self, bytes_per_sec: f64) {
         let present = self.bandwidth();
         if 0.0 < bytes_per_sec && bytes_per_sec < present {
@@ -63,7 +64,7 @@ impl Model {
         }
     }
 
-    /// The queue is gone, so that it was one, and the bandwidth rightly lowered.
+    /// The queue has drained: it was a queue, and the bandwidth was rightly lowered.
     pub(super) const fn trust_bandwidth(&mut self) {
         self.unlowered = None;
     }
@@ -81,8 +82,8 @@ impl Model {
         };
     }
 
-    /// ProbeRTT has measured: the estimate is as new as it can be. If it rose by more than `factor`,
-    /// what looked like a queue was the path itself, and the bandwidth was lowered without reason.
+    /// ProbeRTT has measured, so that the estimate is fresh. If it rose by more than `factor`, what
+    /// looked like a queue was the path itself, and the bandwidth was lowered without reason.
     pub(super) fn confirm_rtprop(&mut self, now: Timestamp, factor: f64) {
         self.rtprop_at = now;
         let unlowered = self.unlowered.take();
@@ -106,8 +107,8 @@ impl Model {
         !sample.app_limited || sample.bytes_per_sec >= self.bandwidth()
     }
 
-    /// Takes the RTT sample if it is not above the estimate; or, with `expires`, if the estimate has
-    /// expired.
+    /// Takes the RTT sample if it is not above the estimate; or, with `expires`, if the estimate
+    /// has expired.
     pub(super) fn update_rtprop(&mut self, ack: &Ack, parameters: &BbrParameters, expires: bool) {
         let window = Duration::from_secs_f64(parameters.rtprop_secs);
         self.rtprop_expired = self.rtprop.is_some() && ack.now - self.rtprop_at > window;
@@ -137,13 +138,13 @@ impl FullPipe {
         self.reached = true;
     }
 
-    /// A timeout: what was the plateau may be so no more.
+    /// A timeout: the plateau found before may no longer hold.
     pub(super) const fn restart(&mut self) {
         self.bandwidth = 0.0;
         self.rounds = 0;
     }
 
-    /// The same from `bandwidth` on, not reached.
+    /// A plateau that begins at `bandwidth` and is not reached yet.
     pub(in crate::congestion) const fn restart_from(&mut self, bandwidth: f64) {
         *self = Self { bandwidth, rounds: 0, reached: false };
     }

@@ -1,17 +1,19 @@
-//! How much of the room above a bandwidth-delay product the queue of the link holds.
+//! How much of the room above a bandwidth-delay product the queue of the link can hold.
 //!
-//! A window of one BDP and some send quanta overflows the queue of a slow, near link in every round: 4
-//! packets of 25 ms at 1.8 Mbit/s, behind a queue of as many. A sixth of what is sent is lost then, the
-//! bandwidth is the same, and nothing else reacts to losses. Ours.
+//! A window of one BDP and some send quanta overflows the queue of a slow, near link in every
+//! round: at 1.8 Mbit/s and 25 ms a BDP is 4 packets, and the queue holds as many. A sixth of what
+//! is sent is then lost without any gain in bandwidth, and nothing else reacts to losses. This rule
+//! is Polypath's own.
 
 use super::steady::Steady;
 use crate::congestion::Ack;
 
-/// So many segments say how much is lost: one of less would be much.
+/// The share of losses is judged over this many segments: a single loss among fewer would already
+/// be a large share.
 const LEAST_SEGMENTS: u64 = 50;
 
-/// One of the three quanta is left, however short the queue: without any, what is measured falls with the
-/// window. 10 Mbit/s, 2 ms one way, with a queue of two packets would be 6 Mbit/s.
+/// One of the three quanta is left, however short the queue is. Without any, the measured bandwidth
+/// falls with the window: 10 Mbit/s, 2 ms one way, with a queue of two packets would give 6 Mbit/s.
 const LEAST_ROOM: f64 = 1.0 / 3.0;
 
 /// The share of the room that is used, by what was lost while a queue stood.
@@ -36,7 +38,7 @@ impl Overflow {
         self.room
     }
 
-    /// `queued`: the RTT shows a queue. What is lost without one says nothing of its length.
+    /// `queued`: the RTT shows a queue. What is lost without a queue says nothing about its length.
     pub(super) fn on_ack(&mut self, ack: &Ack, queued: bool, steady: &Steady) {
         self.acked += ack.acked_bytes;
         self.lost += if queued { ack.lost_bytes } else { 0 };
@@ -63,7 +65,7 @@ mod tests {
     use crate::congestion::PolypathParameters;
     use crate::congestion::testing::ack;
 
-    /// A round of so many segments of which so many are lost.
+    /// A round with this many segments, and this many of them lost.
     fn round(overflow: &mut Overflow, segments: u64, lost: u64, queued: bool) -> f64 {
         let acked = (segments - lost) * 1_000;
         let ack = Ack { lost_bytes: lost * 1_000, round_start: true, ..ack(acked, 1_000) };
@@ -100,7 +102,7 @@ mod tests {
         assert_eq!([50; 3].map(|lost| round(&mut overflow, 100, lost, false)), [1.0; 3]);
     }
 
-    /// Of 20 segments one is 5 %, and of 49 three are 6 %.
+    /// One of 20 segments is 5 %, and three of 49 are 6 %.
     #[test]
     fn rounds_of_few_segments_are_judged_together() {
         let mut overflow = Overflow::default();

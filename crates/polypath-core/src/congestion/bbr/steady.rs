@@ -1,10 +1,10 @@
-//! What a controller without gain cycle has in its place: it keeps pace with the path by the queue
+//! What replaces the gain cycle in a controller that has none: it follows the path by the queue
 //! that it sees.
 
 use crate::congestion::Ack;
 use std::time::Duration;
 
-/// The constants of a controller without gain cycle.
+/// The constants of a controller without a gain cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::congestion) struct Steady {
     /// Pacing gain once the pipe is full: the window holds the flow, pacing only spreads it.
@@ -13,41 +13,43 @@ pub(in crate::congestion) struct Steady {
     pub(in crate::congestion) probe_rtt_gain: f64,
     /// RTTs above this many propagation times show a queue.
     pub(in crate::congestion) queue_rtts: f64,
-    /// RTTs above this many times what the window explains show a queue that is not ours.
+    /// RTTs above this many times what the window explains show a queue that is not the flow's own.
     pub(in crate::congestion) foreign_rtts: f64,
-    /// After so many rounds of it the propagation time is measured anew.
+    /// After this many such rounds the propagation time is measured anew.
     pub(in crate::congestion) patience_rounds: f64,
-    /// RTTs above this many times what the window explains show that not all of the queue is ours.
+    /// RTTs above this many times what the window explains show that not all of the queue is the
+    /// flow's own.
     pub(in crate::congestion) excess_rtts: f64,
-    /// After so many rounds of that the propagation time is measured anew.
+    /// After this many such rounds the propagation time is measured anew.
     pub(in crate::congestion) excess_rounds: f64,
-    /// A round in which the bandwidth rose by this factor at least is one of growth.
+    /// A round in which the bandwidth rose at least by this factor is one of growth.
     pub(in crate::congestion) growth: f64,
-    /// After so many rounds of growth in a row, pacing and window have `growth_gain`.
+    /// After this many rounds of growth in a row, pacing and window have `growth_gain`.
     pub(in crate::congestion) growth_rounds: f64,
     /// Pacing and window gain while the bandwidth grows.
     pub(in crate::congestion) growth_gain: f64,
-    /// Above this share of losses with a queue, the queue does not hold what the window has above a BDP.
+    /// Above this share of losses while a queue stands, the queue cannot hold what the window has
+    /// above a BDP.
     pub(in crate::congestion) overflow_loss: f64,
-    /// What is left of that then.
+    /// The factor by which that room is then cut.
     pub(in crate::congestion) overflow_cut: f64,
-    /// What is added in a round without, as a share of all of it.
+    /// What is added to it in a round without such losses, as a share of the whole room.
     pub(in crate::congestion) overflow_growth: f64,
 }
 
-/// Of what a round delivered, so much has met a queue if the link was busy: who sends in bursts, because
-/// the receive window opens in bursts, finds none with the first packets of each.
+/// The link was busy in a round if this share of what was delivered met a queue. Not all has to:
+/// where the receive window opens in bursts, the first packets of each burst find no queue.
 const BUSY: f64 = 0.25;
 
-/// Rounds in which there was a queue. The link was busy then, so that what it delivered is what it can,
-/// be the sender limited by the application or not.
+/// Rounds in which there was a queue. The link was busy then, so that what it delivered is what it
+/// can deliver, whether or not the application limited the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StandingQueue {
     least_rtt: Option<Duration>,
     fastest: f64,
     /// The fastest sample of each of the last two whole rounds, in bytes/s.
     last: [f64; 2],
-    /// What this round delivered, and what of it has met a queue, in bytes.
+    /// What this round delivered, and how much of that met a queue, in bytes.
     delivered: [u64; 2],
     busy: bool,
     stands: bool,
@@ -58,17 +60,17 @@ pub(super) struct StandingQueue {
 /// RTTs above which there is a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct QueueLimits {
-    /// Above this there is one to go down with.
+    /// Above this there is a queue by which the bandwidth is lowered.
     pub(super) any: Duration,
     /// Above this there is one that the flow's own window does not explain.
     pub(super) foreign: Duration,
-    /// Above this there is more than the window explains.
+    /// Above this there is a longer queue than the window explains.
     pub(super) excess: Duration,
 }
 
 impl StandingQueue {
-    /// Takes the samples of an ACK, whose RTT shows a queue or does not; at the end of a round, judges
-    /// it by `limits`.
+    /// Takes the samples of an ACK, whose RTT shows a queue or does not; at the end of a round,
+    /// judges it by `limits`.
     pub(super) fn on_ack(&mut self, ack: &Ack, queued: bool, limits: Option<QueueLimits>) {
         if ack.round_start {
             self.end_round(limits);
@@ -97,7 +99,7 @@ impl StandingQueue {
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
     }
 
-    /// Whether so much of the last round met a queue that the link was busy.
+    /// Whether enough of the last round met a queue to say that the link was busy.
     pub(super) const fn busy(&self) -> bool {
         self.busy
     }
@@ -107,7 +109,7 @@ impl StandingQueue {
         self.stands
     }
 
-    /// Whether it has stood for too long, or excessively, to be the flow's own.
+    /// Whether a queue has stood for too long, or is too long, to be the flow's own.
     pub(super) fn is_foreign(&self, steady: &Steady) -> bool {
         f64::from(self.foreign_rounds) >= steady.patience_rounds
             || f64::from(self.excess_rounds) >= steady.excess_rounds

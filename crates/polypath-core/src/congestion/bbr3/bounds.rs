@@ -69,7 +69,7 @@ impl Bounds {
         (self.short_term, self.bandwidth) = (f64::INFINITY, f64::INFINITY);
     }
 
-    /// As much was in flight without too much loss.
+    /// This much was in flight without too much loss.
     pub(super) const fn raise_to(&mut self, tx_in_flight: f64) {
         if self.long_term.is_finite() {
             self.long_term = self.long_term.max(tx_in_flight);
@@ -108,7 +108,7 @@ impl Bounds {
     }
 }
 
-/// Whether so much of a flight was lost that it was too large (`IsInflightTooHigh`).
+/// Whether the share that was lost shows that a flight was too large (`IsInflightTooHigh`).
 pub(super) fn is_too_much(lost: u64, tx_in_flight: u64, threshold: f64) -> bool {
     lost as f64 > threshold * tx_in_flight as f64
 }

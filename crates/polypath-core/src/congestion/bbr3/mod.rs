@@ -12,19 +12,21 @@
 //! probing, more than 2 % of a flight lost:
 //!     inflight_longterm  = max(flight at which it was 2 %, 0.7 * min(BDP, cwnd)), back to DOWN
 //! not probing, each round with loss:
-//!     inflight_shortterm = max(delivered in the round, 0.7 * inflight_shortterm); bw_shortterm alike
+//!     inflight_shortterm = max(delivered in the round, 0.7 * inflight_shortterm)
+//!     bw_shortterm likewise
 //! ```
 //!
 //! Each subflow on its own: nothing is coupled. The subflow's ssthresh is infinite in start-up and
 //! says nothing after it. Measurement of bursts and plateaus, the end of start-up by loss and
-//! ProbeRTT are shared with [version 1](super::Bbr). Deviations from the draft:
+//! ProbeRTT are shared with [version 1](super::Bbr). Deviations from the draft (worked examples:
+//! `docs/algorithms/congestion/bbr3.md`):
 //!
-//! - losses of start-up are counted in ACKs that told of them, not in discontiguous ranges;
-//! - a carrier without selective acknowledgements is not treated in a way of its own;
+//! - losses of start-up are counted in ACKs that reported them, not in discontiguous ranges;
+//! - a carrier without selective acknowledgements is not treated differently;
 //! - before an RTT sample there is no pacing rate (the draft takes 1 ms for the RTT);
 //! - after a timeout the window is restored with the first round that ends;
-//! - a ProbeRTT that began before the subflow idled ends with the first ACK after that, not with the
-//!   first packet sent;
+//! - a ProbeRTT that began before the subflow idled ends with the first ACK after that, not with
+//!   the first packet sent;
 //! - the offload budget is three quanta, that of TCP, on every carrier;
 //! - ECN marks are ignored: the draft leaves them out.
 

@@ -1,21 +1,21 @@
 //! The adaptive estimator of CABE: a pole that follows the noise of the samples.
 //!
 //! Source: CABE-MPTCP, J. ICT Standardization 12(1), 2024, equations 5 to 9, 11 and 12, which are
-//! the ABSE estimator (Wang, Valla, Sanadidi, Gerla, GLOBECOM 2002) for bytes and time apart;
-//! algorithms 2.7. An interval ends with the first ACK after `Ts = max(1 srtt, 10 ms)`; with `p` its
-//! bytes, `dt` its length in seconds and `s = p / dt`:
+//! the ABSE estimator (Wang, Valla, Sanadidi, Gerla, GLOBECOM 2002) for bytes and time separately;
+//! `docs/algorithms/estimators.md`. An interval ends with the first ACK after `Ts = max(1 srtt, 10
+//! ms)`; with `p` its bytes, `dt` its length in seconds and `s = p / dt`:
 //!
 //! ```text
-//! U    = 0.6 U + 0.4 |s - s_prev|                (9)   how restless the samples are
+//! U    = 0.6 U + 0.4 |s - s_prev|                (9)   how much the samples differ
 //! tau  = srtt + N srtt U / Umax                  (8)   Umax: largest of the last 10 U
 //! a    = (2 tau - dt) / (2 tau + dt), 0 to 0.999 (7)
 //! S    = a S + (1 - a) p,   T = a T + (1 - a) dt (5, 6)
 //! B    = S / T                                   (12)
 //! ```
 //!
-//! The first sample sets `S = p`, `T = dt`. Deviations: equation (9) as printed has U_k on both sides
-//! (E0-4); N = 10 and the window of Umax, which the paper leaves out, are recalled from ABSE (E0-5);
-//! intervals without bytes are skipped, which the paper takes as an estimate of zero (E0-9).
+//! The first sample sets `S = p`, `T = dt`. Deviations: equation (9) as printed has U_k on both
+//! sides; N = 10 and the window of Umax, which the paper leaves out, are recalled from ABSE;
+//! intervals without bytes, which the paper takes for an estimate of zero, are skipped.
 
 use super::interval::AckInterval;
 use super::{AckRecord, BandwidthEstimator};
@@ -30,11 +30,11 @@ const MAX_POLE: f64 = 0.999;
 /// The parameters of [`AdaptiveEstimator`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveParameters {
-    /// `beta_U`: what remains of the old restlessness.
+    /// `beta_U`: what remains of the old `U`.
     pub restlessness_gain: f64,
-    /// `N_rtt`: by how many RTTs full restlessness lengthens the time constant.
+    /// `N_rtt`: by how many RTTs the largest `U` lengthens the time constant.
     pub restless_rtts: f64,
-    /// `U_window`: samples over which the largest restlessness is taken; 1 or more.
+    /// `U_window`: samples over which the largest `U` is taken; 1 or more.
     pub restlessness_window: f64,
     /// Length of an interval in smoothed RTTs.
     pub interval_rtts: f64,
@@ -92,7 +92,7 @@ struct Restlessness {
 }
 
 impl Restlessness {
-    /// Takes the distance of two samples; returns `U / Umax`, 0 to 1.
+    /// Takes the difference of two samples; returns `U / Umax`, 0 to 1.
     fn update(&mut self, distance: f64, parameters: &AdaptiveParameters) -> f64 {
         let gain = parameters.restlessness_gain;
         self.present = gain * self.present + (1.0 - gain) * distance;
@@ -111,14 +111,14 @@ impl AdaptiveEstimator {
         Self { parameters, ..Self::default() }
     }
 
-    /// The retransmission timer expired: the interval under way says nothing of the path; estimates
-    /// are kept.
+    /// The retransmission timer expired: the interval under way says nothing about the path;
+    /// estimates are kept.
     pub fn on_timeout(&mut self, now: Timestamp) {
         self.interval.restart(now);
     }
 
-    /// Data is sent again after a pause: the next ACK begins an interval, as the pause says nothing of
-    /// the path; estimates are kept.
+    /// Data is sent again after a pause: the next ACK begins an interval, because the pause says
+    /// nothing about the path; estimates are kept.
     pub fn on_idle_restart(&mut self) {
         self.interval.forget();
     }
@@ -221,8 +221,9 @@ mod tests {
         assert!((estimator.start_share() - 3f64.powi(-8)).abs() < 1e-12);
     }
 
-    /// A step from 100 to 400 kB/s is noise at first: U = Umax, tau = 11 RTT, a = 21/23, so that 2/23
-    /// of the step is taken. When the samples rest U falls by 0.6 for each, and the filter is quick.
+    /// A step from 100 to 400 kB/s is noise at first: U = Umax, tau = 11 RTT, a = 21/23, so that
+    /// 2/23 of the step is taken. When the samples are steady U falls by 0.6 for each, and the
+    /// filter is quick.
     #[test]
     fn a_step_is_followed_when_the_samples_rest() {
         let mut estimator = AdaptiveEstimator::default();

@@ -1,7 +1,7 @@
-//! What an ACK without selective acknowledgement tells to have arrived.
+//! How much has arrived, by an ACK without selective acknowledgement.
 //!
 //! Source: Westwood+ (Grieco and Mascolo, CCR 34(2), 2004; Linux `tcp_westwood.c`,
-//! `westwood_acked_count`); algorithms 2.6. With `c` the progress of the cumulative ACK:
+//! `westwood_acked_count`). With `c` the progress of the cumulative ACK:
 //!
 //! ```text
 //! c = 0 (duplicate)              counts MSS      accounted += MSS

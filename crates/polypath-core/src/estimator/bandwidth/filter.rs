@@ -7,7 +7,8 @@
 //! ```text
 //! none           B_k = b_k
 //! fixed pole     B_k = a B_(k-1) + (1 - a) b_k                         a = 0.9
-//! Tustin         B_k = a_k B_(k-1) + (1 - a_k) (b_k + b_(k-1)) / 2     a_k = (2 tau - dt_k) / (2 tau + dt_k)
+//! Tustin         B_k = a_k B_(k-1) + (1 - a_k) (b_k + b_(k-1)) / 2
+//!                a_k = (2 tau - dt_k) / (2 tau + dt_k)
 //! Tustin, ns-3   the same with a_k = a = 0.9
 //! ```
 //!

@@ -59,10 +59,10 @@ fn each_finds_a_steady_rate() {
     }
 }
 
-/// Half of the samples are 2 kB in 0.1 ms, 20 MB/s, the others 2 kB in 3.9 ms, 0.5 MB/s. A fixed pole
-/// takes their mean of 10 MB/s (after a short one 0.1 more of the difference), and so does Tustin's
-/// filter, which puts the mean of two samples into the longer interval, too. Samples over round
-/// trips are at most one ACK of the shortest interval (40 ms, 20 ACKs) off.
+/// Half of the samples are 2 kB in 0.1 ms, 20 MB/s, the others 2 kB in 3.9 ms, 0.5 MB/s. A fixed
+/// pole takes their mean of 10 MB/s (after a short one 0.1 more of the difference), and so does
+/// Tustin's filter, which puts the mean of two samples into the longer interval, too. Samples over
+/// round trips are at most one ACK of the shortest interval (40 ms, 20 ACKs) off.
 #[test]
 fn compressed_acks_deceive_samples_of_single_acks() {
     for (name, mut estimator) in all() {

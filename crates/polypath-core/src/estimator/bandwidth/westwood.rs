@@ -1,6 +1,6 @@
 //! The estimator of Westwood: a sample for each ACK, through a filter.
 //!
-//! Source: Mascolo et al., Mobicom 2001, section 2.1; algorithms 2.5.
+//! Source: Mascolo et al., Mobicom 2001, section 2.1.
 //!
 //! ```text
 //! b_k = d_k / dt_k        d_k bytes acknowledged, dt_k seconds since the ACK before

@@ -1,8 +1,8 @@
 //! The estimator of Westwood+: a sample for each round trip, through two poles of 7/8.
 //!
 //! Source: Linux `tcp_westwood.c` (`westwood_filter`, `westwood_update_window`); Grieco and
-//! Mascolo, CCR 34(2), 2004; algorithms 2.6. An interval ends with the first ACK after more than
-//! `max(rtt, 50 ms)`; with `x` its bytes over its length:
+//! Mascolo, CCR 34(2), 2004. An interval ends with the first ACK after more than `max(rtt, 50 ms)`;
+//! with `x` its bytes over its length:
 //!
 //! ```text
 //! ns = B = x                                            the first time
@@ -73,8 +73,8 @@ impl WestwoodPlusEstimator {
         Self { filter, start_share: [1.0; 2], ..Self::default() }
     }
 
-    /// Data is sent again after a pause: the next ACK begins an interval, as the pause says nothing of
-    /// the path; estimates are kept.
+    /// Data is sent again after a pause: the next ACK begins an interval, because the pause says
+    /// nothing about the path; estimates are kept.
     pub fn on_idle_restart(&mut self) {
         self.interval.forget();
     }

@@ -1,7 +1,7 @@
-//! The receiver half of FPF: which path holds the receive window up.
+//! The receiver half of FPF: which path the receive window waits for.
 
 use super::FpfParameters;
-use crate::failure::arrivals::{Arrivals, feedback};
+use crate::failure::arrivals::{Arrivals, suspicion_report};
 use crate::failure::{Action, PathHealth, ReceiveState};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::time::Duration;
 pub(super) struct Receiver {
     parameters: FpfParameters,
     arrivals: Arrivals,
-    /// For each path the highest byte received by anyone when it last delivered out of order: once
-    /// `rcv_nxt` is there, none of its data is in the out-of-order set.
+    /// For each path the highest byte received on any path when it last delivered out of order:
+    /// once `rcv_nxt` is there, none of its data is in the out-of-order set.
     out_of_order_until: BTreeMap<PathId, u64>,
     /// Since when `rcv_nxt` has stood before a hole.
     hole_since: Option<Timestamp>,
@@ -86,8 +86,8 @@ impl Receiver {
             return None;
         }
         self.last_report = Some(report);
-        let reports = suspects.iter().map(|path| self.arrivals.report(path, now)).collect();
-        Some(Action::Feedback(feedback(0, reports, state)))
+        let suspects = suspects.iter().map(|path| self.arrivals.suspect(path, now)).collect();
+        Some(Action::Report(suspicion_report(0, suspects, state)))
     }
 
     /// Paths with nothing in the out-of-order set and silent since before the hole appeared.

@@ -3,7 +3,7 @@
 use super::FpfParameters;
 use crate::failure::arrivals::LONGEST_SILENCE;
 use crate::failure::silence::Silence;
-use crate::failure::{Action, Feedback, PathHealth, Query, SendState, SuspectReport};
+use crate::failure::{Action, PathHealth, Query, SendState, Suspect, SuspicionReport};
 use crate::path_map::PathMap;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct Sender {
 struct PathState {
     silence: Silence,
     failed: bool,
-    /// When feedback last showed that the path delivers: suspicion counts anew from there.
+    /// When a report last showed that the path delivers: suspicion counts anew from there.
     cleared: Option<Timestamp>,
     /// The last query about the path.
     asked: Option<Timestamp>,
@@ -98,20 +98,20 @@ impl Sender {
         self.paths.remove(path);
     }
 
-    /// Weighs the receiver's reports; `on_timer` then acts on them.
-    pub(super) fn on_feedback(
+    /// Weighs a report of the receiver; `on_timer` then acts on it.
+    pub(super) fn on_report(
         &mut self,
-        feedback: &Feedback,
+        report: &SuspicionReport,
         now: Timestamp,
         paths: &[PathHealth],
     ) {
-        for report in &feedback.suspects {
-            let Some(health) = paths.iter().find(|h| h.id == report.path) else { continue };
+        for suspect in &report.suspects {
+            let Some(health) = paths.iter().find(|h| h.id == suspect.path) else { continue };
             let Some(state) = self.watched(health) else { continue };
-            let asked = state.asked.filter(|_| feedback.query != 0);
-            let arrived = last_arrival(report, asked, now, paths);
-            let verdict = weigh(state, arrived, health, feedback.query == 0, now);
-            let state = self.state(report.path, now);
+            let asked = state.asked.filter(|_| report.query != 0);
+            let arrived = last_arrival(suspect, asked, now, paths);
+            let verdict = weigh(state, arrived, health, report.query == 0, now);
+            let state = self.state(suspect.path, now);
             match verdict {
                 Some(evidence) => state.evidence = state.evidence.max(evidence),
                 None => state.clear(now),
@@ -190,7 +190,8 @@ impl Sender {
         answer_time(health) + self.parameters.timer_margin
     }
 
-    /// When the path becomes suspect: at once that an answer is due if the receive window is stuck on it.
+    /// When the path becomes suspect: as soon as an answer is due if the receive window is stuck on
+    /// it.
     fn suspect_at(&self, health: &PathHealth, send: &SendState) -> Option<Timestamp> {
         let state = self.watched(health)?;
         let stuck = send.window_exhausted && send.oldest.is_some_and(|(on, _)| on == health.id);
@@ -199,7 +200,7 @@ impl Sender {
         Some(state.began() + patience)
     }
 
-    /// When the path is declared failed if nothing comes to its defence.
+    /// When the path is declared failed if no sign of life arrives.
     fn fails_at(&self, health: &PathHealth, send: &SendState) -> Option<Timestamp> {
         let state = self.watched(health)?;
         let patience = self.patience(health);
@@ -225,7 +226,8 @@ impl Sender {
         let suspect = self.suspect_at(health, send)?;
         let at = suspect.max(self.clock);
         let Some(asked) = state.asked else {
-            // Past times are told as they are, so that what became possible late is done at once.
+            // Past times are returned as they are, so that what became possible late is done at
+            // once.
             return self.stable(paths, at, send).next().map(|_| suspect);
         };
         let reply = self.stable(paths, at, send).map(|h| self.patience(h)).min()?;
@@ -249,7 +251,7 @@ impl Sender {
     }
 }
 
-/// What a report proves of a path; `None` if the path delivers.
+/// What a report proves about a path; `None` if the path delivers.
 fn weigh(
     state: &PathState,
     arrived: Option<Timestamp>,
@@ -269,19 +271,19 @@ fn weigh(
     })
 }
 
-/// The earliest that the last arrival on the path can have been, if a report can tell. The report
-/// itself travelled for one way of a stable path, and not for longer than since the question.
+/// The earliest time of the last arrival on the path, if a report can express it. The report itself
+/// travelled one way of a stable path, and not for longer than since the question.
 fn last_arrival(
-    report: &SuspectReport,
+    suspect: &Suspect,
     asked: Option<Timestamp>,
     now: Timestamp,
     paths: &[PathHealth],
 ) -> Option<Timestamp> {
-    let others = paths.iter().filter(|h| h.id != report.path);
+    let others = paths.iter().filter(|h| h.id != suspect.path);
     let one_way = others.map(|h| round_trip(h) / 2).max().unwrap_or_default();
     let travelled = asked.map_or(one_way, |at| one_way.min(now - at));
-    let ago = report.silent_for + travelled + REPORT_GRANULARITY;
-    (report.silent_for < LONGEST_SILENCE).then(|| now - ago)
+    let ago = suspect.silent_for + travelled + REPORT_GRANULARITY;
+    (suspect.silent_for < LONGEST_SILENCE).then(|| now - ago)
 }
 
 /// The smoothed RTT, or the RTO before the first sample.

@@ -38,9 +38,9 @@ fn t_fpf_1() {
     fpf.on_data(lte, true, at(205), &state(1_290_000));
     assert_eq!(actions(&mut fpf), [], "290000 < 298540");
     fpf.on_data(lte, true, at(206), &state(1_299_000));
-    let [Action::Feedback(feedback)] = &actions(&mut fpf)[..] else { panic!("one report") };
-    assert_eq!((feedback.query, feedback.rcv_nxt, feedback.max_end), (0, 1_000_000, 1_299_000));
-    assert_eq!(feedback.suspects, report(0, wifi, ms(206)).suspects);
+    let [Action::Report(sent)] = &actions(&mut fpf)[..] else { panic!("one report") };
+    assert_eq!((sent.query, sent.rcv_nxt, sent.max_end), (0, 1_000_000, 1_299_000));
+    assert_eq!(sent.suspects, report(0, wifi, ms(206)).suspects);
     // The same again only after an interval.
     fpf.on_data(lte, true, at(305), &state(1_299_000));
     assert_eq!(actions(&mut fpf), []);
@@ -76,7 +76,7 @@ fn t_fpf_2() {
     fpf.on_add(id(1), at(0));
     fpf.on_ack(id(0), at(100));
     // The receiver's own report comes before the ACK is overdue.
-    fpf.on_feedback(&report(0, id(0), ms(20)), at(105), &paths, &state);
+    fpf.on_report(&report(0, id(0), ms(20)), at(105), &paths, &state);
     assert_eq!(actions(&mut fpf), []);
     let earliest = at(100) + Duration::from_micros(10_650);
     assert_eq!(fpf.next_timer(&paths, &state), Some(earliest));
@@ -91,7 +91,7 @@ fn a_silent_path_is_asked_about_and_fails_on_the_answer() {
     assert_eq!(tick(&mut fpf, at(132), &paths(), &CALM), []);
     assert_eq!(tick(&mut fpf, at(133), &paths(), &CALM), [question(1)]);
     // Asked at 133, answered at 148: the path has been silent for 53 ms there.
-    fpf.on_feedback(&report(1, id(0), ms(53)), at(163), &paths(), &CALM);
+    fpf.on_report(&report(1, id(0), ms(53)), at(163), &paths(), &CALM);
     assert_eq!(actions(&mut fpf), [FAILED]);
 }
 
@@ -99,7 +99,7 @@ fn a_silent_path_is_asked_about_and_fails_on_the_answer() {
 fn a_path_that_delivers_is_cleared_and_asked_about_again() {
     let mut fpf = silent_since_100();
     tick(&mut fpf, at(133), &paths(), &CALM);
-    fpf.on_feedback(&report(1, id(0), ms(1)), at(163), &paths(), &CALM);
+    fpf.on_report(&report(1, id(0), ms(1)), at(163), &paths(), &CALM);
     assert_eq!(actions(&mut fpf), []);
     assert_eq!(fpf.next_timer(&paths(), &CALM), Some(at(163 + 33)));
     assert_eq!(tick(&mut fpf, at(196), &paths(), &CALM), [question(2)]);
@@ -151,7 +151,7 @@ fn an_exhausted_window_is_suspicion_before_the_acks_are_overdue() {
     assert_eq!(tick(&mut fpf, at(115), &paths(), &stuck), [question(1)]);
     // Confirmed by 145, 45 ms after the last ACK: fails at once. An earlier answer would have to
     // wait for 133 ms.
-    fpf.on_feedback(&report(1, id(0), ms(35)), at(145), &paths(), &stuck);
+    fpf.on_report(&report(1, id(0), ms(35)), at(145), &paths(), &stuck);
     assert_eq!(actions(&mut fpf), [FAILED]);
 }
 
@@ -161,7 +161,7 @@ fn confirmed_silence_waits_until_the_acks_are_overdue() {
     let stuck = SendState { window_exhausted: true, oldest: Some((id(0), at(95))) };
     let mut fpf = silent_since_100();
     tick(&mut fpf, at(115), &near, &stuck);
-    fpf.on_feedback(&report(1, id(0), ms(20)), at(117), &near, &stuck);
+    fpf.on_report(&report(1, id(0), ms(20)), at(117), &near, &stuck);
     assert_eq!(actions(&mut fpf), []);
     assert_eq!(fpf.next_timer(&near, &stuck), Some(at(133)));
     assert_eq!(tick(&mut fpf, at(133), &near, &stuck), [FAILED]);
@@ -173,7 +173,7 @@ fn an_ack_wipes_the_evidence() {
     let stuck = SendState { window_exhausted: true, oldest: Some((id(0), at(95))) };
     let mut fpf = silent_since_100();
     tick(&mut fpf, at(115), &near, &stuck);
-    fpf.on_feedback(&report(1, id(0), ms(20)), at(117), &near, &stuck);
+    fpf.on_report(&report(1, id(0), ms(20)), at(117), &near, &stuck);
     fpf.on_ack(id(0), at(120));
     assert_eq!(tick(&mut fpf, at(133), &near, &CALM), []);
     assert_eq!(fpf.next_timer(&near, &CALM), Some(at(153)));
@@ -183,7 +183,7 @@ fn an_ack_wipes_the_evidence() {
 fn reports_on_an_idle_path_prove_nothing() {
     let mut fpf = silent_since_100();
     let idle = [idle(health(0, 10, 2)), idle(health(1, 30, 0))];
-    fpf.on_feedback(&report(0, id(0), ms(5_000)), at(6_000), &idle, &CALM);
+    fpf.on_report(&report(0, id(0), ms(5_000)), at(6_000), &idle, &CALM);
     fpf.on_sent(id(0), at(6_000));
     assert_eq!(tick(&mut fpf, at(6_032), &paths(), &CALM), []);
     assert_eq!(tick(&mut fpf, at(6_033), &paths(), &CALM), [question(1)]);
@@ -206,7 +206,7 @@ fn a_query_is_always_answered() {
     fpf.on_arrival(id(0), at(100));
     let paths = PathSet::only(id(0)).with(id(5));
     fpf.on_query(Query { id: 7, paths }, at(130), &RECEIVED);
-    let [Action::Feedback(feedback)] = &actions(&mut fpf)[..] else { panic!("one answer") };
-    let silences: Vec<_> = feedback.suspects.iter().map(|s| s.silent_for).collect();
-    assert_eq!((feedback.query, silences), (7, vec![ms(30), ms(65_535)]));
+    let [Action::Report(sent)] = &actions(&mut fpf)[..] else { panic!("one answer") };
+    let silences: Vec<_> = sent.suspects.iter().map(|s| s.silent_for).collect();
+    assert_eq!((sent.query, silences), (7, vec![ms(30), ms(65_535)]));
 }

@@ -1,12 +1,12 @@
-//! Which paths the receive window has room for: those that it carries most with
+//! Which paths the receive window has room for: the set with which it carries most
 //! ([`stops`](crate::scheduler::stops)).
 //!
-//! A segment takes its place in the window until its acknowledgement is back: `(rtt + shortest rtt) / 2`
-//! on a path that sends ahead (acknowledgements return over the fastest path), else, and while a path
-//! of shorter RTT is in slow start, `rtt`. One that is lost takes it for `rtt + shortest rtt`: what is
-//! sent again takes the fastest path. Of the smoothed RTT counts what the window can sustain,
-//! `max(min_rtt, window / rate)`: the queue that a burst after a hole leaves on a path says nothing
-//! against it.
+//! A segment occupies its place in the window until its acknowledgement is back: for `(rtt +
+//! shortest rtt) / 2` on a path that sends ahead (acknowledgements return over the fastest path),
+//! and for `rtt` otherwise or while a path of shorter RTT is in slow start. A segment that is lost
+//! first occupies it for `rtt + shortest rtt`, because it is sent again over the fastest path. The
+//! RTT of a path counts as what the window can sustain, `max(min_rtt, window / rate)`, so that the
+//! queue which a burst after a hole leaves does not count against it.
 
 use super::forecast::shortest;
 use super::{Forecast, SLIGHT};
@@ -17,7 +17,7 @@ use std::iter::empty;
 /// Paths that carry less than this share of their rates are limited by the window.
 const LIMITED: f64 = 0.5;
 
-/// What the paths are admitted for.
+/// The conditions for admission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     /// What may be sent behind a hole, in bytes.
@@ -26,7 +26,7 @@ pub(super) struct Terms {
     pub(super) segment: u64,
     /// Whether slower paths send ahead.
     pub(super) ahead: bool,
-    /// Growth of a path in slow start that is reckoned with.
+    /// Growth of a path in slow start that is assumed.
     pub(super) growth: f64,
 }
 
@@ -36,7 +36,8 @@ pub(super) struct Admitted {
     pub(super) paths: PathSet,
     /// The one that carries most alone.
     pub(super) best: Option<PathId>,
-    /// Those of them that are in slow start and may turn out to carry more than the others.
+    /// Those of them that are in slow start and may turn out to carry more than the others: they go
+    /// first.
     pub(super) promising: PathSet,
     /// The shortest round trip of all paths, used or not, in seconds.
     pub(super) shortest: f64,
@@ -67,7 +68,7 @@ pub(super) fn admitted(paths: &[Forecast], terms: &Terms) -> Admitted {
     }
 }
 
-/// The paths and for how long segments take their places on them.
+/// The paths, and how long segments on them occupy their places.
 fn lossy(paths: &[Sustained], ahead: bool) -> Vec<Lossy> {
     let shortest = |of: &dyn Fn(&Sustained) -> bool| {
         let rtts = paths.iter().filter(|path| of(path)).map(|path| path.rtt);
@@ -77,7 +78,8 @@ fn lossy(paths: &[Sustained], ahead: bool) -> Vec<Lossy> {
     let shortest_growing = shortest(&|path| path.growing && path.rate > slight);
     let shortest = shortest(&|_| true);
     let lossy = |path: &Sustained| {
-        // How far ahead of a path in slow start, which is faster before long, cannot be told.
+        // A path in slow start is soon faster, so that how far ahead of it to send cannot be
+        // foretold.
         let sent_ahead = Lossy::ahead(path.rate, path.loss, path.rtt, shortest);
         match ahead && shortest_growing >= path.rtt {
             true => sent_ahead,
@@ -93,8 +95,9 @@ fn limited(used: &Used, paths: &[Lossy]) -> bool {
     used.bytes_per_sec < LIMITED * rates
 }
 
-/// Whether this path, alone or `beside` those that are used, would carry more than those, if the window
-/// alone limited it. One that is left out before it has grown would never show what it can.
+/// Whether this path, alone or `beside` those that are used, would carry more than those if the
+/// window alone limited it. A path that is left out before it has grown would never show what it
+/// can carry.
 fn may_carry_more(
     window: &Window,
     used: &Used,
@@ -106,7 +109,7 @@ fn may_carry_more(
     window.carried(&set) > used.bytes_per_sec
 }
 
-/// A path as it would be if the window were all that limits it: bytes/s and seconds.
+/// The path as if only the window limited it, in bytes/s and seconds.
 #[derive(Clone, Copy, Debug)]
 struct Sustained {
     rate: f64,
@@ -123,9 +126,9 @@ impl Sustained {
     }
 }
 
-/// In slow start the window tells what a path can carry before long: it was given less so far, and has
-/// shown less. A lossy path must not be taken in because the better one is still growing, nor a good
-/// one be left out because it was never given enough to grow.
+/// In slow start the congestion window says what a path will soon carry; it has been given less so
+/// far, and has shown less. A lossy path must not be admitted because the better one is still
+/// growing, nor a good one be left out because it was never given enough to grow.
 fn rate(path: &Forecast, growth: f64) -> f64 {
     let view = path.path;
     match view.in_slow_start {

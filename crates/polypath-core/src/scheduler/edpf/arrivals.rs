@@ -12,16 +12,17 @@ struct Given {
     before: u64,
 }
 
-/// What a path was given, by arrival.
+/// The segments that a path was given, in the order of their predicted arrival.
 #[derive(Clone, Debug, Default)]
 struct Line {
     given: VecDeque<Given>,
-    /// All that it ever was given.
+    /// All bytes that it was ever given.
     bytes: u64,
 }
 
 impl Line {
-    /// Nothing overtakes on a path: what was to arrive later than this arrives with it.
+    /// A path keeps the order: what was predicted to arrive later than this segment arrives with
+    /// it.
     fn add(&mut self, arrival: Timestamp, bytes: u64) {
         let earlier = self.given.partition_point(|given| given.arrival < arrival);
         let before = self.given.get(earlier).map_or(self.bytes, |given| given.before);
@@ -30,7 +31,8 @@ impl Line {
         self.bytes += bytes;
     }
 
-    /// How many of `given` have arrived so long ago that word of it has come, if that takes `back`.
+    /// How many of `given` arrived long enough ago for their acknowledgements to be back, if those
+    /// take `back`.
     fn told(&self, back: Duration, now: Timestamp) -> usize {
         self.given.partition_point(|given| given.arrival + back <= now)
     }
@@ -51,14 +53,14 @@ impl Arrivals {
         Some(self.0.get(&path)?.given.back()?.arrival)
     }
 
-    /// Bytes of whose arrival nothing can be known yet, if word of it takes this long.
+    /// Bytes whose acknowledgement cannot be back yet, if it takes this long.
     pub(super) fn untold(&self, path: PathId, back: Duration, now: Timestamp) -> u64 {
         let Some(line) = self.0.get(&path) else { return 0 };
         let first = line.given.get(line.told(back, now));
         first.map_or(0, |first| line.bytes - first.before)
     }
 
-    /// Forgets that of whose arrival word has come.
+    /// Forgets what has been acknowledged by now.
     pub(super) fn forget_told(&mut self, path: PathId, back: Duration, now: Timestamp) {
         if let Some(line) = self.0.get_mut(&path) {
             line.given.drain(..line.told(back, now));

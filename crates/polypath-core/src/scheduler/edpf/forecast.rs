@@ -7,7 +7,7 @@ use crate::scheduler::{PathView, QueueView};
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// Shortest RTT that is calculated with, in seconds: keeps rates finite.
+/// The shortest RTT in calculations, in seconds: it keeps rates finite.
 const MIN_RTT_SECS: f64 = 1e-6;
 
 /// What a path would do with the segment; times in seconds from `now`.
@@ -22,7 +22,7 @@ pub(super) struct Forecast<'a> {
     pub(super) start: f64,
     /// Predicted delivery if the segment is not lost.
     pub(super) arrival: f64,
-    /// `arrival` and the expected repair of losses: what paths are compared by.
+    /// `arrival` with the expected repair of losses: the value by which paths are compared.
     pub(super) delivery: f64,
 }
 
@@ -35,8 +35,8 @@ impl Edpf {
         now: Timestamp,
     ) -> Option<Forecast<'a>> {
         let segment = queue.segment;
-        // The smoothed RTT of a path that carries nothing is that of a queue which has drained:
-        // a path that was left alone for its queue must be able to come back.
+        // The smoothed RTT of a path that carries nothing includes a queue that has drained by now:
+        // a path that was avoided for its queue must be able to come back.
         let idle = (path.in_flight == 0).then_some(path.min_rtt).flatten();
         let smoothed = idle.unwrap_or(path.srtt?);
         let srtt = smoothed.as_secs_f64().max(MIN_RTT_SECS);
@@ -59,9 +59,10 @@ impl Edpf {
         Some(Forecast { now, path, srtt, min_rtt, rate, start, arrival, delivery })
     }
 
-    /// Whether a path in slow start is as fast as its window for all that is known: no queue stands
-    /// there, or the transfer, all of which fits into the windows, is over before one tells. Who sends
-    /// at leisure may keep a path in slow start for ever.
+    /// Whether a path in slow start is taken to be as fast as its window: no queue stands there, or
+    /// all of the transfer fits into the windows, so that it is over before a queue can show. A
+    /// sender that offers less than the paths carry may keep a path in slow start for ever, and
+    /// does not count.
     fn may_be_faster(
         &self,
         path: &PathView,
@@ -75,7 +76,7 @@ impl Edpf {
             && !self.unrest.at_leisure(now)
     }
 
-    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or all the way; at
+    /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or replace; at
     /// least one segment in each round trip.
     fn rate(&self, path: &PathView, srtt: f64, may_be_faster: bool) -> f64 {
         let from_window = path.cwnd as f64 / srtt;
@@ -102,8 +103,8 @@ pub(super) fn shortest(paths: &[Forecast]) -> f64 {
 
 /// When pacing and the congestion window let a segment go, in seconds from now.
 ///
-/// The window of a full pipe opens at the path's rate; of one that was filled in a burst, only
-/// when the first ACK is back, at the latest `min_rtt - F / B` from now.
+/// The window of a full pipe opens at the path's rate. The window of a pipe that was filled in a
+/// burst opens only when the first ACK is back, at the latest `min_rtt - F / B` from now.
 fn start(path: &PathView, segment: u64, min_rtt: f64, rate: f64, now: Timestamp) -> f64 {
     let paced = (path.paced_until - now).as_secs_f64();
     let missing = segment.saturating_sub(path.room());

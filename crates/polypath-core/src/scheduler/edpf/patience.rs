@@ -6,14 +6,14 @@ use polypath_units::Timestamp;
 /// A segment that is held back.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// When it would have arrived on the slower path: the end of patience with a faster path that
-    /// does not open after all.
+    /// When it would have arrived on the slower path: until then a faster path that does not open
+    /// is waited for.
     ends: Timestamp,
     /// When it was last asked for.
     asked: Timestamp,
 }
 
-/// What is held back: new data, and what is sent again, beside which new data may be sent.
+/// What is held back: new data and, independently of it, what is sent again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     new: Option<Held>,
@@ -25,16 +25,16 @@ impl Patience {
         if queue.reinjection { &mut self.again } else { &mut self.new }
     }
 
-    /// Something is asked for. New data comes last: if nothing that must be sent again was asked for
-    /// at this time, none is left.
+    /// The world asks where to send something. It asks for new data last: if it has not asked at
+    /// this time for anything to be sent again, nothing of that kind is left.
     pub(super) fn ask(&mut self, queue: &QueueView, now: Timestamp) {
         if !queue.reinjection {
             self.again = self.again.filter(|again| again.asked == now);
         }
     }
 
-    /// Holds the segment back, which would arrive at `arrival` on the slower path; or for so long as
-    /// it was to be when this began. Returns until when.
+    /// Holds the segment back until `arrival`, when it would arrive on the slower path, or until
+    /// the time that was set when it was first held back. Returns that time.
     pub(super) fn hold(
         &mut self,
         queue: &QueueView,

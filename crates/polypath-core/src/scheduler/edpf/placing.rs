@@ -1,22 +1,23 @@
 //! Which segment a slower path sends, if any.
 //!
-//! Until a segment that is sent on it now arrives, faster paths deliver
-//! `lead = sum of (L + B_f (d_slow - d_f - repair_f))` bytes, with time to repair what they are likely
-//! to lose. The segment that follows so many is in order when it arrives.
+//! Until a segment that is sent on it now arrives, faster paths deliver `lead = sum of (L + B_f
+//! (d_slow - d_f - repair_f))` bytes, with time to repair what they are likely to lose. The segment
+//! that follows these bytes is in order when it arrives.
 //!
-//! If the receive window ends before, the segment is taken from its end, and all that the path sent before
-//! waits for the gap. A little of that is no harm; a path that could do nothing else waits until the window
-//! has room, unless it loses a segment in every window, which stops anyway.
+//! If the receive window ends before, the segment is taken from its end, and all that the path sent
+//! earlier waits for the gap to close. That does little harm now and then; a path that would always
+//! have to do so waits until the window has room, unless it loses a segment in every window, so
+//! that the window stops anyway.
 
 use super::{Edpf, Forecast, QueueView, SLIGHT, seconds};
 
-/// Times of the room in the window that a slower path may be asked to leave to others.
+/// How many times the room in the window a slower path may have to leave to others.
 const REACH: f64 = 1.6;
-/// Losses in a window from which on a path need not wait for room.
+/// From this many losses in a window on, a path need not wait for room.
 const LOSSES: f64 = 1.0;
 
-/// What a hole may let fill of the receive window, in bytes, and the shortest round trip in seconds: over
-/// that path is told that the hole is closed, be it used or not.
+/// How much of the receive window a hole may let fill, in bytes, and the shortest round trip in
+/// seconds: over that path, used or not, returns the acknowledgement that closes the hole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) window: f64,
@@ -24,8 +25,9 @@ pub(super) struct Room {
 }
 
 impl Edpf {
-    /// Bytes to leave to `faster`, the paths that overtake `slow`; `None` to wait for them. What is sent
-    /// again closes a hole that all behind it waits for: it is sent where all of it arrives first.
+    /// Bytes to leave to `faster`, the paths that deliver before `slow`; `None` to wait for them.
+    /// What is sent again closes a hole for which all data behind it waits: it is sent where all of
+    /// it arrives first.
     pub(super) fn skip(
         &self,
         slow: &Forecast,
@@ -45,7 +47,7 @@ impl Edpf {
         }
         let ahead = self.sends_ahead(faster);
         let skip = if ahead { within_reach(lead, queue) } else { 0 };
-        // Acknowledgements return over the fastest path, but it may be this one that all wait for.
+        // Acknowledgements return over the fastest path, but the data may wait for this path.
         let room = if ahead { room } else { Room { shortest: slow.srtt, ..room } };
         let guarded = self.parameters.window_share > 0.0;
         let short = ahead && falls_short(lead, slow, queue);
@@ -53,25 +55,26 @@ impl Edpf {
         (!waits).then_some(skip)
     }
 
-    /// Whether slower paths send ahead of these. A path in slow start is faster before long than it
-    /// is now: how far ahead cannot be told, unless it carries little beside the others.
+    /// Whether slower paths send ahead of these. A path in slow start is soon faster than now, so
+    /// that how far to send ahead of it cannot be foretold, unless it carries little beside the
+    /// others.
     fn sends_ahead(&self, of: &[Forecast]) -> bool {
         let all: f64 = of.iter().map(|f| f.rate).sum();
         let young: f64 = of.iter().filter(|f| f.path.in_slow_start).map(|f| f.rate).sum();
         self.parameters.ahead && young <= SLIGHT * all
     }
 
-    /// Tail rule: the faster paths deliver all that waits, of what is sent again that alone, before `slow`
-    /// delivers this segment.
+    /// Tail rule: the faster paths deliver all that waits before `slow` delivers this segment. For
+    /// a reinjection only what is to be sent again counts.
     fn is_tail(&self, lead: f64, queue: &QueueView) -> bool {
         let waiting = if queue.reinjection { queue.to_reinject } else { queue.unsent };
         lead >= (waiting as f64 * self.parameters.tail_share).max(queue.segment as f64)
     }
 
-    /// Window rule: until the acknowledgement of this segment is back, what faster paths send behind it
-    /// and what `slow` carries already, some of which lies behind it where the window's end is shared
-    /// out, must fit into the receive window. What has arrived by now leaves the window as soon as
-    /// that is known.
+    /// Window rule: until the acknowledgement of this segment is back, what faster paths send
+    /// behind it and what `slow` carries already (some of which lies behind it at the end of the
+    /// window) must fit into the receive window. What has arrived by now leaves the window as soon
+    /// as that is known.
     fn exhausts_window(
         &self,
         slow: &Forecast,
@@ -96,7 +99,7 @@ impl Edpf {
     }
 }
 
-/// Bytes that the faster paths are sure to deliver before `slow` delivers a segment.
+/// Bytes that the faster paths surely deliver before `slow` delivers a segment.
 fn lead(slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> f64 {
     let segment = queue.segment as f64;
     let surely =
@@ -104,22 +107,22 @@ fn lead(slow: &Forecast, faster: &[Forecast], queue: &QueueView) -> f64 {
     faster.iter().map(|f| segment + f.rate * surely(f)).sum()
 }
 
-/// Time to leave `f` for a repair: a round trip, times the losses to expect until `slow` delivers, if
-/// less than one. Without it each loss of a fast path stops a large slow one, whose next
-/// segments have arrived.
+/// Time to leave to `f` for a repair: a round trip, times the losses to expect until `slow`
+/// delivers, if those are less than one. Without it each loss on a fast path stops a large slow one
+/// whose next segments have arrived.
 fn repair_time(f: &Forecast, slow: &Forecast, segment: f64) -> f64 {
     let losses = f.path.loss * f.rate * slow.delivery / segment;
     f.srtt * losses.min(1.0)
 }
 
-/// Whether so much more than the window has room for is asked for that `slow` does better to wait.
+/// Whether `lead` exceeds the room in the window by so much that `slow` had better wait.
 fn falls_short(lead: f64, slow: &Forecast, queue: &QueueView) -> bool {
     let segment = queue.segment as f64;
     let losses = slow.path.loss * queue.window as f64 / segment;
     losses <= LOSSES && lead > REACH * (queue.send_window as f64 - segment)
 }
 
-/// Of `lead` the whole segments that leave room for one more in the window and in what is unsent.
+/// The whole segments of `lead` that leave room for one more in the window and in the unsent data.
 fn within_reach(lead: f64, queue: &QueueView) -> u64 {
     let segment = queue.segment.max(1);
     let room = queue.send_window.min(queue.unsent).saturating_sub(segment);

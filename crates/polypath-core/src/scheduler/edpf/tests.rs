@@ -26,7 +26,7 @@ fn ahead(segments: u64) -> Pick {
     Pick::Ahead { path: id(1), skip: segments * MSS }
 }
 
-/// EDPF that sends the head on slow paths, too.
+/// EDPF with `ahead` off: slow paths send the head, too.
 fn in_order(window_share: f64) -> Edpf {
     Edpf::new(EdpfParameters { ahead: false, window_share, ..EdpfParameters::DEFAULT })
 }
@@ -82,14 +82,15 @@ fn bulk_data_uses_both_paths() {
 fn a_reinjection_goes_where_it_arrives_first_whatever_the_window() {
     assert_eq!(pick(&[fast(), slow()], &reinjection(&[1])), FAST);
     assert_eq!(pick(&[fast(), slow()], &reinjection(&[0])), SLOW);
-    // However much waits behind it, and however small the window.
+    // This holds however much waits behind it, and however small the window is.
     let many = QueueView { unsent: 600 * MSS, window: MSS, ..reinjection(&[]) };
     assert!(is_wait(pick(&[full(fast()), slow()], &many)));
     let late = paced(loaded(fast(), 50), Timestamp::from_millis(60));
     assert_eq!(pick(&[late, slow()], &many), SLOW);
 }
 
-/// The full path delivers its next segment after 5.2 ms, the slow one after 50.5: 453 segments more by then.
+/// The full path delivers its next segment after 5.2 ms, the slow one after 50.5: 453 segments more
+/// by then.
 #[test]
 fn more_reinjections_than_faster_paths_deliver_in_time_use_slower_ones_too() {
     let paths = [full(fast()), slow()];
@@ -127,10 +128,10 @@ fn a_wrong_rate_does_not_accumulate_in_the_delivery_clock() {
     assert!(idle.delivery < 0.105, "nothing is in flight, yet {idle:?}");
 }
 
-/// 75 of 100 segments of a path of 80 ms are under way, behind a queue of 24 ms, and it has shown half of the
-/// rate that it is growing to, 0.96 MB/s. By that rate they take 78 ms and the next is there after 53; by
-/// what was shown, times 1.25, they take 120 ms and it is there after 82. A path of 120 ms has it
-/// there after 61.
+/// A path of 80 ms has 75 of 100 segments under way, a queue of 24 ms, and has shown half of the
+/// rate to which it is growing, 0.96 MB/s. At that rate they take 78 ms and the next one arrives
+/// after 53 ms; at 1.25 times what was shown they take 120 ms and it arrives after 82 ms. A path of
+/// 120 ms delivers it after 61 ms.
 #[test]
 fn in_a_brief_transfer_a_path_in_slow_start_is_as_fast_as_its_window() {
     let young = PathView { rate: 0.5e6, in_slow_start: true, ..path(1, 80, 100) };
@@ -142,7 +143,7 @@ fn in_a_brief_transfer_a_path_in_slow_start_is_as_fast_as_its_window() {
     assert_eq!(pick(&[views[0], grown], &brief), FAST);
 }
 
-/// The same with a queue of 20 ms, a quarter of the RTT: no more than bursts leave.
+/// The same with a queue of 20 ms, a quarter of the RTT, which bursts alone may leave.
 #[test]
 fn without_a_queue_a_path_in_slow_start_is_as_fast_as_its_window() {
     let young = PathView { rate: 0.5e6, in_slow_start: true, ..path(1, 80, 100) };
@@ -153,8 +154,8 @@ fn without_a_queue_a_path_in_slow_start_is_as_fast_as_its_window() {
     assert_eq!(picked(PathView { in_slow_start: false, ..young(100) }), FAST);
 }
 
-/// Who has found room for all for a second may keep a path in slow start for ever: it is as fast as it has
-/// shown.
+/// A sender for whose data there was room for a second may keep a path in slow start for ever: the
+/// path counts as being as fast as it has shown.
 #[test]
 fn at_leisure_a_path_in_slow_start_is_as_fast_as_it_has_shown() {
     let young = PathView { rate: 0.625e6, in_slow_start: true, ..path(1, 80, 100) };

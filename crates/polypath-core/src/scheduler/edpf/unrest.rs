@@ -1,15 +1,16 @@
-//! What the load of a path may cost where rates wander.
+//! What the load of a path may cost where rates vary.
 //!
-//! When the rate of a path falls, a queue stands there before an acknowledgement tells of it, the longer
-//! the more of its rate was in use. Who sends less than the paths carry need not run that risk on one
-//! of them: a segment is reckoned to be there later by
+//! When the rate of a path falls, a queue builds up before an acknowledgement shows it, the longer
+//! the more of the rate was in use. A sender that offers less than the paths carry need not take
+//! that risk on a single path: a segment is predicted to arrive later by
 //!
 //! ```text
 //! unrest_cost * F / cwnd * longest (srtt - min_rtt) of the last 10 s,
 //! ```
 //!
 //! which shares a load out over paths that have had queues, and leaves it on the fastest path while
-//! none stood. Ours. Where more waits than the paths have room for, nothing changes.
+//! there were none. The rule is Polypath's own. Where more waits than the paths have room for,
+//! nothing changes.
 
 use crate::estimator::WindowedMax;
 use crate::scheduler::{PathView, QueueView};
@@ -17,22 +18,22 @@ use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// So long a queue is remembered.
+/// How long a queue is remembered.
 const MEMORY: Duration = Duration::from_secs(10);
-/// So long all that was to be sent must have found room: queues before that may be the sender's own.
+/// How long everything must have found room at once: queues before that may be the sender's own.
 const LEISURE: Duration = Duration::from_secs(1);
 
-/// The queues that stood on paths while they had room for all that was to be sent.
+/// The queues of paths at times when there was room for all that was to be sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unrest {
-    /// Since when all has found room.
+    /// Since when everything has found room at once.
     leisure_since: Option<Timestamp>,
-    /// The longest queue of each path in seconds, over milliseconds.
+    /// The longest queue of each path in seconds; the window counts milliseconds.
     queues: BTreeMap<PathId, WindowedMax<f64>>,
 }
 
 impl Unrest {
-    /// Takes what a pick sees.
+    /// Takes note of the paths and the queue of a pick.
     pub(super) fn observe(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) {
         let room: u64 = paths.iter().filter(|path| path.available).map(PathView::room).sum();
         if queue.unsent > room {
@@ -45,7 +46,7 @@ impl Unrest {
         }
     }
 
-    /// Whether all has found room for a while.
+    /// Whether everything has found room for a while, so that the application limits sending.
     pub(super) fn at_leisure(&self, now: Timestamp) -> bool {
         self.leisure_since.is_some_and(|since| now - since >= LEISURE)
     }
@@ -57,7 +58,7 @@ impl Unrest {
         queues.update(now.as_nanos() / 1_000_000, srtt.saturating_sub(least).as_secs_f64());
     }
 
-    /// By how much later than predicted a segment may be there because of what the path carries, in
+    /// By how much later than predicted a segment may arrive because of what the path carries, in
     /// seconds.
     pub(super) fn risk(&self, path: &PathView, now: Timestamp) -> f64 {
         if !self.at_leisure(now) {

@@ -27,8 +27,8 @@ fn starting(examples: &[&Example]) -> Vec<Subflow> {
     flows
 }
 
-/// A round of `example` on path `number`: eight ACKs over 10 ms, among them all that is sent. What
-/// became of each ACK.
+/// A round of `example` on path `number`: eight ACKs over 10 ms, in which all packets are sent.
+/// Returns the answer to each ACK.
 fn round(bess: &mut Bess, number: u8, example: &Example, flows: &[Subflow]) -> Vec<Growth> {
     let acked = |n: u32| Ack {
         now: Timestamp::from_millis(1_000) + 10 * MS * n / 7,
@@ -40,7 +40,7 @@ fn round(bess: &mut Bess, number: u8, example: &Example, flows: &[Subflow]) -> V
     (0..8).map(|n| bess.on_ack(path(number), &acked(n), flows)).collect()
 }
 
-/// What becomes of the eighth ACK of `first` when `second` has been measured.
+/// The answer to the eighth ACK of `first` when `second` has been measured.
 fn eighth(bess: &mut Bess, first: &Example, second: &Example, flows: &[Subflow]) -> Growth {
     let waiting = round(bess, 1, second, flows);
     assert_eq!(waiting, [Growth::Grow(1.0); 8], "path 0 is not measured yet");
@@ -97,8 +97,8 @@ fn t_bess_3() {
     assert_eq!(growth[7], Growth::Exit);
 }
 
-/// Alone path 0 is full with 100 packets (10000/s for 10 ms), and has 250. Beside it: a path that
-/// has not measured holds the decision up, one that its window does not limit does not.
+/// Alone path 0 is full with 100 packets (10000/s for 10 ms), and has 250. Beside it, a path that
+/// has not measured holds the decision up; one that its window does not limit does not.
 #[test]
 fn only_a_path_that_is_being_filled_is_waited_for() {
     let idle = Example { in_flight: 0, ..R2 };
@@ -128,8 +128,8 @@ fn a_round_in_which_little_was_sent_or_no_time_passed_measures_nothing() {
     assert!((0..20).all(|_| bess.on_ack(path(0), &sampled, &flows) == Growth::Grow(1.0)));
 }
 
-/// A path that is declared failed answers again after a timeout: nothing is known of it, and nothing
-/// in flight on it is not a full pipe.
+/// A path that is declared failed answers again after a timeout: nothing is known of it, and
+/// nothing in flight on it is not a full pipe.
 #[test]
 fn the_first_ack_of_a_failed_path_does_not_end_it() {
     let mut flows = starting(&[&R1, &R2]);

@@ -21,7 +21,7 @@ pub struct HtbConfig {
 /// A class of HTB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtbClass {
-    /// A name for errors and people.
+    /// A name for messages.
     pub name: String,
     /// What it gets at least while it has packets, even if that exceeds the ceiling of its
     /// parent: keep the sum of the rates in a class within that of the class. Above zero.
@@ -56,7 +56,8 @@ pub enum HtbContent {
     },
 }
 
-/// What a default burst holds beside a millisecond of the rate: a packet with headers, as in tc.
+/// What a default burst holds in addition to a millisecond of the rate: a packet with headers, as
+/// in tc.
 const PACKET: u64 = 1600;
 
 /// The default quantum is a tenth of a second of the rate in bytes (`r2q` 10 of tc), within these.

@@ -68,7 +68,8 @@ impl Preset {
             Self::Walk => {
                 (fading(16, 20_000), fading(60, 500), vec![interruption(300_000, 1_500, 0.05)])
             }
-            // Fitted to bus B57: CoV, autocorrelation, outages below 0.5 Mbit/s. docs/links/traces.md
+            // Fitted to bus B57: CoV, autocorrelation, outages below 0.5 Mbit/s.
+            // docs/links/traces.md
             Self::Drive => {
                 (fading(7, 45_000), fading(50, 500), vec![interruption(120_000, 3_000, 0.02)])
             }

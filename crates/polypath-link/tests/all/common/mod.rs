@@ -5,7 +5,7 @@ use polypath_link::{Link, LinkConfig, Packet, QueueConfig, QueueLimit, SendOutco
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
-/// A packet that shows what became of it.
+/// A packet that records what happened to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
     pub number: u64,

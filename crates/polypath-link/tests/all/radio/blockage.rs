@@ -1,4 +1,4 @@
-//! Views that are lost and come back.
+//! Line of sight that is blocked and comes back.
 
 use polypath_link::radio::{
     Air, Blockage, Obstacle, RadioError, Sight, View, ViewChange, ViewProcess,

@@ -1,4 +1,4 @@
-//! Handovers to and fro: the table in `docs/links/radio.md`.
+//! Handovers back and forth: the table in `docs/links/radio.md`.
 
 use polypath_link::radio::{Air, BaseStation, HandoverRule, Walk};
 use std::time::Duration;

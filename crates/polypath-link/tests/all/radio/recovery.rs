@@ -114,8 +114,8 @@ fn recovery_has_random_numbers_of_its_own() {
     assert_eq!(with(Some(never)), with(None));
 }
 
-/// Each packet fails once and takes 4 ms more. Packet 0 would be received at 5 ms: the outage at
-/// 4 ms takes it, and packet 1, sent at 10 ms, waits for nobody.
+/// Each packet fails once and takes 4 ms more. Packet 0 would be received at 5 ms: the outage at 4
+/// ms takes it, and packet 1, sent at 10 ms, does not wait for it.
 #[test]
 fn an_outage_ends_recovery() {
     let recovery = Recovery { block_error: 1.0, retransmission_error: 0.0, ..Recovery::nr() };

@@ -66,15 +66,15 @@ const fn inner_mark(outer: Ecn) -> Ecn {
 fn frame(message: &Message) -> BytesMut {
     let mut bytes = BytesMut::new();
     let frame = match message {
-        Message::Feedback(feedback) => Frame::PathSuspect(feedback.clone()),
+        Message::Report(report) => Frame::PathSuspect(report.clone()),
         Message::Query(query) => Frame::PathQuery(*query),
     };
     frame.encode(&mut bytes, true);
     bytes
 }
 
-/// The header that switches read, if there is one, the packet's kind, its number, the largest number
-/// that it acknowledges, and its datagram.
+/// The header that switches read, if there is one, the packet's kind, its number, the largest
+/// number that it acknowledges, and its datagram.
 fn light_packet(packet: &LightPacket) -> Vec<u8> {
     let (kind, number, datagram) = match &packet.kind {
         LightKind::Hello { .. } => (0, 0, None),

@@ -1,4 +1,4 @@
-//! How controllers without gain cycle follow a path: down by the queue that stands, up by growth.
+//! How controllers without a gain cycle follow a path: down by a standing queue, up by growth.
 
 use super::{Flow, Mode};
 use crate::congestion::Ack;
@@ -8,15 +8,15 @@ use crate::congestion::queued::is_queued;
 use std::time::Duration;
 
 impl Flow {
-    /// The bandwidth follows a standing queue, the room above a BDP one that overflows. Whether one stands
-    /// that is not ours.
+    /// Lowers the bandwidth to what a standing queue shows, and the room above a BDP where the
+    /// queue overflows. Returns whether a queue stands that is not the flow's own.
     pub(super) fn follow_queue(
         &mut self,
         ack: &Ack,
         parameters: &BbrParameters,
         steady: Steady,
     ) -> bool {
-        // Only the end of a round is judged by them.
+        // The limits apply at the end of a round only.
         let limits = match ack.round_start {
             true => self.queue_limits(ack.mss, parameters, steady),
             false => None,
@@ -28,8 +28,8 @@ impl Flow {
             self.overflow.on_ack(ack, queued, &steady);
         }
         if !self.full_pipe.reached() {
-            // The window does not follow yet: a sender that the receive window holds in start-up has a
-            // queue of its own.
+            // The window does not follow yet: a sender that the receive window holds back in
+            // start-up has a queue of its own.
             self.queue.restart();
             return false;
         }
@@ -48,7 +48,7 @@ impl Flow {
         self.growth.on_round(self.model.bandwidth(), self.queue.stands(), steady.growth);
     }
 
-    /// `gain`, or the gain of growth while the bandwidth grows.
+    /// `gain`, or the larger one for growth while the bandwidth grows.
     pub(super) fn grown_gain(&self, steady: &Steady, gain: f64) -> f64 {
         match f64::from(self.growth.rounds()) >= steady.growth_rounds {
             true => gain.max(steady.growth_gain),
@@ -64,7 +64,8 @@ impl Flow {
     ) -> Option<QueueLimits> {
         let rtprop = self.model.rtprop()?.as_secs_f64();
         let bandwidth = self.model.bandwidth();
-        // A window takes so long to drain: at a low rate it is mostly send quanta.
+        // This is how long a window takes to drain: at a low rate it consists mostly of send
+        // quanta.
         let target = self.inflight(parameters.cwnd_gain, mss);
         let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
         let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);

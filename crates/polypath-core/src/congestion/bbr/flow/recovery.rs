@@ -64,7 +64,8 @@ impl Flow {
             }
             _ => {}
         }
-        // With nothing in flight, all that was sent before is known: Linux leaves recovery then too.
+        // With nothing in flight, all that was sent before is known: Linux leaves recovery then
+        // too.
         let drained = ack.bytes_in_flight == 0 && ack.lost_bytes == 0;
         let over = match recovering.stage {
             Stage::TimedOut => ack.round_start,

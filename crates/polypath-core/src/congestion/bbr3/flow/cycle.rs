@@ -75,8 +75,8 @@ impl Flow {
         false
     }
 
-    /// The last samples of a probe are in. One that stopped as a precaution and lost little is
-    /// followed by another at once; whether it is.
+    /// The last samples of a probe are in. A probe that stopped as a precaution and lost little is
+    /// followed by another at once; returns whether it is.
     fn end_probe(&mut self, ack: &Ack) -> bool {
         self.probe.sampling = false;
         self.probe.stopping = false;

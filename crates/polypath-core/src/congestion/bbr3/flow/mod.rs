@@ -42,7 +42,7 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// `IsProbingBW`: it sends more than what it knows to fit.
+    /// `IsProbingBW`: it sends more than is known to fit.
     const fn accelerates(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }

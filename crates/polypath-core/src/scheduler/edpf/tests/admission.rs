@@ -14,9 +14,9 @@ fn a_clean_path_as_fast_as_the_other_is_used_whatever_the_window() {
     }
 }
 
-/// A segment that the second path loses takes its place for 40 ms. 1100 segments pass in 55 ms; 375, of
-/// which half are on the second path, in 19 to 20, twice as long with a loss: 9.4 MB/s, less than the
-/// first carries alone.
+/// A segment that the second path loses occupies its place for 40 ms. A window of 1100 segments
+/// passes in 55 ms. One of 375, half of which are on the second path, passes in 19 to 20 ms, and in
+/// twice that with a loss: 9.4 MB/s, less than the first path carries alone.
 #[test]
 fn a_lossy_path_is_left_out_where_the_window_does_not_hold_its_repairs() {
     let lossy = PathView { loss: 0.01, ..path(1, 20, 200) };
@@ -28,9 +28,9 @@ fn a_lossy_path_is_left_out_where_the_window_does_not_hold_its_repairs() {
     assert_eq!(pick(&busy, &QueueView { window: 375 * MSS, ..reinjection(&[0]) }), SLOW);
 }
 
-/// 200 segments through 10 MB/s are 20 ms: with a loss in each window the first path carries
-/// 200 segments in 40 ms, and the second, 25 ms long, would make that 47.5. By the 30 ms that a burst
-/// has left on the first it would be 57.5 against 50.
+/// 200 segments at 10 MB/s take 20 ms. With a loss in each window the first path carries 200
+/// segments in 40 ms, and with the second one, of 25 ms, it would be 47.5 ms. With the 30 ms that a
+/// burst has left on the first path it would be 57.5 against 50 ms.
 #[test]
 fn the_queue_of_a_burst_does_not_make_a_path_worse_than_it_is() {
     let lossy = |number, ms| PathView { rate: 10e6, loss: 0.01, ..path(number, ms, 400) };
@@ -38,9 +38,9 @@ fn the_queue_of_a_burst_does_not_make_a_path_worse_than_it_is() {
     assert_eq!(pick(&[burst, lossy(1, 25)], &queue(1_000_000, 200)), FAST);
 }
 
-/// 750 segments pass in 37 ms. Of the 15 that the second path has of them one is lost in three or four
-/// windows, and then takes its place for 60 ms: on average less than a window lasts, but each time the
-/// first path, which brings fifty times as much, stops. 1500 segments pass in 74 ms.
+/// 750 segments pass in 37 ms. The second path has 15 of them and loses one in three or four
+/// windows, which then occupies its place for 60 ms: on average less than a window lasts, but each
+/// time the first path, which brings fifty times as much, stops. 1500 segments pass in 74 ms.
 #[test]
 fn a_small_path_is_left_out_if_each_of_its_losses_stops_a_large_one() {
     let paths = [full(path(0, 30, 600)), PathView { loss: 0.02, ..path(1, 30, 12) }];
@@ -48,8 +48,9 @@ fn a_small_path_is_left_out_if_each_of_its_losses_stops_a_large_one() {
     assert!(!is_wait(pick(&paths, &queue(1_000_000, 1_500))));
 }
 
-/// The clean path may send 5 MB/s and twice that before long, which is what 300 segments in its 30 ms
-/// are. The lossy path carries 7.5, alone or with others: it must not keep the clean one from growing.
+/// The clean path may send 5 MB/s and twice that before long, which is what 300 segments in its 30
+/// ms are. The lossy path carries 7.5, alone or with others: it must not keep the clean one from
+/// growing.
 #[test]
 fn a_path_in_slow_start_is_reckoned_with_what_it_is_about_to_carry() {
     let lossy = PathView { rate: 10e6, loss: 0.01, ..path(0, 20, 400) };
@@ -59,8 +60,9 @@ fn a_path_in_slow_start_is_reckoned_with_what_it_is_about_to_carry() {
     assert_eq!(pick(&[lossy, grown], &queue(1_000_000, 300)), FAST);
 }
 
-/// It has shown 2 MB/s and may send 10, 20 before long: beside the lossy path, whose losses stop the
-/// 375 segments for 40 ms, that is more alone. Were 2.5 MB/s all it can do, they would be less.
+/// The clean path has shown 2 MB/s, may send 10, and soon 20. The losses of the other path stop the
+/// 375 segments for 40 ms, so that the clean one alone carries more. If 2.5 MB/s were all it can
+/// do, it would carry less.
 #[test]
 fn a_path_in_slow_start_is_reckoned_with_its_window() {
     let young = PathView { rate: 2e6, in_slow_start: true, ..path(0, 20, 200) };
@@ -71,8 +73,8 @@ fn a_path_in_slow_start_is_reckoned_with_its_window() {
     assert_eq!(pick(&[full(grown), lossy], &queue), SLOW);
 }
 
-/// The lossy path, whose congestion window is more than the receive window, passes 300 kB in 38 ms. The
-/// other one would in 30, if it turned out to be as fast; with an RTT of 60 ms in 40.
+/// The lossy path, whose congestion window exceeds the receive window, passes 300 kB in 38 ms. The
+/// other one would take 30 ms if it turned out to be as fast, and 40 ms with an RTT of 60 ms.
 #[test]
 fn a_path_in_slow_start_that_may_carry_more_goes_first() {
     let lossy = PathView { rate: 20e6, loss: 0.01, ..path(0, 20, 400) };
@@ -85,9 +87,10 @@ fn a_path_in_slow_start_that_may_carry_more_goes_first() {
     assert_eq!(pick(&[lossy, grown], &queue), FAST);
 }
 
-/// The lossy path passes 1 MB in 100 ms. What the other one is known to carry adds little, and repairs that
-/// are lost would stop the window for 1.8 ms more: 9.9 MB/s. If it carried what the window lets it in its
-/// 90 ms, it would be 11, and it cannot show that unless it is used.
+/// The lossy path passes 1 MB in 100 ms. What the other one is known to carry adds little, and
+/// repairs that are lost would stop the window for 1.8 ms more: 9.9 MB/s. If it carried what the
+/// window admits in its 90 ms, the rate would be 11 MB/s, and it cannot show that unless it is
+/// used.
 #[test]
 fn a_path_in_slow_start_is_used_that_may_bring_more_than_it_costs() {
     let lossy = full(PathView { rate: 10e6, loss: 0.01, ..path(0, 20, 200) });

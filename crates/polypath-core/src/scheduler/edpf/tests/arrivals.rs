@@ -1,10 +1,10 @@
-//! What is known of the arrival of what a path was given.
+//! What is known about the arrival of what a path was given.
 
 use super::*;
 
 const PATH: PathId = PathId::new(0).unwrap();
 
-/// Segments of 1, 2 and 4 bytes that arrive after so many milliseconds.
+/// Segments of 1, 2 and 4 bytes that arrive after these milliseconds.
 fn given(millis: [u64; 3]) -> Arrivals {
     let mut arrivals = Arrivals::default();
     for (bytes, millis) in [1, 2, 4].into_iter().zip(millis) {
@@ -13,7 +13,7 @@ fn given(millis: [u64; 3]) -> Arrivals {
     arrivals
 }
 
-/// What is untold at so many milliseconds, of which word takes 5 ms.
+/// The bytes that cannot be acknowledged yet at this millisecond, if acknowledgements take 5 ms.
 fn untold(arrivals: &Arrivals, millis: u64) -> u64 {
     arrivals.untold(PATH, ms(5), Timestamp::from_millis(millis))
 }
@@ -26,7 +26,8 @@ fn what_has_arrived_is_told_when_word_of_it_is_back() {
     assert_eq!(arrivals.untold(id(1), ms(5), Timestamp::ZERO), 0, "a path that was given nothing");
 }
 
-/// The last is predicted to arrive before the two that it follows: so are they.
+/// The last segment is predicted to arrive before the two that it follows, so that they must arrive
+/// by then, too.
 #[test]
 fn nothing_overtakes_on_a_path() {
     let arrivals = given([20, 30, 10]);
@@ -50,7 +51,7 @@ fn what_is_told_is_forgotten_and_a_path_with_all() {
     assert_eq!((untold(&arrivals, 0), arrivals.last(PATH)), (0, None));
 }
 
-/// What would be untold of the path for a minute: all that is kept.
+/// What cannot be acknowledged yet if acknowledgements take a minute: all that is kept.
 fn kept(edpf: &Edpf) -> u64 {
     edpf.arrivals.untold(PATH, Duration::from_secs(60), Timestamp::ZERO)
 }
@@ -58,7 +59,7 @@ fn kept(edpf: &Edpf) -> u64 {
 #[test]
 fn edpf_keeps_what_is_untold_of_paths_that_there_are() {
     let mut edpf = Edpf::default();
-    // Each arrives after 5.1 ms, and is told of 5 ms later at the latest.
+    // Each arrives after 5.1 ms and is acknowledged 5 ms later at the latest.
     for (millis, segments) in [(0, 1), (10, 2), (20, 2), (31, 1)] {
         assert_eq!(edpf.pick(&[fast()], &bulk(), Timestamp::from_millis(millis)), FAST);
         assert_eq!(kept(&edpf), segments * MSS, "after {millis} ms");

@@ -30,7 +30,8 @@ fn patience_with_a_path_that_does_not_open_ends() {
     assert_eq!(edpf.pick(&paths, &queue(1, 1_000), until), SLOW);
 }
 
-/// Patience with what is sent again is its own: new data that is sent meanwhile does not renew it.
+/// The time for which a reinjection is held back is its own: new data that is sent meanwhile does
+/// not renew it.
 #[test]
 fn what_is_sent_again_loses_patience_while_new_data_is_sent() {
     let mut edpf = Edpf::default();
@@ -45,8 +46,8 @@ fn what_is_sent_again_loses_patience_while_new_data_is_sent() {
     assert_eq!(again(60), SLOW);
 }
 
-/// It begins anew with the next that is lost, if the one before was not sent after all: new data was asked
-/// for without it.
+/// It begins anew with the next lost segment if the one before needs not be sent any more: the
+/// world asked for new data without asking for it.
 #[test]
 fn patience_with_what_is_lost_is_not_that_with_what_was() {
     let mut edpf = Edpf::default();

@@ -11,11 +11,11 @@ fn a_slower_path_sends_what_will_be_next_in_order() {
     // How fast a path in slow start will be is not known.
     let young = PathView { in_slow_start: true, ..full(fast()) };
     assert_eq!(pick(&[young, slow()], &bulk()), SLOW);
-    // Nobody overtakes it: it sends the head.
+    // No other path delivers earlier: it sends the head.
     assert_eq!(pick(&[full(slow()), PathView { rate: 2e6, ..path(1, 100, 200) }], &bulk()), SLOW);
 }
 
-/// It carries a fiftieth of what the fast one does.
+/// It carries a fiftieth of what the fast path carries.
 #[test]
 fn a_path_in_slow_start_that_carries_little_keeps_nobody_from_sending_ahead() {
     let young = |segments| full(PathView { in_slow_start: true, ..path(2, 20, segments) });
@@ -24,8 +24,9 @@ fn a_path_in_slow_start_that_carries_little_keeps_nobody_from_sending_ahead() {
     assert_eq!(ahead(100), SLOW, "half of what the fast one carries");
 }
 
-/// The slow path delivers after 50.5 ms, before which the fast one delivers 304 segments. Until that is
-/// acknowledged it has sent some 400 behind them if acknowledgements take 20 ms, and 220 if 2.
+/// The slow path delivers after 50.5 ms, by which time the fast one delivers 304 segments. Until
+/// the slow path's segment is acknowledged the fast one has sent some 400 behind them if
+/// acknowledgements take 20 ms, and 220 if they take 2 ms.
 #[test]
 fn acknowledgements_return_over_the_fastest_path_used_or_not() {
     let edpf = Edpf::default();
@@ -40,8 +41,9 @@ fn acknowledgements_return_over_the_fastest_path_used_or_not() {
     assert!(skip(0.004).is_some_and(|skip| skip > 300 * MSS));
 }
 
-/// The near path sends 480 segments until an acknowledgement over itself is back, too many for 90 % of 530;
-/// 260 until one over the third path is, which repairs that it loses itself leave out.
+/// The near path sends 480 segments until an acknowledgement over itself is back, which is too many
+/// for 90 % of 530, and 260 until one over the third path is back, which is too lossy to carry data
+/// itself.
 #[test]
 fn acknowledgements_return_over_a_path_that_is_left_out() {
     let near = full(PathView { rate: 10e6, ..path(0, 48, 480) });
@@ -52,15 +54,15 @@ fn acknowledgements_return_over_a_path_that_is_left_out() {
     assert!(matches!(told, Pick::Ahead { path, .. } if path == id(1)), "{told:?}");
 }
 
-/// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for repairs, in
-/// which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss costs; if it loses
-/// one in two such spans, 50.5 and 0.1.
+/// In 50.5 ms the fast path sends 505 segments. If it loses five of them it needs 10 ms for
+/// repairs, in which it would deliver 100, and 1.01 in the 0.101 ms that a segment's own loss
+/// costs; if it loses one in two such spans, 50.5 and 0.1.
 #[test]
 fn a_slower_path_leaves_the_fast_one_time_for_repairs() {
     let lossy = |loss| [PathView { loss, ..full(fast()) }, slow()];
     assert_eq!(pick(&lossy(0.01), &bulk()), ahead(454 - 102));
     assert_eq!(pick(&lossy(0.001), &bulk()), ahead(454 - 51));
-    // As long as it is ahead: no time is left to deliver anything but what is under way.
+    // As long as its lead: no time is left to deliver anything but what is under way.
     let late = [PathView { loss: 0.01, ..full(path(0, 50, 500)) }, slow()];
     assert_eq!(pick(&late, &bulk()), ahead(1));
 }
@@ -74,8 +76,8 @@ fn the_tail_is_not_stranded_on_the_slow_path() {
     assert_eq!(pick(&[full(fast()), slow()], &queue(455, 1_000_000)), ahead(454));
 }
 
-/// A segment of the slow path is in the window for 50 ms and the way back over the fast one, 5 ms: in
-/// that time the fast path alone sends 550.
+/// A segment of the slow path is in the window for 50 ms and for the way back over the fast one, 5
+/// ms: in that time the fast path alone sends 550 segments.
 #[test]
 fn a_slower_path_sends_ahead_if_the_window_has_room_for_it() {
     let paths = [full(fast()), slow()];
@@ -86,7 +88,7 @@ fn a_slower_path_sends_ahead_if_the_window_has_room_for_it() {
     assert_eq!(pick(&paths, &near), ahead(309));
 }
 
-/// The slow path with so many segments that it was given now.
+/// The slow path, which was just given this many segments.
 fn given(edpf: &mut Edpf, view: PathView, segments: u64) -> PathView {
     for n in 0..segments {
         let sent = edpf.pick(&[loaded(view, n)], &bulk(), Timestamp::ZERO);
@@ -95,8 +97,9 @@ fn given(edpf: &mut Edpf, view: PathView, segments: u64) -> PathView {
     loaded(view, segments)
 }
 
-/// With 199 segments on it the slow path delivers after 150 ms. The fast one sends 1549 until that is
-/// acknowledged, 999 of which are before the segment: 550 and 200 are more than 74 % of 1000.
+/// With 199 segments on it the slow path delivers after 150 ms. Until that is acknowledged the fast
+/// one sends 1549 segments, 999 of which lie before the slow path's: 550 and 200 are more than 74 %
+/// of 1000.
 #[test]
 fn what_the_slower_path_carries_counts_as_behind() {
     let wide = PathView { cwnd: 1_000 * MSS, ..slow() };
@@ -110,10 +113,12 @@ fn what_the_slower_path_carries_counts_as_behind() {
     assert_eq!(picked(0.76), ahead(999));
 }
 
-/// The slow path was given 199 segments, which arrive after 50.5 to 149.5 ms; word of that takes 5 ms more.
-/// After 100 ms the next would arrive in 50.5, behind which the fast path sends 554 - 300 segments until
-/// that is told. 109 are untold: with them and the next it is less than 70 % of 551, with all 199 more.
-/// After 60 ms 189 are untold, were not all but two known to have arrived.
+/// The slow path was given 199 segments, which arrive after 50.5 to 149.5 ms; acknowledgements take
+/// 5 ms more. After 100 ms the next segment would arrive 50.5 ms later, and until that is
+/// acknowledged the fast path sends 554 - 300 segments behind it. 109 segments cannot be
+/// acknowledged yet: with them and the next one it is less than 70 % of 551, with all 199 it would
+/// be more. After 60 ms 189 could not be acknowledged yet, were not all but two known to have
+/// arrived.
 #[test]
 fn what_has_arrived_on_the_slower_path_counts_no_more() {
     let exact = EdpfParameters { rate_headroom: 1.0, ..EdpfParameters::DEFAULT };
@@ -128,8 +133,8 @@ fn what_has_arrived_on_the_slower_path_counts_no_more() {
     assert_eq!(picked(60, 2), ahead(300));
 }
 
-/// 454 segments are asked for. One that loses several in each window does not keep the window open by
-/// waiting.
+/// The lead is 454 segments. A path that loses several in each window does not keep the window open
+/// by waiting.
 #[test]
 fn a_slower_path_waits_for_the_room_to_send_ahead_unless_it_loses_anyway() {
     let sends = |room: u64, loss| {
@@ -140,9 +145,9 @@ fn a_slower_path_waits_for_the_room_to_send_ahead_unless_it_loses_anyway() {
     assert_eq!([0.0, 0.001, 0.0011].map(|loss| sends(200, loss)), [false, false, true]);
 }
 
-/// A fast path of a tenth of the rate: the far path, which carries most of what the window admits, may
-/// fill it as it does alone. 800 of 1000 segments are no reason to stop; where it carries less than the
-/// fast one, they are.
+/// A fast path of a tenth of the rate: the far path, which carries most of what the window admits,
+/// may fill it as it does alone. 800 of 1000 segments are no reason to stop, unless it carries less
+/// than the fast one.
 #[test]
 fn the_path_that_carries_most_may_fill_the_window() {
     let wide = PathView { cwnd: 1_000 * MSS, ..slow() };

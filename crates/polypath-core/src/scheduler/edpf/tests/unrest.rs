@@ -1,15 +1,15 @@
-//! Loads over paths whose rates wander.
+//! Loads over paths whose rates vary.
 
 use super::*;
 
-/// A call of a segment each 10 ms, for so many seconds up to `until`, over these paths.
+/// A call with a segment every 10 ms, for this many seconds up to `until`, over these paths.
 fn call(edpf: &mut Edpf, paths: &[PathView], secs: std::ops::Range<u64>) -> Pick {
     let times = (secs.start * 100..=secs.end * 100).map(|n| Timestamp::from_millis(10 * n));
     times.map(|now| edpf.pick(paths, &queue(1, 1_000_000), now)).last().unwrap()
 }
 
-/// The fast path had a queue of 120 ms. With half of its window in use that may cost 60 ms; it is 45 ms
-/// ahead of the other. With a fifth of it in use, 24 ms.
+/// The fast path had a queue of 120 ms. With half of its window in use that may cost 60 ms, while
+/// it is 45 ms ahead of the other; with a fifth in use it may cost 24 ms.
 #[test]
 fn a_call_is_shared_out_over_paths_that_have_had_queues() {
     let mut edpf = Edpf::default();
