@@ -94,7 +94,7 @@ impl fmt::Display for Reserved {
 
 impl Reserved {
     /// The block of `ip`, after taking an IPv4-mapped IPv6 address for the IPv4 address that it is.
-    pub fn of(ip: IpAddr) -> Option<Self> {
+    pub(super) fn of(ip: IpAddr) -> Option<Self> {
         blocks().into_iter().find(|(net, _)| net.contains(&ip.to_canonical())).map(|(_, kind)| kind)
     }
 

@@ -2,6 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use noq_udp::EcnCodepoint;
+
+use super::outcome::Unreachable;
 use super::*;
 
 fn on(ip: impl Into<IpAddr>) -> UplinkSocket {

@@ -207,7 +207,7 @@ pub(super) enum Reply {
 
 impl Reply {
     /// The reply as bytes, with the address that the server uses.
-    pub fn encode(self, bound: SocketAddr) -> Vec<u8> {
+    pub(super) fn encode(self, bound: SocketAddr) -> Vec<u8> {
         let mut out = vec![VERSION, self as u8, 0];
         Target::from(bound).encode(&mut out);
         out
