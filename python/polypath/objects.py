@@ -399,36 +399,8 @@ class PolypathCongestion(Item):
     cwnd_gain: float | None = None
     """window after start-up in bandwidth-delay products. Default: 1."""
 
-    excess_rounds: float | None = None
-    """rounds of that after which the propagation time is measured anew, in rounds. Default: 20."""
-
-    excess_rtts: float | None = None
-    """RTT in times of what the window explains above which not all of the queue is ours. Default:
-    1.1."""
-
-    foreign_rtts: float | None = None
-    """RTT in times of what the window explains above which a queue is not ours. Default: 1.5."""
-
-    growth: float | None = None
-    """factor by which the bandwidth rises in a round of growth. Default: 1.1."""
-
-    growth_gain: float | None = None
-    """pacing and window gain while the bandwidth grows; 1 = never more. Default: 2."""
-
-    growth_rounds: float | None = None
-    """rounds of growth in a row after which growth_gain holds, in rounds. Default: 2."""
-
-    high_gain: float | None = None
-    """pacing gain of start-up; drain uses its inverse. Default: 2.88890625."""
-
     min_cwnd: float | None = None
     """smallest window, in segments. Default: 4."""
-
-    overflow_cut: float | None = None
-    """factor by which the room above a BDP is cut. Default: 0.7."""
-
-    overflow_growth: float | None = None
-    """share of the room above a BDP that comes back in a round without such losses. Default: 0.05."""
 
     overflow_loss: float | None = None
     """share of losses with a queue above which the room above a BDP is cut; 1 = never. Default:
@@ -437,21 +409,8 @@ class PolypathCongestion(Item):
     pacing_gain: float | None = None
     """pacing gain after start-up. Default: 1.25."""
 
-    patience: float | None = None
-    """rounds of such a queue after which the propagation time is measured anew, in rounds.
-    Default: 6."""
-
-    probe_rtt_gain: float | None = None
-    """window of that measurement in bandwidth-delay products. Default: 0.75."""
-
-    queue_rtts: float | None = None
-    """RTT in propagation times above which a queue stands. Default: 2."""
-
     rtprop_window: float | None = None
     """age at which the propagation time is measured anew, in s. Default: 10."""
-
-    startup_cwnd_gain: float | None = None
-    """window gain of start-up and drain. Default: 2."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

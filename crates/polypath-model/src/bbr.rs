@@ -13,7 +13,7 @@
 //! `tcp_bbr.c`. Assumes a path of its own with a queue of 1.25 BDP or more.
 
 use super::error::{ModelError, loss, positive};
-use polypath_core::congestion::PolypathParameters;
+use polypath_core::congestion::Polypath;
 use std::time::Duration;
 
 /// The share of the estimated rate that is sent.
@@ -56,7 +56,7 @@ const BEARABLE_LOSS: f64 = 0.09;
 /// Its window keeps the path busy; once in 10 s a round has three quarters of a BDP. Where more
 /// than 9 % is lost, the smallest window is assumed; on short paths it bears more.
 ///
-/// Source: [`Polypath`](polypath_core::congestion::Polypath). Assumes a queue of a tenth of a BDP or more.
+/// Source: [`Polypath`]. Assumes a queue of a tenth of a BDP or more.
 ///
 /// # Errors
 /// As [`bbr_rate`].
@@ -68,7 +68,7 @@ pub fn polypath_rate(rate: f64, rtt: Duration, loss_rate: f64) -> Result<f64, Mo
         return Ok((SMALLEST / rtt).min(rate) * arrives);
     }
     let measuring = (rtt / DRAINED_EVERY).min(1.0);
-    let idle = 1.0 - PolypathParameters::DEFAULT.probe_rtt_gain;
+    let idle = 1.0 - Polypath::PROBE_RTT_GAIN;
     Ok(arrives * rate * (1.0 - measuring * idle))
 }
 

@@ -8,6 +8,7 @@
 mod balia;
 mod bbr;
 mod bbr3;
+mod bbr_model;
 mod brf;
 mod cabe;
 mod control;

@@ -17,9 +17,9 @@
 //! ```
 //!
 //! Each subflow on its own: nothing is coupled. The subflow's ssthresh is infinite in start-up and
-//! says nothing after it. Measurement of bursts and plateaus, the end of start-up by loss and
-//! ProbeRTT are shared with [version 1](super::Bbr). Deviations from the draft (worked examples:
-//! `docs/algorithms/congestion/bbr3.md`):
+//! says nothing after it. What measures bursts and plateaus, the end of start-up by loss and
+//! ProbeRTT are shared with version 1: see [`bbr_model`](super::bbr_model). Deviations from the
+//! draft:
 //!
 //! - losses of start-up are counted in ACKs that reported them, not in discontiguous ranges;
 //! - a carrier without selective acknowledgements is not treated differently;
@@ -35,21 +35,15 @@ mod flow;
 mod model;
 mod parameters;
 
-use super::{Ack, CongestionAvoidance, Loss, LostPacket, Subflow, Subflows};
-use crate::path_map::PathMap;
-use crate::random::SplitMix64;
+use super::CongestionAvoidance;
+use super::bbr_model::PerFlow;
 use crate::registry::{Description, Kind, Values};
-use flow::{Flow, State, Step};
+use flow::Flow;
 pub use parameters::Bbr3Parameters;
-use polypath_units::{Bandwidth, PathId};
 
 /// BBR version 3 for all subflows of a connection, each on its own.
-#[derive(Clone, Debug)]
-pub struct Bbr3 {
-    parameters: Bbr3Parameters,
-    random: SplitMix64,
-    flows: PathMap<Box<Flow>>,
-}
+#[derive(Clone, Copy, Debug)]
+pub enum Bbr3 {}
 
 impl Bbr3 {
     /// The registry row.
@@ -62,103 +56,12 @@ impl Bbr3 {
     };
 
     /// BBR version 3 with other constants. `seed` decides when each cycle probes.
-    pub fn new(parameters: Bbr3Parameters, seed: u64) -> Self {
-        Self { parameters, random: SplitMix64::new(seed), flows: PathMap::default() }
+    pub fn controller(parameters: Bbr3Parameters, seed: u64) -> impl CongestionAvoidance {
+        PerFlow::<Flow>::new(parameters, seed)
     }
 
     /// An instance for the registry.
     pub fn build(values: &Values, seed: u64) -> Box<dyn CongestionAvoidance> {
-        Box::new(Self::new(Bbr3Parameters::of(values), seed))
-    }
-
-    /// The subflow and its state, made at its first event.
-    fn parts<'a>(
-        &'a mut self,
-        id: PathId,
-        subflows: &'a mut Subflows,
-    ) -> Option<(&'a mut Flow, &'a mut Subflow)> {
-        let subflow = subflows.get_mut(id)?;
-        let parameters = &self.parameters;
-        let flow = self.flows.get_or_insert_with(id, || Box::new(Flow::new(parameters)));
-        Some((flow, subflow))
-    }
-}
-
-impl CongestionAvoidance for Bbr3 {
-    fn on_ack(&mut self, subflow: PathId, ack: &Ack, subflows: &mut Subflows) {
-        let Some(state) = subflows.get_mut(subflow) else { return };
-        let Self { parameters, random, flows } = self;
-        flows.get_or_insert_with(subflow, || Box::new(Flow::new(parameters))).on_ack(Step {
-            ack,
-            subflow: state,
-            parameters,
-            random,
-        });
-    }
-
-    fn on_packet_lost(&mut self, subflow: PathId, lost: &LostPacket, subflows: &Subflows) {
-        let Self { parameters, random, flows } = self;
-        if let Some((flow, state)) = flows.get_mut(subflow).zip(subflows.get(subflow)) {
-            flow.on_packet_lost(lost, state, parameters, random);
-        }
-    }
-
-    fn on_loss(&mut self, subflow: PathId, loss: &Loss, subflows: &mut Subflows) {
-        if loss.ecn {
-            return;
-        }
-        if let Some((flow, state)) = self.parts(subflow, subflows) {
-            flow.on_loss(state);
-        }
-    }
-
-    fn on_timeout(&mut self, subflow: PathId, _loss: &Loss, subflows: &mut Subflows) {
-        if let Some((flow, state)) = self.parts(subflow, subflows) {
-            flow.on_timeout(state);
-        }
-    }
-
-    fn on_recovery_exit(&mut self, subflow: PathId, _ack: &Ack, subflows: &mut Subflows) {
-        if let Some((flow, state)) = self.parts(subflow, subflows) {
-            flow.on_recovery_exit(state);
-        }
-    }
-
-    fn on_idle_restart(&mut self, subflow: PathId, subflows: &mut Subflows) {
-        let parameters = self.parameters;
-        if let Some((flow, state)) = self.parts(subflow, subflows) {
-            flow.on_idle_restart(state, &parameters);
-        }
-    }
-
-    fn on_spurious_loss(&mut self, subflow: PathId, subflows: &mut Subflows) {
-        if let Some((flow, state)) = self.parts(subflow, subflows) {
-            flow.on_spurious_loss(state);
-        }
-    }
-
-    fn on_remove(&mut self, subflow: PathId) {
-        self.flows.remove(subflow);
-    }
-
-    fn bandwidth_estimate(&self, subflow: PathId) -> Option<f64> {
-        self.flows.get(subflow).map(|flow| flow.max_bandwidth()).filter(|rate| *rate > 0.0)
-    }
-
-    fn pacing_rate(&self, subflow: PathId) -> Option<Bandwidth> {
-        self.flows.get(subflow)?.pacing.map(Bandwidth::from_bytes_per_sec)
-    }
-
-    fn owns_start_up(&self) -> bool {
-        true
-    }
-
-    fn holds_back(&self, subflow: PathId) -> bool {
-        self.flows.get(subflow).is_some_and(|flow| matches!(flow.state, State::ProbeRtt(_)))
-    }
-
-    fn min_window_segments(&self) -> f64 {
-        // A timeout leaves one segment; growth restores four.
-        1.0
+        Box::new(Self::controller(Bbr3Parameters::of(values), seed))
     }
 }

@@ -1,5 +1,6 @@
 //! The constants of BBR version 3.
 
+use crate::congestion::bbr_model::{LossLimits, MIN_CWND_SEGMENTS, full_pipe, pacing};
 use crate::registry::parameters;
 
 parameters! {
@@ -38,10 +39,10 @@ parameters! {
         pub headroom: f64 = 0.15, "headroom", "",
             "share of the long-term bound left to others", 0.0 to 1.0;
         /// The smallest window, in segments (`MinPipeCwnd`).
-        pub min_cwnd_segments: f64 = 4.0, "min_cwnd", "segments",
+        pub min_cwnd_segments: f64 = MIN_CWND_SEGMENTS, "min_cwnd", "segments",
             "smallest window", 1.0 to 1e6;
         /// How much slower than the estimate to send (`PacingMarginPercent`).
-        pub pacing_margin: f64 = 0.01, "pacing_margin", "",
+        pub pacing_margin: f64 = pacing::MARGIN, "pacing_margin", "",
             "share by which pacing stays below the estimate", 0.0 to 0.99;
         /// Seconds over which the propagation time is the minimum (`MinRTTFilterLen`).
         pub min_rtt_secs: f64 = 10.0, "min_rtt_window", "s",
@@ -56,14 +57,14 @@ parameters! {
         pub extra_acked_rounds: f64 = 10.0, "extra_acked_rounds", "rounds",
             "window of ACK aggregation", 1.0 to 1e6;
         /// Growth of the bandwidth in a round that says that the pipe is not full.
-        pub full_pipe_growth: f64 = 1.25, "full_pipe_growth", "",
+        pub full_pipe_growth: f64 = full_pipe::GROWTH, "full_pipe_growth", "",
             "growth in a round that is no plateau";
         /// Rounds without such growth after which it is.
-        pub full_pipe_rounds: f64 = 3.0, "full_pipe_rounds", "rounds",
+        pub full_pipe_rounds: f64 = full_pipe::ROUNDS, "full_pipe_rounds", "rounds",
             "rounds of a plateau of bandwidth";
         /// ACKs of a round of start-up that must have told of losses for these to end it
         /// (`StartupFullLossCnt`, which counts discontiguous ranges).
-        pub startup_loss_events: f64 = 6.0, "startup_loss_events", "",
+        pub startup_loss_events: f64 = LossLimits::DRAFT.events, "startup_loss_events", "",
             "ACKs with loss that end start-up";
         /// Least seconds between probes for bandwidth; up to one more is drawn.
         pub probe_wait_secs: f64 = 2.0, "probe_wait", "s",

@@ -12,11 +12,10 @@ use self::recovery::{Recovering, Undo};
 use super::Bbr3Parameters;
 use super::bounds::Bounds;
 use super::model::{Latest, MaxBandwidth, Propagation, Rounds};
-use crate::congestion::bbr::aggregation::AckEpoch;
-use crate::congestion::bbr::excess::{ExcessLoss, LossLimits};
-use crate::congestion::bbr::model::FullPipe;
-use crate::congestion::bbr::probe_rtt::ProbeRtt;
-use crate::congestion::{Ack, Subflow};
+use crate::congestion::bbr_model::{
+    self, AckEpoch, ExcessLoss, FullPipe, LossLimits, Pacing, ProbeRtt, SavedWindow,
+};
+use crate::congestion::{LostPacket, Subflow};
 use crate::estimator::WindowedMax;
 use crate::random::SplitMix64;
 use std::time::Duration;
@@ -24,9 +23,12 @@ use std::time::Duration;
 /// Rounds after which Drain ends although more than a BDP is in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
+/// An ACK and what it works on.
+type Step<'a> = bbr_model::Step<'a, Bbr3Parameters>;
+
 /// A state of the draft; its states of ProbeBW by their last names.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum State {
+enum State {
     Startup,
     Drain { since_round: u64 },
     Down,
@@ -68,8 +70,8 @@ impl State {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    pub(super) state: State,
-    pub(super) pacing: Option<f64>,
+    state: State,
+    pacing: Pacing,
     rounds: Rounds,
     bandwidth: MaxBandwidth,
     propagation: Propagation,
@@ -84,24 +86,18 @@ pub(super) struct Flow {
     cycle: Cycle,
     probe: Probe,
     undo: Undo,
-    prior_cwnd: f64,
+    saved: SavedWindow,
     idle_restart: bool,
     recovering: Option<Recovering>,
 }
 
-/// An ACK and what it works on.
-pub(super) struct Step<'a> {
-    pub(super) ack: &'a Ack,
-    pub(super) subflow: &'a mut Subflow,
-    pub(super) parameters: &'a Bbr3Parameters,
-    pub(super) random: &'a mut SplitMix64,
-}
+impl bbr_model::Flow for Flow {
+    type Parameters = Bbr3Parameters;
 
-impl Flow {
-    pub(super) fn new(parameters: &Bbr3Parameters) -> Self {
+    fn new(parameters: &Bbr3Parameters) -> Self {
         Self {
             state: State::Startup,
-            pacing: None,
+            pacing: Pacing::default(),
             rounds: Rounds::default(),
             bandwidth: MaxBandwidth::default(),
             propagation: Propagation::default(),
@@ -115,13 +111,13 @@ impl Flow {
             cycle: Cycle::default(),
             probe: Probe::default(),
             undo: Undo::default(),
-            prior_cwnd: 0.0,
+            saved: SavedWindow::default(),
             idle_restart: false,
             recovering: None,
         }
     }
 
-    pub(super) fn on_ack(&mut self, mut step: Step) {
+    fn on_ack(&mut self, mut step: Step) {
         let step = &mut step;
         self.rounds.on_ack(step.ack);
         self.latest.on_ack(step.ack);
@@ -139,11 +135,51 @@ impl Flow {
         self.set_cwnd(step);
     }
 
-    /// The bandwidth estimate in bytes/s (`MaxBw`); 0 before the first sample.
-    pub(super) const fn max_bandwidth(&self) -> f64 {
+    fn on_packet_lost(
+        &mut self,
+        lost: &LostPacket,
+        subflow: &Subflow,
+        parameters: &Bbr3Parameters,
+        random: &mut SplitMix64,
+    ) {
+        self.handle_lost_packet(lost, subflow, parameters, random);
+    }
+
+    fn on_loss(&mut self, subflow: &mut Subflow) {
+        self.enter_recovery(subflow);
+    }
+
+    fn on_timeout(&mut self, subflow: &mut Subflow) {
+        self.enter_timeout(subflow);
+    }
+
+    fn on_recovery_exit(&mut self, subflow: &mut Subflow) {
+        self.exit_recovery(subflow);
+    }
+
+    fn on_idle_restart(&mut self, subflow: &mut Subflow, parameters: &Bbr3Parameters) {
+        self.restart_from_idle(subflow, parameters);
+    }
+
+    fn on_spurious_loss(&mut self, subflow: &mut Subflow) {
+        self.undo_spurious_loss(subflow);
+    }
+
+    /// `MaxBw`.
+    fn bandwidth(&self) -> f64 {
         self.bandwidth.get()
     }
 
+    fn pacing(&self) -> Option<f64> {
+        self.pacing.rate()
+    }
+
+    fn probes_rtt(&self) -> bool {
+        matches!(self.state, State::ProbeRtt(_))
+    }
+}
+
+impl Flow {
     /// The bandwidth to send at (`BoundBWForModel`), in bytes/s.
     fn bw(&self) -> f64 {
         self.bandwidth.get().min(self.bounds.bandwidth)
@@ -232,7 +268,7 @@ impl Flow {
     /// `ExitProbeRTT`.
     fn leave_probe_rtt(&mut self, step: &mut Step) {
         self.propagation.confirm(step.ack.now);
-        step.subflow.cwnd = step.subflow.cwnd.max(self.prior_cwnd);
+        self.saved.restore(step.subflow);
         self.bounds.reset_short_term();
         if self.filled {
             self.start_down(step.ack.now, step.ack.delivered, step.parameters, step.random);

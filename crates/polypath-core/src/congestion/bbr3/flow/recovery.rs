@@ -24,7 +24,7 @@ pub(super) enum Recovering {
 
 impl Flow {
     /// A packet was lost (`HandleLostPacket`).
-    pub(in crate::congestion::bbr3) fn on_packet_lost(
+    pub(super) fn handle_lost_packet(
         &mut self,
         lost: &LostPacket,
         subflow: &Subflow,
@@ -56,25 +56,25 @@ impl Flow {
     }
 
     /// Remembers the window for after recovery or ProbeRTT.
-    pub(super) fn save_cwnd(&mut self, subflow: &Subflow) {
+    pub(super) const fn save_cwnd(&mut self, subflow: &Subflow) {
         let reduced = self.recovering.is_some() || matches!(self.state, State::ProbeRtt(_));
-        self.prior_cwnd = if reduced { self.prior_cwnd.max(subflow.cwnd) } else { subflow.cwnd };
+        self.saved.save(subflow, reduced);
     }
 
     fn restore_cwnd(&mut self, subflow: &mut Subflow) {
         if self.recovering.take().is_some() {
-            subflow.cwnd = subflow.cwnd.max(self.prior_cwnd);
+            self.saved.restore(subflow);
         }
     }
 
     /// `OnEnterFastRecovery`.
-    pub(in crate::congestion::bbr3) fn on_loss(&mut self, subflow: &Subflow) {
+    pub(super) const fn enter_recovery(&mut self, subflow: &Subflow) {
         self.save_cwnd(subflow);
         self.recovering = Some(Recovering::Losses);
     }
 
     /// `OnEnterRTO`: room for one segment.
-    pub(in crate::congestion::bbr3) fn on_timeout(&mut self, subflow: &mut Subflow) {
+    pub(super) fn enter_timeout(&mut self, subflow: &mut Subflow) {
         self.save_cwnd(subflow);
         if !self.latest.lost {
             self.save_bounds();
@@ -89,14 +89,14 @@ impl Flow {
         }
     }
 
-    pub(in crate::congestion::bbr3) fn on_recovery_exit(&mut self, subflow: &mut Subflow) {
+    pub(super) fn exit_recovery(&mut self, subflow: &mut Subflow) {
         if self.recovering == Some(Recovering::Losses) {
             self.restore_cwnd(subflow);
         }
     }
 
     /// `HandleSpuriousLossDetection`.
-    pub(in crate::congestion::bbr3) fn on_spurious_loss(&mut self, subflow: &mut Subflow) {
+    pub(super) fn undo_spurious_loss(&mut self, subflow: &mut Subflow) {
         self.restore_cwnd(subflow);
         self.latest.lost = false;
         self.plateau.restart_from(0.0);
@@ -116,11 +116,7 @@ impl Flow {
     }
 
     /// `HandleRestartFromIdle`: sends at the estimated rate, without the gain of an old phase.
-    pub(in crate::congestion::bbr3) fn on_idle_restart(
-        &mut self,
-        subflow: &mut Subflow,
-        parameters: &Bbr3Parameters,
-    ) {
+    pub(super) fn restart_from_idle(&mut self, subflow: &mut Subflow, parameters: &Bbr3Parameters) {
         self.idle_restart = true;
         self.restore_cwnd(subflow);
         self.ack_epoch.end();

@@ -1,8 +1,9 @@
 //! The state machine, ACK by ACK: one ACK of a segment ends a round of 20 ms at 100 Mbit/s.
 
 use super::*;
+use crate::congestion::bbr_model::Flow as _;
 use crate::congestion::testing::{ack, path, rate};
-use crate::congestion::{LostPacket, RateSample};
+use crate::congestion::{Ack, LostPacket, RateSample};
 use polypath_units::Timestamp;
 
 const MSS: u64 = 1_500;
@@ -103,7 +104,7 @@ impl Sender {
     }
 
     fn paced_at(&self, gain: f64) -> bool {
-        (self.flow.pacing.unwrap() / (gain * RATE * 0.99) - 1.0).abs() < 1e-9
+        (self.flow.pacing().unwrap() / (gain * RATE * 0.99) - 1.0).abs() < 1e-9
     }
 }
 
@@ -137,7 +138,7 @@ fn drain_takes_four_rounds_at_most() {
 #[test]
 fn excess_loss_ends_start_up_and_bounds_the_flight() {
     let mut sender = Sender::new();
-    sender.flow.on_loss(&sender.subflow);
+    sender.flow.on_loss(&mut sender.subflow);
     let sample = |n| RateSample { delivered: 0, ..rate(RATE * f64::from(n)) };
     let growing = |n| move |ack| Ack { rate: Some(sample(n)), ..ack };
     let lossy = |ack| Ack { lost_bytes: MSS, round_start: false, rate: None, ..ack };
@@ -312,7 +313,7 @@ fn a_timeout_leaves_a_segment_until_the_next_round() {
 fn a_spurious_loss_takes_a_probe_up_again() {
     let mut sender = Sender::probing();
     sender.lose(50, 200);
-    sender.flow.on_loss(&sender.subflow);
+    sender.flow.on_loss(&mut sender.subflow);
     sender.round(160);
     assert!(sender.flow.bounds.long_term.is_finite());
     sender.flow.on_spurious_loss(&mut sender.subflow);
@@ -323,7 +324,7 @@ fn a_spurious_loss_takes_a_probe_up_again() {
 #[test]
 fn recovery_gives_the_window_back() {
     let mut sender = Sender::cruising();
-    sender.flow.on_loss(&sender.subflow);
+    sender.flow.on_loss(&mut sender.subflow);
     sender.subflow.cwnd = 10_000.0;
     sender.flow.on_recovery_exit(&mut sender.subflow);
     assert_eq!(sender.subflow.cwnd, 2.0 * BDP);

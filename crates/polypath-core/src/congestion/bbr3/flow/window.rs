@@ -2,39 +2,28 @@
 
 use super::{Flow, State, Step};
 use crate::congestion::Subflow;
+use crate::congestion::bbr_model::window;
 use crate::congestion::bbr3::Bbr3Parameters;
 use std::time::Duration;
 
 /// The largest send quantum in bytes.
 const MAX_QUANTUM: f64 = 65_536.0;
-/// A pacing rate is at least this, in bytes/s, so that a sender never stops for good.
-const SLOWEST: f64 = 1.0;
 
 impl Flow {
     /// `SetPacingRate`: before the pipe was full once, it only rises.
     pub(super) fn set_pacing(&mut self, gain: f64, subflow: &Subflow, parameters: &Bbr3Parameters) {
         let rate = gain * self.bw() * (1.0 - parameters.pacing_margin);
-        let initial = || Some(parameters.startup_pacing_gain * subflow.cwnd / subflow.srtt_secs()?);
-        self.pacing = match self.pacing.or_else(initial) {
-            Some(present) if !self.filled => Some(rate.max(present)),
-            Some(_) => Some(rate.max(SLOWEST)),
-            None => None,
-        };
+        self.pacing.set(rate, parameters.startup_pacing_gain, subflow, self.filled);
     }
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&self, step: &mut Step) {
         let (ack, parameters) = (step.ack, step.parameters);
-        let grown = step.subflow.cwnd + ack.acked_bytes as f64;
         let gain = self.state.cwnd_gain(parameters);
         let extra = self.extra_acked.get().unwrap_or(0.0);
         let target = self.quantised(self.bdp(gain, step.subflow) + extra, ack.mss, parameters);
         let subflow = &mut *step.subflow;
-        if self.filled {
-            subflow.cwnd = grown.min(target);
-        } else if subflow.cwnd < target || (ack.delivered as f64) < subflow.initial_window() {
-            subflow.cwnd = grown;
-        }
+        window::grow(subflow, ack, target, self.filled);
         let cap = self.volume_cap(subflow, parameters);
         subflow.cwnd = subflow.cwnd.max(parameters.min_cwnd(ack.mss)).min(cap);
     }
@@ -86,7 +75,7 @@ impl Flow {
 
     /// The send quantum in bytes (`SetSendQuantum`): a millisecond of pacing.
     fn quantum(&self, mss: u64) -> f64 {
-        (self.pacing.unwrap_or(0.0) / 1e3).min(MAX_QUANTUM).max(2.0 * mss as f64)
+        (self.pacing.rate().unwrap_or(0.0) / 1e3).min(MAX_QUANTUM).max(2.0 * mss as f64)
     }
 }
 

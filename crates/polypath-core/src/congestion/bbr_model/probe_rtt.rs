@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How far ProbeRTT has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::congestion) enum ProbeRtt {
+pub(crate) enum ProbeRtt {
     /// More than wanted is in flight.
     Draining,
     /// It is not until `until`, and until what was sent after `delivered` bytes were delivered is
@@ -22,12 +22,7 @@ pub(in crate::congestion) enum ProbeRtt {
 impl ProbeRtt {
     /// The stage after an ACK, where no more than `floor` bytes shall be in flight for `duration`;
     /// `None`: it is over.
-    pub(in crate::congestion) fn on_ack(
-        self,
-        ack: &Ack,
-        floor: f64,
-        duration: Duration,
-    ) -> Option<Self> {
+    pub(crate) fn on_ack(self, ack: &Ack, floor: f64, duration: Duration) -> Option<Self> {
         match self {
             Self::Draining if ack.bytes_in_flight as f64 <= floor => {
                 Some(Self::Measuring { until: ack.now + duration, delivered: ack.delivered })

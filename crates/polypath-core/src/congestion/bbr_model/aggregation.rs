@@ -11,19 +11,19 @@ const MAX_SECS: f64 = 0.1;
 
 /// The time over which more was acknowledged than the bandwidth explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::congestion) struct AckEpoch {
+pub(crate) struct AckEpoch {
     began_at: Timestamp,
     acked: f64,
 }
 
 impl AckEpoch {
     /// Sending resumes after idling: the next ACK begins a new epoch.
-    pub(in crate::congestion) const fn end(&mut self) {
+    pub(crate) const fn end(&mut self) {
         self.acked = 0.0;
     }
 
     /// Bytes acknowledged beyond what `bandwidth` explains, a window at most.
-    pub(in crate::congestion) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) -> f64 {
+    pub(crate) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) -> f64 {
         let mut expected = bandwidth * (ack.now - self.began_at).as_secs_f64();
         if self.acked <= expected {
             *self = Self { began_at: ack.now, acked: 0.0 };
@@ -36,7 +36,7 @@ impl AckEpoch {
 
 /// The excess of acknowledged over expected bytes: its maximum over two windows of five rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Aggregation {
+pub(crate) struct Aggregation {
     epoch: AckEpoch,
     extra: [f64; 2],
     window: usize,
@@ -45,11 +45,11 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// Sending resumes after idling: the next ACK begins a new epoch of measurement.
-    pub(super) const fn end_epoch(&mut self) {
+    pub(crate) const fn end_epoch(&mut self) {
         self.epoch.end();
     }
 
-    pub(super) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) {
+    pub(crate) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, cwnd: f64) {
         if ack.round_start {
             self.on_round();
         }
@@ -67,7 +67,7 @@ impl Aggregation {
     }
 
     /// Bytes to add to the window.
-    pub(super) fn allowance(&self, bandwidth: f64) -> f64 {
+    pub(crate) fn allowance(&self, bandwidth: f64) -> f64 {
         self.extra[0].max(self.extra[1]).min(bandwidth * MAX_SECS)
     }
 }

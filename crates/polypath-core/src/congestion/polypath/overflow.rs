@@ -1,19 +1,25 @@
 //! How much of the room above a bandwidth-delay product the queue of the link can hold.
 //!
 //! A window of one BDP and some send quanta overflows the queue of a slow, near link in every
-//! round: at 1.8 Mbit/s and 25 ms a BDP is 4 packets, and the queue holds as many. A sixth of what
-//! is sent is then lost without any gain in bandwidth, and nothing else reacts to losses. This rule
-//! is Polypath's own.
+//! round: 4 packets of 25 ms at 1.8 Mbit/s, behind a queue of as many. A sixth of what is sent is
+//! lost then, the bandwidth is the same, and nothing else reacts to losses. Ours.
 
-use super::steady::Steady;
 use crate::congestion::Ack;
 
 /// The share of losses is judged over this many segments: a single loss among fewer would already
 /// be a large share.
 const LEAST_SEGMENTS: u64 = 50;
 
-/// One of the three quanta is left, however short the queue is. Without any, the measured bandwidth
-/// falls with the window: 10 Mbit/s, 2 ms one way, with a queue of two packets would give 6 Mbit/s.
+/// What is left of the room when the queue does not hold it, as other controllers leave 0.7 of a
+/// window.
+const CUT: f64 = 0.7;
+
+/// What the room grows by in a round without such losses, as a share of all of it: slow enough that
+/// a queue that stays short seldom overflows, and all of it is back after twenty rounds.
+const RETURN: f64 = 0.05;
+
+/// One of the three quanta is left, however short the queue: without any, what is measured falls
+/// with the window. 10 Mbit/s, 2 ms one way, with a queue of two packets would be 6 Mbit/s.
 const LEAST_ROOM: f64 = 1.0 / 3.0;
 
 /// The share of the room that is used, by what was lost while a queue stood.
@@ -38,22 +44,23 @@ impl Overflow {
         self.room
     }
 
-    /// `queued`: the RTT shows a queue. What is lost without a queue says nothing about its length.
-    pub(super) fn on_ack(&mut self, ack: &Ack, queued: bool, steady: &Steady) {
+    /// Takes an ACK. `queued`: its RTT shows a queue; what is lost without one says nothing of its
+    /// length. At the end of a round the room is cut if a larger share than `threshold` was lost.
+    pub(super) fn on_ack(&mut self, ack: &Ack, queued: bool, threshold: f64) {
         self.acked += ack.acked_bytes;
         self.lost += if queued { ack.lost_bytes } else { 0 };
         if ack.round_start && self.acked + self.lost >= LEAST_SEGMENTS * ack.mss {
-            self.judge(steady);
+            self.judge(threshold);
         }
     }
 
-    fn judge(&mut self, steady: &Steady) {
+    fn judge(&mut self, threshold: f64) {
         let share = self.lost as f64 / (self.acked + self.lost) as f64;
-        let overflows = share > steady.overflow_loss;
+        let overflows = share > threshold;
         let room = match overflows {
             true if self.cut => self.room,
-            true => (self.room * steady.overflow_cut).max(LEAST_ROOM),
-            false => (self.room + steady.overflow_growth).min(1.0),
+            true => (self.room * CUT).max(LEAST_ROOM),
+            false => (self.room + RETURN).min(1.0),
         };
         *self = Self { room, cut: overflows && !self.cut, ..Self::default() };
     }
@@ -69,7 +76,7 @@ mod tests {
     fn round(overflow: &mut Overflow, segments: u64, lost: u64, queued: bool) -> f64 {
         let acked = (segments - lost) * 1_000;
         let ack = Ack { lost_bytes: lost * 1_000, round_start: true, ..ack(acked, 1_000) };
-        overflow.on_ack(&ack, queued, &PolypathParameters::DEFAULT.steady());
+        overflow.on_ack(&ack, queued, PolypathParameters::DEFAULT.overflow_loss);
         (overflow.room() * 1e9).round() / 1e9
     }
 

@@ -6,16 +6,22 @@ use crate::congestion::Ack;
 
 /// How much loss ends start-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::congestion) struct LossLimits {
+pub(crate) struct LossLimits {
     /// Share of a round.
-    pub(in crate::congestion) share: f64,
-    /// ACKs of the round that reported losses.
-    pub(in crate::congestion) events: f64,
+    pub(crate) share: f64,
+    /// ACKs of the round that told of losses.
+    pub(crate) events: f64,
+}
+
+impl LossLimits {
+    /// Those of the draft: `BBRLossThresh` and `BBRStartupFullLossCnt`, which counts discontiguous
+    /// ranges.
+    pub(crate) const DRAFT: Self = Self { share: 0.02, events: 6.0 };
 }
 
 /// What was lost in the present round of start-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::congestion) struct ExcessLoss {
+pub(crate) struct ExcessLoss {
     lost: u64,
     delivered: u64,
     events: u32,
@@ -24,9 +30,9 @@ pub(in crate::congestion) struct ExcessLoss {
 }
 
 impl ExcessLoss {
-    /// Whether start-up is over: a whole round was spent in recovery, and too much of it was lost,
-    /// in several ACKs. `counts` says whether the losses tell something about the queue.
-    pub(in crate::congestion) fn on_ack(
+    /// Whether start-up is over: a whole round in recovery, too much of it lost, and not at once.
+    /// `counts`: whether what was lost says something of the queue.
+    pub(crate) fn on_ack(
         &mut self,
         ack: &Ack,
         recovering: bool,
@@ -55,10 +61,8 @@ mod tests {
     use crate::congestion::testing::ack;
     use std::time::Duration;
 
-    const LIMITS: LossLimits = LossLimits { share: 0.02, events: 6.0 };
-
-    /// Whether start-up ends by a round of 100 segments of 1000 bytes in ten ACKs, the first
-    /// `events` of which report `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms.
+    /// A round of 100 segments of 1000 bytes in ten ACKs, of which the first `events` tell of
+    /// `segments` lost each, at an RTT of `rtt_ms` over a path of 20 ms. Whether start-up ends.
     fn round(
         excess: &mut ExcessLoss,
         recovering: bool,
@@ -71,7 +75,7 @@ mod tests {
             let rtt = Some(Duration::from_millis(rtt_ms));
             let ack = Ack { lost_bytes, rtt, round_start: n == 10, ..ack(10_000, 1_000) };
             let queued = is_queued(ack.rtt, Some(Duration::from_millis(20)));
-            excess.on_ack(&ack, recovering, queued, &LIMITS)
+            excess.on_ack(&ack, recovering, queued, &LossLimits::DRAFT)
         })
     }
 

@@ -1,48 +1,43 @@
-//! What replaces the gain cycle in a controller that has none: it follows the path by the queue
-//! that it sees.
+//! Rounds in which a queue stood: they tell the rate of the link.
 
+use super::foreign_queue::{EXCESS_RTTS, FOREIGN_RTTS, ForeignQueue};
 use crate::congestion::Ack;
 use std::time::Duration;
 
-/// The constants of a controller without a gain cycle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::congestion) struct Steady {
-    /// Pacing gain once the pipe is full: the window holds the flow, pacing only spreads it.
-    pub(in crate::congestion) pacing_gain: f64,
-    /// What may be in flight in ProbeRTT, in bandwidth-delay products.
-    pub(in crate::congestion) probe_rtt_gain: f64,
-    /// RTTs above this many propagation times show a queue.
-    pub(in crate::congestion) queue_rtts: f64,
-    /// RTTs above this many times what the window explains show a queue that is not the flow's own.
-    pub(in crate::congestion) foreign_rtts: f64,
-    /// After this many such rounds the propagation time is measured anew.
-    pub(in crate::congestion) patience_rounds: f64,
-    /// RTTs above this many times what the window explains show that not all of the queue is the
-    /// flow's own.
-    pub(in crate::congestion) excess_rtts: f64,
-    /// After this many such rounds the propagation time is measured anew.
-    pub(in crate::congestion) excess_rounds: f64,
-    /// A round in which the bandwidth rose at least by this factor is one of growth.
-    pub(in crate::congestion) growth: f64,
-    /// After this many rounds of growth in a row, pacing and window have `growth_gain`.
-    pub(in crate::congestion) growth_rounds: f64,
-    /// Pacing and window gain while the bandwidth grows.
-    pub(in crate::congestion) growth_gain: f64,
-    /// Above this share of losses while a queue stands, the queue cannot hold what the window has
-    /// above a BDP.
-    pub(in crate::congestion) overflow_loss: f64,
-    /// The factor by which that room is then cut.
-    pub(in crate::congestion) overflow_cut: f64,
-    /// What is added to it in a round without such losses, as a share of the whole room.
-    pub(in crate::congestion) overflow_growth: f64,
-}
+/// RTTs above this many propagation times show a queue that stands. The rule divides the delay
+/// after a blockage by nearly four; from 1.4 propagation times on it costs a little more goodput
+/// and saves no delay (docs/algorithms/congestion/polypath.md, ablation).
+const QUEUE_RTTS: f64 = 2.0;
 
-/// The link was busy in a round if this share of what was delivered met a queue. Not all has to:
-/// where the receive window opens in bursts, the first packets of each burst find no queue.
+/// Of what a round delivered, so much has met a queue if the link was busy: a sender that sends
+/// in bursts, because the receive window opens in bursts, finds none with the first packets of each.
 const BUSY: f64 = 0.25;
 
+/// RTTs above which there is a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct QueueLimits {
+    /// Above this there is one to go down with.
+    any: Duration,
+    /// Above this there is one that the flow's own window does not explain.
+    foreign: Duration,
+    /// Above this there is more than the window explains.
+    excess: Duration,
+}
+
+impl QueueLimits {
+    /// Those of a propagation time and of a window that takes so long to drain, in seconds.
+    pub(super) fn new(rtprop: f64, window: f64) -> Self {
+        let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);
+        Self {
+            any: limit(QUEUE_RTTS * rtprop),
+            foreign: limit(FOREIGN_RTTS * rtprop.max(window)),
+            excess: limit(EXCESS_RTTS * rtprop.max(window)),
+        }
+    }
+}
+
 /// Rounds in which there was a queue. The link was busy then, so that what it delivered is what it
-/// can deliver, whether or not the application limited the sender.
+/// can, be the sender limited by the application or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StandingQueue {
     least_rtt: Option<Duration>,
@@ -53,19 +48,7 @@ pub(super) struct StandingQueue {
     delivered: [u64; 2],
     busy: bool,
     stands: bool,
-    foreign_rounds: u32,
-    excess_rounds: u32,
-}
-
-/// RTTs above which there is a queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct QueueLimits {
-    /// Above this there is a queue by which the bandwidth is lowered.
-    pub(super) any: Duration,
-    /// Above this there is one that the flow's own window does not explain.
-    pub(super) foreign: Duration,
-    /// Above this there is a longer queue than the window explains.
-    pub(super) excess: Duration,
+    foreign: ForeignQueue,
 }
 
 impl StandingQueue {
@@ -93,9 +76,7 @@ impl StandingQueue {
         let [all, late] = core::mem::take(&mut self.delivered).map(|bytes| bytes as f64);
         self.busy = late > 0.0 && late >= BUSY * all;
         self.stands = above(|limits| limits.any);
-        let counted = |rounds: u32, another| if another { rounds.saturating_add(1) } else { 0 };
-        self.foreign_rounds = counted(self.foreign_rounds, above(|limits| limits.foreign));
-        self.excess_rounds = counted(self.excess_rounds, above(|limits| limits.excess));
+        self.foreign.on_round(above(|limits| limits.foreign), above(|limits| limits.excess));
         self.last = [core::mem::take(&mut self.fastest), self.last[0]];
     }
 
@@ -109,10 +90,9 @@ impl StandingQueue {
         self.stands
     }
 
-    /// Whether a queue has stood for too long, or is too long, to be the flow's own.
-    pub(super) fn is_foreign(&self, steady: &Steady) -> bool {
-        f64::from(self.foreign_rounds) >= steady.patience_rounds
-            || f64::from(self.excess_rounds) >= steady.excess_rounds
+    /// Whether it has stood for too long, or excessively, to be the flow's own.
+    pub(super) const fn is_foreign(&self) -> bool {
+        self.foreign.stands()
     }
 
     /// What the link delivered in the last two whole rounds, in bytes/s.
@@ -120,10 +100,9 @@ impl StandingQueue {
         self.last[0].max(self.last[1])
     }
 
-    /// Counts rounds from here.
-    pub(super) const fn restart(&mut self) {
-        self.foreign_rounds = 0;
-        self.excess_rounds = 0;
+    /// Counts rounds of foreign queues from here.
+    pub(super) fn restart(&mut self) {
+        self.foreign = ForeignQueue::default();
     }
 }
 
@@ -137,23 +116,6 @@ mod tests {
         foreign: Duration::from_millis(40),
         excess: Duration::from_millis(35),
     });
-
-    /// Three rounds of a foreign queue are too many, or five of an excessive one.
-    const STEADY: Steady = Steady {
-        pacing_gain: 1.0,
-        probe_rtt_gain: 0.5,
-        queue_rtts: 2.0,
-        foreign_rtts: 1.5,
-        patience_rounds: 3.0,
-        excess_rtts: 1.1,
-        excess_rounds: 5.0,
-        growth: 1.1,
-        growth_rounds: 2.0,
-        growth_gain: 2.0,
-        overflow_loss: 0.05,
-        overflow_cut: 0.7,
-        overflow_growth: 0.05,
-    };
 
     /// Takes an ACK, whose RTT shows a queue above 25 ms.
     fn take(queue: &mut StandingQueue, ack: &Ack, limits: Option<QueueLimits>) {
@@ -206,25 +168,30 @@ mod tests {
             let mut queue = StandingQueue::default();
             let mut foreign = |rtt: &u64| {
                 take(&mut queue, &event(*rtt, 1.0, true), LIMITS);
-                queue.is_foreign(&STEADY)
+                queue.is_foreign()
             };
             rtts.iter().position(&mut foreign)
         };
-        assert_eq!(rounds(&[41; 9]), Some(3));
-        assert_eq!(rounds(&[36; 9]), Some(5));
-        assert_eq!(rounds(&[41, 41, 40, 41, 41, 41]), Some(5), "40 ms is excess alone");
-        assert_eq!(rounds(&[35; 9]), None, "the window explains it");
-        assert_eq!(rounds(&[36, 36, 36, 36, 35, 36, 36, 36, 36]), None);
+        assert_eq!(rounds(&[41; 30]), Some(6));
+        assert_eq!(rounds(&[36; 30]), Some(20));
+        let but_one = |most: u64, nth: usize, one: u64| {
+            let mut rtts = [most; 30];
+            rtts[nth] = one;
+            rtts
+        };
+        assert_eq!(rounds(&but_one(41, 4, 40)), Some(11), "40 ms is excess alone");
+        assert_eq!(rounds(&[35; 30]), None, "the window explains it");
+        assert_eq!(rounds(&but_one(36, 15, 35)), None);
     }
 
     #[test]
     fn rounds_of_foreign_queues_can_be_counted_anew() {
         let mut queue = StandingQueue::default();
-        (0..4).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
-        assert!(queue.is_foreign(&STEADY));
+        (0..7).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
+        assert!(queue.is_foreign());
         queue.restart();
-        (0..2).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
-        assert!(!queue.is_foreign(&STEADY));
+        (0..5).for_each(|_| take(&mut queue, &event(50, 1.0, true), LIMITS));
+        assert!(!queue.is_foreign());
     }
 
     #[test]
