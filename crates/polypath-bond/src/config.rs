@@ -1,6 +1,6 @@
 //! What can be set on a bond.
 
-use polypath_core::congestion::CongestionConfig;
+use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::failure::FailureKind;
 use polypath_core::registry::{Configured, Factory};
 use polypath_core::scheduler::{Scheduler, SchedulerKind};
@@ -80,6 +80,11 @@ impl Default for BondConfig {
 }
 
 impl BondConfig {
+    /// Whether its paths offer to obey switches (docs/decisions/0010-routing-feedback-of-bonds.md).
+    pub fn offers_feedback(&self) -> bool {
+        self.congestion.avoidance.kind() == CongestionKind::Brf
+    }
+
     /// What one stream may take of the receive buffer while it is alone; the rest stays for
     /// others, so that one slow reader cannot stall them.
     pub(crate) const fn lone_stream_window(&self) -> u64 {

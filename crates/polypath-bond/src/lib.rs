@@ -14,7 +14,6 @@ mod config;
 mod control;
 mod error;
 mod event;
-mod feedback;
 mod flow;
 mod limit;
 mod node;
@@ -30,7 +29,6 @@ pub use codec::{FlowId, FlowMode, Side, StreamId};
 pub use config::BondConfig;
 pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, WriteError};
 pub use event::{BreakReason, Event};
-pub use feedback::PathFeedback;
 pub use flow::{FlowConfig, FlowCounters};
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,

@@ -7,6 +7,8 @@
 //! - [`Switch`]: shown every packet, keeps the flows of its ports, shares each port out, and writes
 //!   allocations into acknowledgements as [`Code`]s;
 //! - [`Controller`]: shown the counters of all ports, tells switches which are congested;
+//! - [`FeedbackHeader`]: what switches read and write of a datagram that is not TCP, and
+//!   [`PathFeedback`] what one end of such a path says and hears with it;
 //! - the sender is the congestion control `brf` of polypath-core.
 //!
 //! Both are state machines without clock and I/O: a simulator or a real switch hosts them.
@@ -21,10 +23,12 @@ mod controller;
 mod counter;
 mod detection;
 mod flow;
+mod header;
 mod hop;
 mod neighbour;
 mod packet;
 mod parameters;
+mod path;
 mod port;
 #[cfg(test)]
 mod properties;
@@ -40,9 +44,11 @@ pub use class::{Class, Shares};
 pub use code::Code;
 pub use controller::{Controller, Decision, PortAddress, PortId, SwitchId, UnknownPort};
 pub use detection::{Cause, DetectionParameters, PortCounters, Transmitted};
+pub use header::FeedbackHeader;
 pub use hop::hop;
 pub use neighbour::{Message, Outgoing};
 pub use packet::{FlowKey, Packet, TcpFlags, Verdict};
 pub use parameters::SwitchParameters;
+pub use path::PathFeedback;
 pub use port::Phase;
 pub use switch::Switch;

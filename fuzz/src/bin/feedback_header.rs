@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use polypath_bond::codec::FeedbackHeader;
+use polypath_brf::FeedbackHeader;
 use polypath_brf::Code;
 
 fuzz_target!(|input: &[u8]| {

@@ -5,7 +5,7 @@ use super::frame::MAX_SILENCE;
 use super::join::{MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY, MAX_NAME};
 use super::*;
 use bytes::{Bytes, BytesMut};
-use polypath_brf::Code;
+use polypath_brf::{Code, FeedbackHeader};
 use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeSet;

@@ -15,6 +15,10 @@ pub(crate) const PROTOCOL_VERSION: u64 = 1;
 /// The application protocol of every path in TLS (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"polypath/1";
 
+/// The same with the header of routing feedback in front of each datagram: the ends agree on it in
+/// the handshake, where nobody between them can change it.
+pub(crate) const ALPN_FEEDBACK: &[u8] = b"polypath/1/brf";
+
 /// The longest join message or reply, in bytes behind its length.
 pub(crate) const MAX_JOIN_SIZE: usize = 1024;
 

@@ -10,7 +10,6 @@ mod control;
 mod decode;
 mod encode;
 mod error;
-mod feedback;
 mod frame;
 mod id;
 mod join;
@@ -29,10 +28,9 @@ pub(crate) use encode::{
     datagram_header_size, encode_datagram_header, encode_stream_header, stream_header_size,
 };
 pub use error::DecodeError;
-pub use feedback::{ALPN_FEEDBACK, FeedbackHeader};
 pub(crate) use frame::MAX_ACK_RANGES;
 pub use frame::{AckFrame, Arrival, DatagramFrame, Frame, StreamFrame};
 pub(crate) use id::MAX_FLOWS;
 pub use id::{FlowId, Side, StreamId};
-pub(crate) use join::{ALPN, PROTOCOL_VERSION};
+pub(crate) use join::{ALPN, ALPN_FEEDBACK, PROTOCOL_VERSION};
 pub use join::{BondId, Join, JoinRefusal, JoinReply, Parameters};

@@ -1,8 +1,7 @@
 //! Routing feedback: rates that switches tell paths, and paths that cannot have it.
 
 use super::{Node, Stage};
-use crate::codec::FeedbackHeader;
-use polypath_brf::Code;
+use polypath_brf::{Code, FeedbackHeader};
 use polypath_units::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 

@@ -3,13 +3,12 @@
 use super::recorder::Record;
 use super::{Exchange, Recorder};
 use crate::bond::{Bond, PathSettings};
-use crate::codec::{ALPN_FEEDBACK, FeedbackHeader};
-use crate::feedback::PathFeedback;
+use crate::codec::ALPN_FEEDBACK;
 use crate::identity::application_protocol;
 use crate::path::Payload;
 use bytes::Bytes;
 use noq_proto::{Connection, ConnectionEvent};
-use polypath_brf::Code;
+use polypath_brf::{Code, FeedbackHeader, PathFeedback};
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;

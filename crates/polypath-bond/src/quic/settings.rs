@@ -1,7 +1,7 @@
 //! How the QUIC connections of a node are set up.
 
 use super::Recorder;
-use crate::codec::{ALPN, ALPN_FEEDBACK, FeedbackHeader};
+use crate::codec::{ALPN, ALPN_FEEDBACK};
 use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
 use bytes::{Buf, BytesMut};
 use noq_proto::{
@@ -9,6 +9,7 @@ use noq_proto::{
     MtuDiscoveryConfig, ServerConfig, TimeSource, TransportConfig, ValidationTokenConfig, VarInt,
     crypto,
 };
+use polypath_brf::FeedbackHeader;
 use polypath_units::Timestamp;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

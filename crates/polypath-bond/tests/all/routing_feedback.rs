@@ -1,13 +1,13 @@
 //! The header that switches write rates into, between two nodes with a middlebox on the way.
 
 use bytes::{Bytes, BytesMut};
-use polypath_bond::codec::FeedbackHeader;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{
     Bond, BondConfig, BondKey, HubPolicy, Incoming, Node, NodeConfig, NodeEvent, PathSpec, Role,
     SocketId,
 };
 use polypath_brf::Code;
+use polypath_brf::FeedbackHeader;
 use polypath_core::congestion::CongestionKind;
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Real sockets: a bond whose paths obey switches, with one on the way that writes a rate.
 
-use polypath_bond::codec::FeedbackHeader;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_brf::Code;
+use polypath_brf::FeedbackHeader;
 use polypath_core::congestion::CongestionKind;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{ExitOptions, TargetPolicy};

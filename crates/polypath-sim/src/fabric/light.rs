@@ -1,7 +1,7 @@
 //! What the light carrier of a bond sends.
 
 use bytes::Bytes;
-use polypath_bond::codec::FeedbackHeader;
+use polypath_brf::FeedbackHeader;
 use std::time::Duration;
 
 /// A packet of the light carrier: what a QUIC packet would hold, unencrypted.

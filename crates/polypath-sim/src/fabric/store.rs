@@ -2,8 +2,8 @@
 
 use super::{Body, EndpointId, Packet, RouteId, Ticket};
 use crate::tcp::{Feedback, Flags, SackBlocks, Segment, Timestamps};
-use polypath_bond::codec::FeedbackHeader;
 use polypath_brf::Code;
+use polypath_brf::FeedbackHeader;
 
 /// Marks the handle of a plain segment.
 const PLAIN: u32 = 1 << 31;

@@ -3,7 +3,7 @@
 
 use super::{Attachment, LightBond};
 use crate::IP_UDP_HEADER;
-use polypath_bond::codec::FeedbackHeader;
+use polypath_brf::FeedbackHeader;
 use polypath_units::Timestamp;
 
 impl LightBond {

@@ -13,8 +13,9 @@ use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, LightKind, LightPacket, Packet, RouteId};
 use crate::tcp::LogDetail;
 use carrier::Carrier;
-use polypath_bond::codec::{FeedbackHeader, Parameters};
-use polypath_bond::{Bond, BondConfig, BondStatus, PathFeedback, PathSettings, Payload, Side};
+use polypath_bond::codec::Parameters;
+use polypath_bond::{Bond, BondConfig, BondStatus, PathSettings, Payload, Side};
+use polypath_brf::{FeedbackHeader, PathFeedback};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::fabric::{EndpointId, RouteId};
     use crate::tcp::Feedback;
-    use polypath_bond::codec::FeedbackHeader;
+    use polypath_brf::FeedbackHeader;
 
     fn look(to: u32, path: u8, feedback: Feedback) -> Look {
         let protocol = Protocol::Tcp;

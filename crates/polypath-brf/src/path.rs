@@ -5,17 +5,7 @@
 //! a flow of its own to the switches, as a subflow of Multipath TCP is. How the rate travels is
 //! docs/decisions/0010-routing-feedback-of-bonds.md.
 
-use crate::codec::FeedbackHeader;
-use crate::config::BondConfig;
-use polypath_brf::Code;
-use polypath_core::congestion::CongestionKind;
-
-impl BondConfig {
-    /// Whether its paths offer to obey switches.
-    pub fn offers_feedback(&self) -> bool {
-        self.congestion.avoidance.kind() == CongestionKind::Brf
-    }
-}
+use crate::{Code, FeedbackHeader};
 
 /// What one end of a path has agreed, said and heard with [`FeedbackHeader`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

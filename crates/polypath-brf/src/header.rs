@@ -4,11 +4,7 @@
 //! feedback). Its first byte is in the range that RFC 9443 leaves to no protocol, so that neither
 //! QUIC (whose fixed bit it lacks) nor what else shares ports with it is taken for the header.
 
-use polypath_brf::Code;
-
-/// The application protocol of TLS that has the header: the ends agree on it in the handshake, where
-/// nobody between them can change it.
-pub const ALPN_FEEDBACK: &[u8] = b"polypath/1/brf";
+use crate::Code;
 
 const MAGIC: [u8; 3] = [0x0b, b'R', b'F'];
 const OPENS: u8 = 0x01;
