@@ -4,7 +4,8 @@
 //! UPDATE_GOLDEN=1 cargo test -p polypath-lab --test models held_out`. It goes on where it was
 //! stopped; to begin anew, delete `golden/models_advice_held_out.txt`.
 
-use crate::common::{golden, parallel};
+use crate::golden::golden;
+use crate::parallel::parallel;
 use crate::sets::{Bonded, advised};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;

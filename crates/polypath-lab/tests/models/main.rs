@@ -2,9 +2,11 @@
 //! measures (docs/models.md).
 
 mod advice;
-#[path = "../../../polypath-sim/tests/common/mod.rs"]
-mod common;
+#[path = "../../../polypath-sim/tests/all/common/golden.rs"]
+mod golden;
 mod multipath;
+#[path = "../../../polypath-sim/tests/all/common/parallel.rs"]
+mod parallel;
 mod sets;
 mod striping;
 mod tunnel;

@@ -1,6 +1,7 @@
 //! The bond in steady state: the model beside the simulator.
 
-use crate::common::{golden, parallel};
+use crate::golden::golden;
+use crate::parallel::parallel;
 use crate::sets::{Bonded, bonded};
 use crate::striping::accuracy;
 use polypath_core::scheduler::SchedulerKind;

@@ -4,7 +4,8 @@
 //! The tables are golden: after a change on purpose, `UPDATE_GOLDEN=1 cargo test -p polypath-lab
 //! --test models` writes them anew.
 
-use crate::common::{golden, parallel};
+use crate::golden::golden;
+use crate::parallel::parallel;
 use crate::sets::{narrow, s1, wide};
 use crate::striping::{Case, accuracy};
 use polypath_model::TunnelTransfer;

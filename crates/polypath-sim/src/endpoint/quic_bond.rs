@@ -1,13 +1,13 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::BondStream;
+use super::nodes::{BATCH, HUB, Nodes, edge_address, edge_path};
 use super::{EndReport, Endpoint, LogEntry, Stream, paths_over};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::simulator::Simulator;
 use crate::tcp::LogDetail;
 use crate::topology::{Route, Topology};
-use crate::world::{BATCH, HUB, Nodes, edge_address, edge_path};
 use bytes::BytesMut;
 use polypath_bond::{
     Bond, BondConfig, BondKey, Incoming, Node, NodeError, NodeEvent, Outgoing, Side, SocketId,
@@ -137,7 +137,7 @@ impl QuicBond {
         match self.side {
             Side::Edge => Some(outgoing.socket.0 as usize),
             Side::Hub => {
-                (0..self.paths.len()).find(|&path| edge_address(path, 0) == outgoing.destination)
+                (0..self.paths.len()).find(|&path| edge_address(path) == outgoing.destination)
             }
         }
     }
@@ -163,7 +163,7 @@ impl Endpoint for QuicBond {
         let path = usize::from(packet.path);
         let (socket, remote) = match self.side {
             Side::Edge => (SocketId(path as u32), HUB),
-            Side::Hub => (SocketId(0), edge_address(path, 0)),
+            Side::Hub => (SocketId(0), edge_address(path)),
         };
         let data = BytesMut::from(&bytes[..]);
         self.datagrams += 1;
