@@ -4,8 +4,12 @@
 //! `cargo run --release --example defaults -- [marks|grid] [CONGESTION SLOW_START SCHEDULER]...`
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "an example uses a part")]
 mod common;
+#[path = "../tests/all/world/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "an example uses a part")]
+mod world;
 
 use common::{Link, goodput, link, median, parallel};
 use polypath_bond::BondConfig;
@@ -53,7 +57,7 @@ fn main() {
             }
         } else {
             let cells = common::grid::cells();
-            let results = parallel(&cells, |cell| cell.measure(&bond));
+            let results = common::grid::measure_all(&cells, &bond);
             let mut min = f64::INFINITY;
             for (cell, outcome) in cells.iter().zip(&results) {
                 println!(

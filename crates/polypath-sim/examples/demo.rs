@@ -5,8 +5,12 @@
 //! (docs/validation.md).
 #![allow(clippy::print_stdout)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "an example uses a part")]
 mod common;
+#[path = "../tests/all/world/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "an example uses a part")]
+mod world;
 
 use common::demo::{Figure, figures};
 use serde_json::Value;

@@ -4,7 +4,6 @@
 //!   packets through it, [`endpoint`]s speak [`tcp`], UDP or the bond's protocol, [`application`]s
 //!   use them, all on the [`engine`]'s agenda.
 //! - [`run`]: from a scenario to results.
-//! - [`world`]: two real nodes, QUIC included, over the same link model.
 //! - [`scenario`]: the files that describe networks and what runs on them.
 //!
 //! Equal seeds give equal runs, on every machine (see [`RunSeed`]); nothing here is global, so
@@ -24,9 +23,8 @@ mod simulator;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;
-pub mod world;
 
 pub use application::ApplicationId;
-pub use network::{Arrival, Direction, IP_UDP_HEADER, Network, PathLinks};
+pub use network::{Direction, IP_UDP_HEADER, PathLinks};
 pub use polypath_link::RunSeed;
 pub use simulator::Simulator;

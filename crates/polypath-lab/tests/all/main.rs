@@ -2,10 +2,12 @@
 
 mod advise;
 mod command_line;
-#[path = "../../../polypath-sim/tests/common/mod.rs"]
-mod common;
 mod compare;
 mod emulate;
+#[path = "../../../polypath-sim/tests/all/common/golden.rs"]
+mod golden;
+#[path = "../../../polypath-sim/tests/all/common/golden_part.rs"]
+mod golden_part;
 #[path = "../../../polypath/tests/all/http.rs"]
 #[allow(dead_code, reason = "only its content is of use here")]
 mod http;
@@ -14,6 +16,8 @@ mod models;
 mod name_server;
 #[cfg(target_os = "linux")]
 mod netns;
+#[path = "../../../polypath-sim/tests/all/common/parallel.rs"]
+mod parallel;
 #[path = "../../../polypath/tests/all/process.rs"]
 mod process;
 mod reproduce;

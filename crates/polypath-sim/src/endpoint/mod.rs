@@ -4,6 +4,7 @@ mod bond;
 mod bond_stream;
 mod log;
 mod mptcp;
+pub mod nodes;
 mod quic_bond;
 mod report;
 mod tcp;

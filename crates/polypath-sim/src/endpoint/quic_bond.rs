@@ -1,11 +1,11 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::{BondStream, CarriesStream};
+use super::nodes::{BATCH, HUB, Nodes, edge_address, edge_path};
 use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::tcp::LogDetail;
-use crate::world::{BATCH, HUB, edge_address, edge_path};
 use bytes::BytesMut;
 use polypath_bond::{Bond, BondKey, Incoming, Node, NodeEvent, Outgoing, Side, SocketId};
 use polypath_units::{PathId, Timestamp};
@@ -105,7 +105,7 @@ impl QuicBond {
         match self.side {
             Side::Edge => Some(outgoing.socket.0 as usize),
             Side::Hub => {
-                (0..self.paths.len()).find(|&path| edge_address(path, 0) == outgoing.destination)
+                (0..self.paths.len()).find(|&path| edge_address(path) == outgoing.destination)
             }
         }
     }
@@ -131,7 +131,7 @@ impl Endpoint for QuicBond {
         let path = usize::from(packet.path);
         let (socket, remote) = match self.side {
             Side::Edge => (SocketId(path as u32), HUB),
-            Side::Hub => (SocketId(0), edge_address(path, 0)),
+            Side::Hub => (SocketId(0), edge_address(path)),
         };
         let data = BytesMut::from(&bytes[..]);
         self.datagrams += 1;

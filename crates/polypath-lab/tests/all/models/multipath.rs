@@ -2,7 +2,8 @@
 
 use super::sets::{Bonded, bonded};
 use super::striping::accuracy;
-use crate::common::{golden, parallel};
+use crate::golden::golden;
+use crate::parallel::parallel;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_model::{MultipathOptions, MultipathPrediction, SchedulerFamily, multipath_rate};
 use std::fmt::Write;

@@ -1,0 +1,16 @@
+//! Results that are kept in files.
+
+use std::path::Path;
+
+/// Compares text with the golden file of this name. After a change on purpose, `UPDATE_GOLDEN=1`
+/// in the environment of the test writes the file anew.
+pub(crate) fn golden(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, text).expect("the golden file can be written");
+    }
+    let golden = std::fs::read_to_string(&file).expect("the golden file can be read");
+    let changed = text.lines().zip(golden.lines()).filter(|(new, old)| new != old);
+    let changed: Vec<_> = changed.map(|(new, old)| format!("- {old}\n+ {new}")).collect();
+    assert!(text == golden, "{name} has changed:\n{}", changed.join("\n"));
+}
