@@ -1,7 +1,7 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::{BondStream, CarriesStream};
-use super::nodes::{BATCH, HUB, Nodes, edge_address, edge_path};
+use super::nodes::{BATCH, HUB, edge_address, edge_path};
 use super::{EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};

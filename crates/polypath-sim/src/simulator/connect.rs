@@ -9,7 +9,7 @@ use crate::fabric::{EndpointId, RouteId};
 use crate::mptcp::{Connection, MptcpConfig};
 use crate::tcp::TcpConnection;
 use crate::topology::{Route, Topology};
-use crate::world::Nodes;
+use crate::endpoint::nodes::Nodes;
 use polypath_bond::{BondConfig, NodeError, Side};
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;
