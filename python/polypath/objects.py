@@ -2341,7 +2341,7 @@ class EdpfScheduler(Item):
     """share of what is to be sent, or sent again, that faster paths must overtake with to wait.
     Default: 1."""
 
-    unrest_cost: float | None = None
+    variability_cost: float | None = None
     """times of a path's longest queue that its load costs, while the application limits. Default:
     1."""
 

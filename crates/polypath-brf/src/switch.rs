@@ -217,12 +217,12 @@ impl Switch {
     /// Removes a flow, remembers its rate, and keeps the others within what is theirs now.
     fn forget(&mut self, key: &FlowKey) {
         if let Some(flow) = self.table.remove(key) {
-            self.bury(key, &flow);
+            self.note_departure(key, &flow);
             self.rebound(flow.port);
         }
     }
 
-    fn bury(&mut self, key: &FlowKey, flow: &Flow) {
+    fn note_departure(&mut self, key: &FlowKey, flow: &Flow) {
         if let Some(rate) = flow.mean_rate().filter(|_| flow.class == Class::Brf) {
             self.predictor.record(key, rate);
         }
@@ -320,7 +320,7 @@ impl Switch {
             .table
             .take_if(|flow| !flow.is_active() && (full || now - flow.active_at > timeout));
         for (key, flow) in gone {
-            self.bury(&key, &flow);
+            self.note_departure(&key, &flow);
         }
     }
 

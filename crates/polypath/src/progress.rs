@@ -199,12 +199,12 @@ mod tests {
         let text = std::fs::read_to_string(file.path()).unwrap();
         let lines = |mbit_s: &str| {
             format!(
-                "wifi   up         {mbit_s:>8} Mbit/s        12.3 MB\n\
-                 lte-2  failed          0.0 Mbit/s        12.3 MB\n"
+                "wifi   up       {mbit_s:>8} Mbit/s        12.3 MB\n\
+                 lte-2  failed        0.0 Mbit/s        12.3 MB\n"
             )
         };
         let (first, rest) = text.split_at(lines("1.0").len());
         assert_eq!(first, lines("1.0"));
-        assert!(rest.starts_with("\r\u{1b}[") && rest.ends_with(&lines("93.2")), "{rest:?}");
+        assert!(rest.starts_with("\u{1b}[2A") && rest.ends_with(&lines("93.2")), "{rest:?}");
     }
 }

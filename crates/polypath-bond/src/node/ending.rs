@@ -15,7 +15,7 @@ impl Node {
     }
 
     /// Drops a connection that the library has failed on; its path joins again.
-    pub(super) fn bury_defunct(&mut self, index: usize, now: Timestamp) -> bool {
+    pub(super) fn remove_defunct(&mut self, index: usize, now: Timestamp) -> bool {
         if !self.connections.get(&index).is_some_and(|c| c.path.is_defunct()) {
             return false;
         }

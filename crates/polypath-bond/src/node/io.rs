@@ -184,7 +184,7 @@ impl Node {
                     return Some(outgoing);
                 }
                 self.dirty_connections.pop_front();
-                if !self.bury_defunct(index, now) {
+                if !self.remove_defunct(index, now) {
                     self.rest_connection(index, now);
                 }
             }

@@ -25,13 +25,13 @@ const BYTES: usize = 300_000;
 
 /// Which way a datagram goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Up,
     Down,
 }
 
 /// Sees each datagram, may change it, and says whether it passes.
-type Middlebox = Box<dyn FnMut(Way, &mut Vec<u8>) -> bool>;
+type Middlebox = Box<dyn FnMut(Direction, &mut Vec<u8>) -> bool>;
 
 struct Pair {
     now: Timestamp,
@@ -40,9 +40,9 @@ struct Pair {
     bond: BondKey,
     hub_bond: Option<BondKey>,
     joined: u32,
-    under_way: BTreeMap<(Timestamp, u64), (Way, Vec<u8>)>,
+    under_way: BTreeMap<(Timestamp, u64), (Direction, Vec<u8>)>,
     /// What was sent, before the middlebox.
-    sent: Vec<(Way, Vec<u8>)>,
+    sent: Vec<(Direction, Vec<u8>)>,
     middlebox: Middlebox,
 }
 
@@ -60,7 +60,7 @@ impl Pair {
     fn new(
         edge: BondConfig,
         hub: BondConfig,
-        middlebox: impl FnMut(Way, &mut Vec<u8>) -> bool + 'static,
+        middlebox: impl FnMut(Direction, &mut Vec<u8>) -> bool + 'static,
     ) -> Self {
         #[expect(clippy::disallowed_methods, reason = "an opaque origin: only differences count")]
         let epoch = Instant::now();
@@ -83,10 +83,10 @@ impl Pair {
 
     fn flush(&mut self) {
         while let Some(outgoing) = self.edge.poll_transmit(self.now, BATCH) {
-            outgoing.datagrams().for_each(|datagram| self.send(Way::Up, datagram));
+            outgoing.datagrams().for_each(|datagram| self.send(Direction::Up, datagram));
         }
         while let Some(outgoing) = self.hub.poll_transmit(self.now, BATCH) {
-            outgoing.datagrams().for_each(|datagram| self.send(Way::Down, datagram));
+            outgoing.datagrams().for_each(|datagram| self.send(Direction::Down, datagram));
         }
         while let Some(event) = self.edge.poll_event() {
             self.joined += u32::from(matches!(event, NodeEvent::PathJoined { .. }));
@@ -98,7 +98,7 @@ impl Pair {
         }
     }
 
-    fn send(&mut self, way: Way, datagram: &[u8]) {
+    fn send(&mut self, way: Direction, datagram: &[u8]) {
         let mut datagram = datagram.to_vec();
         self.sent.push((way, datagram.clone()));
         if (self.middlebox)(way, &mut datagram) {
@@ -107,11 +107,11 @@ impl Pair {
         }
     }
 
-    fn deliver(&mut self, way: Way, datagram: &[u8]) {
+    fn deliver(&mut self, way: Direction, datagram: &[u8]) {
         let data = BytesMut::from(datagram);
         let (node, remote) = match way {
-            Way::Up => (&mut self.hub, EDGE),
-            Way::Down => (&mut self.edge, HUB),
+            Direction::Up => (&mut self.hub, EDGE),
+            Direction::Down => (&mut self.edge, HUB),
         };
         let socket = SocketId(0);
         let incoming = Incoming { socket, remote, local_ip: None, ecn: None, data };
@@ -167,7 +167,7 @@ impl Pair {
         bond.congestion().pacing_rate(id()).map(|rate| rate.bytes_per_sec())
     }
 
-    fn headers(&self, way: Way) -> Vec<Option<FeedbackHeader>> {
+    fn headers(&self, way: Direction) -> Vec<Option<FeedbackHeader>> {
         let sent = self.sent.iter().filter(|(sent, _)| *sent == way);
         sent.map(|(_, datagram)| FeedbackHeader::decode(datagram)).collect()
     }
@@ -186,10 +186,10 @@ fn has_header(datagram: &[u8]) -> bool {
 }
 
 /// Writes `code` into what answers on its way to the edge.
-fn switch(code: u16) -> impl FnMut(Way, &mut Vec<u8>) -> bool {
+fn switch(code: u16) -> impl FnMut(Direction, &mut Vec<u8>) -> bool {
     move |way, datagram| {
         let answers = FeedbackHeader::decode(datagram).is_some_and(|header| header.replies);
-        if way == Way::Down && answers {
+        if way == Direction::Down && answers {
             FeedbackHeader::write_code(datagram, Code::new(code));
         }
         true
@@ -200,20 +200,20 @@ fn switch(code: u16) -> impl FnMut(Way, &mut Vec<u8>) -> bool {
 fn every_datagram_behind_the_handshake_has_a_header_where_both_ends_obey() {
     let mut pair = Pair::new(brf(), brf(), |_, _| true);
     assert_eq!(pair.transfer(at(3_000)), BYTES);
-    for way in [Way::Up, Way::Down] {
+    for way in [Direction::Up, Direction::Down] {
         let headers = pair.headers(way);
         let first = headers.iter().position(Option::is_some).unwrap();
         assert!(first > 0, "the handshake has none");
         let headers: Vec<_> = headers[first..].iter().map(|header| header.unwrap()).collect();
         assert_eq!(headers.iter().filter(|header| header.opens).count(), 1);
-        assert_eq!((headers[0].opens, headers[0].replies), (true, way == Way::Down));
+        assert_eq!((headers[0].opens, headers[0].replies), (true, way == Direction::Down));
         assert!(headers.last().unwrap().replies);
-        assert_eq!(headers.iter().any(|header| header.data), way == Way::Up);
+        assert_eq!(headers.iter().any(|header| header.data), way == Direction::Up);
     }
     let now = pair.now;
     pair.edge.remove_bond(pair.bond, now);
     pair.run_until(at(3_100));
-    assert!(pair.headers(Way::Up).last().unwrap().unwrap().closes);
+    assert!(pair.headers(Direction::Up).last().unwrap().unwrap().closes);
 }
 
 /// Nobody writes: after a second CUBIC has the path, which has no rate of its own.
@@ -266,14 +266,15 @@ fn codes_of_forged_and_repeated_datagrams_are_not_believed() {
     let mut pair = Pair::new(brf(), brf(), switch(10_003));
     pair.transfer(at(3_000));
     let before = pair.pacing();
-    let mut down = pair.sent.iter().filter(|(way, bytes)| *way == Way::Down && has_header(bytes));
+    let mut down =
+        pair.sent.iter().filter(|(way, bytes)| *way == Direction::Down && has_header(bytes));
     let mut replayed = down.next_back().unwrap().1.clone();
     let mut forged = replayed.clone();
     assert!(FeedbackHeader::write_code(&mut replayed, Code::new(20_003)));
     assert!(FeedbackHeader::write_code(&mut forged, Code::new(20_003)));
     *forged.last_mut().unwrap() ^= 1;
     for datagram in [&replayed, &forged] {
-        pair.deliver(Way::Down, datagram);
+        pair.deliver(Direction::Down, datagram);
         assert_eq!(pair.pacing(), before);
     }
 }
@@ -292,12 +293,14 @@ fn a_middlebox_that_takes_headers_away_does_no_harm() {
 /// The handshake passes, the join does not: after the 5 s for it the path joins without headers.
 #[test]
 fn where_a_middlebox_drops_headers_the_path_does_without() {
-    for dropped in [Way::Up, Way::Down] {
+    for dropped in [Direction::Up, Direction::Down] {
         let middlebox = move |way, datagram: &mut Vec<u8>| way != dropped || !has_header(datagram);
         let mut pair = Pair::new(brf(), brf(), middlebox);
         assert_eq!(pair.transfer(at(9_000)), BYTES, "{dropped:?}");
         assert_eq!(pair.joined, 1);
-        let plain = |(way, datagram): &&(Way, Vec<u8>)| *way == Way::Up && !has_header(datagram);
+        let plain = |(way, datagram): &&(Direction, Vec<u8>)| {
+            *way == Direction::Up && !has_header(datagram)
+        };
         assert!(pair.sent.iter().filter(plain).count() >= BYTES / 1_452);
     }
 }

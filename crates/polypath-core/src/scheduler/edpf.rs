@@ -25,7 +25,7 @@
 //!   can.
 //! - `repair_l` is the expected time spent on repairing losses (`loss_cost`).
 //! - `risk_l`, while the application limits sending, is the delay that the path's load may cost
-//!   where rates vary (`unrest`).
+//!   where rates vary (`variability`).
 //! - If paths that have no room now would still deliver earlier, the segment is taken from as far
 //!   ahead in the unsent data as they will get by then, so that it arrives in order, as in
 //!   [`Fps`](super::Fps); they send what is before it (`placing`). If that reaches beyond the
@@ -43,14 +43,14 @@ mod arrivals;
 mod forecast;
 mod patience;
 mod placing;
-mod unrest;
+mod variability;
 
 use self::admission::{Admitted, Terms};
 use self::arrivals::Arrivals;
 use self::forecast::{Forecast, earliest, shortest};
 use self::patience::Patience;
 use self::placing::Room;
-use self::unrest::Unrest;
+use self::variability::Variability;
 use super::candidates::{Candidates, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};
 use crate::registry::{Description, Kind, Values, parameters};
@@ -84,7 +84,7 @@ parameters! {
             "share of what is to be sent, or sent again, that faster paths must overtake with to wait";
         /// How many times its longest queue the load of a path may cost, while the application
         /// limits sending.
-        pub unrest_cost: f64 = 1.0, "unrest_cost", "",
+        pub variability_cost: f64 = 1.0, "variability_cost", "",
             "times of a path's longest queue that its load costs, while the application limits";
         /// Whether a slower path sends ahead; else it sends the head, and leaves a hole.
         pub ahead: bool = true, "ahead", "",
@@ -98,7 +98,7 @@ pub struct Edpf {
     parameters: EdpfParameters,
     arrivals: Arrivals,
     patience: Patience,
-    unrest: Unrest,
+    variability: Variability,
 }
 
 /// A path with room and what it would send.
@@ -216,7 +216,7 @@ impl Edpf {
 impl Scheduler for Edpf {
     fn pick(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) -> Pick {
         let candidates = Candidates::new(paths, queue, now);
-        self.unrest.observe(paths, queue, now);
+        self.variability.observe(paths, queue, now);
         self.patience.ask(queue, now);
         let forecasts: Vec<_> =
             candidates.iter().filter_map(|p| self.forecast(p, queue, now)).collect();
@@ -243,7 +243,7 @@ impl Scheduler for Edpf {
 
     fn on_remove(&mut self, path: PathId) {
         self.arrivals.forget(path);
-        self.unrest.forget(path);
+        self.variability.forget(path);
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn table(place: usize) -> u32 {
 
 /// Gives nodes their routes, and those that open connections the addresses of their subflows.
 pub(super) fn add_routes(topology: &Topology, links: &[LinkPlan], nodes: &mut [NodePlan]) {
-    let mut ways = Ways { topology, links, found: BTreeMap::new() };
+    let mut ways = RouteTables { topology, links, found: BTreeMap::new() };
     let found: Vec<_> = nodes
         .iter()
         .map(|at| {
@@ -49,13 +49,13 @@ fn on_the_way(topology: &Topology) -> BTreeSet<NodeId> {
 }
 
 /// The routes of a topology, each looked for once.
-struct Ways<'a> {
+struct RouteTables<'a> {
     topology: &'a Topology,
     links: &'a [LinkPlan],
     found: BTreeMap<(NodeId, NodeId), Option<Route>>,
 }
 
-impl Ways<'_> {
+impl RouteTables<'_> {
     /// The routes to all addresses of other nodes but those that the node's own subnets have.
     fn main_table(&mut self, at: &NodePlan, nodes: &[NodePlan]) -> Vec<RoutePlan> {
         let mut routes = Vec::new();

@@ -27,11 +27,11 @@
 //! Only on Linux, and with `CAP_NET_RAW` and `CAP_NET_ADMIN` in the namespace of the interfaces.
 
 pub mod frame;
+mod one_way;
 mod os;
 mod parcel;
 mod report;
 mod socket;
-mod way;
 mod worker;
 
 pub use parcel::Parcel;

@@ -1,10 +1,10 @@
 //! The thread of a wire.
 
+use super::one_way::{Ends, OneWay};
 use super::os;
 use super::parcel::Parcel;
 use super::report::WireReport;
 use super::socket::PacketSocket;
-use super::way::{Ends, Way};
 use crate::realtime::{Clock, Shared, rest, sharpen_timers};
 use polypath_link::Link;
 use polypath_units::Timestamp;
@@ -20,14 +20,14 @@ const REST: Duration = Duration::from_micros(25);
 /// Both directions, up first, and what concerns both.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) ways: [Way; 2],
+    pub(super) ways: [OneWay; 2],
     errors: u64,
     no_realtime_priority: Option<String>,
 }
 
 impl State {
     pub(super) fn new(links: [Link<Parcel>; 2]) -> Self {
-        Self { ways: links.map(Way::new), errors: 0, no_realtime_priority: None }
+        Self { ways: links.map(OneWay::new), errors: 0, no_realtime_priority: None }
     }
 
     /// What has happened, with what the kernel had no room for at the sockets.
@@ -36,7 +36,7 @@ impl State {
             let noted = self.ways[direction].note_drops(from);
             self.note(&noted);
         }
-        let [up, down] = self.ways.each_ref().map(Way::report);
+        let [up, down] = self.ways.each_ref().map(OneWay::report);
         let no_realtime_priority = self.no_realtime_priority.clone();
         WireReport { name: name.to_owned(), no_realtime_priority, errors: self.errors, up, down }
     }

@@ -32,15 +32,31 @@ fn verdicts(json: &str) -> String {
     claims.map(line).collect()
 }
 
-/// A verdict that changes is a change of what the algorithms do: look at why, then write the new
-/// ones with `UPDATE_GOLDEN=1 cargo test -p polypath-lab --test all reproduce`.
+/// Of one experiment, which simulates no more than some seconds.
 #[test]
-fn quick_verdicts_are_those_that_are_known() {
-    let verdicts = verdicts(&done(&["--quick", "--json"]));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(VERDICTS, &verdicts).unwrap();
+fn quick_verdicts_of_an_experiment_are_those_that_are_known() {
+    let known = fs::read_to_string(VERDICTS).unwrap();
+    let verdicts = verdicts(&done(&["r3-2", "--quick", "--json"]));
+    assert_eq!(verdicts.lines().count(), 3);
+    assert!(
+        verdicts.lines().all(|verdict| known.lines().any(|line| line == verdict)),
+        "{verdicts}"
+    );
+}
+
+mod experiments {
+    use super::*;
+
+    /// A verdict that changes is a change of what the algorithms do: look at why, then write the new
+    /// ones with `UPDATE_GOLDEN=1 cargo test -p polypath-lab --test all experiments::quick_verdicts`.
+    #[test]
+    fn quick_verdicts_are_those_that_are_known() {
+        let verdicts = verdicts(&done(&["--quick", "--json"]));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(VERDICTS, &verdicts).unwrap();
+        }
+        assert_eq!(verdicts, fs::read_to_string(VERDICTS).unwrap());
     }
-    assert_eq!(verdicts, fs::read_to_string(VERDICTS).unwrap());
 }
 
 /// One job at a time, two at a time, and from a folder that has half of the results.

@@ -1,8 +1,8 @@
 //! The two directions of all links, and what happens next.
 
+use super::direction::OneDirection;
 use super::lane::Losses;
 use super::order::{END, NEVER, Order, owner, time};
-use super::way::Way;
 use super::{MOST_LINKS, TunnelLink};
 use std::mem;
 
@@ -31,8 +31,8 @@ pub(super) enum Event {
 /// The two directions of all links, and two timers.
 #[derive(Debug)]
 pub(super) struct Lanes<const N: usize> {
-    segments: Way<N>,
-    acks: Way<N>,
+    segments: OneDirection<N>,
+    acks: OneDirection<N>,
     /// The keys of the delayed acknowledgement and of the retransmission timeout, at most [`END`].
     delayed_ack: u64,
     timeout: u64,
@@ -44,8 +44,8 @@ impl<const N: usize> Lanes<N> {
     /// `bytes`: the packets of segments and those of acknowledgements.
     pub(super) fn new(links: &[TunnelLink], [segment, ack]: [u32; 2]) -> Self {
         Self {
-            segments: Way::new(links, segment, SEGMENTS),
-            acks: Way::new(links, ack, ACKS),
+            segments: OneDirection::new(links, segment, SEGMENTS),
+            acks: OneDirection::new(links, ack, ACKS),
             delayed_ack: END,
             timeout: END,
             order: Order::default(),

@@ -18,7 +18,7 @@
 //! from loss; the application always has data and reads at once.
 
 mod arrived;
-mod course;
+mod direction;
 mod lane;
 mod lanes;
 mod order;
@@ -26,13 +26,13 @@ mod receiver;
 mod sender;
 mod soonest;
 mod timing;
-mod way;
+mod transfer;
 mod window;
 
 use super::error::{ModelError, loss, positive};
-use course::Course;
 use polypath_units::Bandwidth;
 use std::time::Duration;
+use transfer::Transfer;
 
 /// The most links that the model takes.
 pub(super) const MOST_LINKS: usize = 64;
@@ -173,8 +173,8 @@ pub fn tunnel_throughput(
 ) -> Result<TunnelPrediction, ModelError> {
     check(links, transfer)?;
     Ok(match links.len() {
-        ..=FEW_LINKS => Course::<FEW_LINKS>::new(links, transfer).run(),
-        _ => Course::<MOST_LINKS>::new(links, transfer).run(),
+        ..=FEW_LINKS => Transfer::<FEW_LINKS>::new(links, transfer).run(),
+        _ => Transfer::<MOST_LINKS>::new(links, transfer).run(),
     })
 }
 

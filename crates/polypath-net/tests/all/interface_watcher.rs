@@ -7,7 +7,7 @@ use polypath_net::interfaces::{Change, Interface, Kind, Watcher, list};
 
 #[test]
 fn watcher_reports_what_happens_in_a_namespace() {
-    in_namespace("watcher_reports_what_happens_in_a_namespace", inside());
+    in_namespace("interface_watcher::watcher_reports_what_happens_in_a_namespace", inside());
 }
 
 /// Waits until the interface is as wanted, through however many reports it takes.

@@ -13,7 +13,7 @@ use polypath_net::tunnel::RefusalKind;
 
 #[test]
 fn an_exit_does_not_reach_its_own_host() {
-    in_namespace("an_exit_does_not_reach_its_own_host", refused());
+    in_namespace("own_addresses::an_exit_does_not_reach_its_own_host", refused());
 }
 
 async fn refused() {
@@ -65,7 +65,7 @@ async fn edge(hub: &Hub, addresses: &[&str]) -> Result<Edge, EdgeError> {
 
 #[test]
 fn a_path_whose_address_is_missing_opens_when_it_comes() {
-    in_namespace("a_path_whose_address_is_missing_opens_when_it_comes", opened());
+    in_namespace("own_addresses::a_path_whose_address_is_missing_opens_when_it_comes", opened());
 }
 
 async fn opened() {

@@ -1,7 +1,7 @@
 //! Messages of one size at equal distances.
 
 use super::outlet::Outlet;
-use super::{Application, Course, FlowReport, MessageReport, Observations, Streams};
+use super::{Application, FlowReport, MessageReport, Observations, Placement, Streams};
 use crate::fabric::EndpointId;
 use crate::scenario;
 use crate::traffic::{Cadence, Delays, Periods};
@@ -25,8 +25,8 @@ pub struct ConstantRate {
 
 impl ConstantRate {
     /// What `flow` says.
-    pub fn new(flow: &scenario::ConstantRate, course: Course) -> Self {
-        let Course { from, to, start, stop } = course;
+    pub fn new(flow: &scenario::ConstantRate, placement: Placement) -> Self {
+        let Placement { from, to, start, stop } = placement;
         let bytes = flow.packet.get();
         Self {
             outlet: Outlet::new(from, to),

@@ -7,7 +7,7 @@ use polypath_units::Timestamp;
 
 /// Where a flow goes over byte streams, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Course {
+pub struct Placement {
     /// The end that the flow's direction starts from.
     pub from: EndpointId,
     /// The other end of the connection.
@@ -20,16 +20,16 @@ pub struct Course {
 
 /// The application that a flow of a scenario describes, over a connection with byte streams. It
 /// has the connection for itself. `seed` decides what it draws; times are those of the simulation.
-pub fn for_flow(kind: &FlowKind, course: Course, seed: u64) -> Box<dyn Application> {
+pub fn for_flow(kind: &FlowKind, placement: Placement, seed: u64) -> Box<dyn Application> {
     match kind {
         FlowKind::Bulk(bulk) => {
-            let Course { from, to, start, stop } = course;
+            let Placement { from, to, start, stop } = placement;
             let bytes = bulk.bytes.map(|bytes| bytes.get());
             Box::new(Bulk::new(from, to, bytes, start).until(stop))
         }
-        FlowKind::OnOff(flow) => Box::new(OnOff::new(flow, course, seed)),
-        FlowKind::RequestResponse(flow) => Box::new(RequestResponse::new(flow, course, seed)),
-        FlowKind::ConstantRate(flow) => Box::new(ConstantRate::new(flow, course)),
-        FlowKind::Video(flow) => Box::new(Video::new(flow, course)),
+        FlowKind::OnOff(flow) => Box::new(OnOff::new(flow, placement, seed)),
+        FlowKind::RequestResponse(flow) => Box::new(RequestResponse::new(flow, placement, seed)),
+        FlowKind::ConstantRate(flow) => Box::new(ConstantRate::new(flow, placement)),
+        FlowKind::Video(flow) => Box::new(Video::new(flow, placement)),
     }
 }

@@ -23,7 +23,7 @@ mod video;
 
 pub use bulk::Bulk;
 pub use constant_rate::ConstantRate;
-pub use flow::{Course, for_flow};
+pub use flow::{Placement, for_flow};
 pub use on_off::OnOff;
 pub(crate) use on_off::PIECE;
 pub use report::{

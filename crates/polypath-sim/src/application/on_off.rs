@@ -1,7 +1,7 @@
 //! Times of sending and times of silence.
 
 use super::outlet::{ENDLESS, Outlet};
-use super::{Application, BurstReport, Course, FlowReport, Observations, Streams};
+use super::{Application, BurstReport, FlowReport, Observations, Placement, Streams};
 use crate::fabric::EndpointId;
 use crate::scenario;
 use crate::traffic::{Cadence, Periods};
@@ -31,8 +31,8 @@ enum Source {
 
 impl OnOff {
     /// What `flow` says, with durations drawn from `seed`.
-    pub fn new(flow: &scenario::OnOff, course: Course, seed: u64) -> Self {
-        let Course { from, to, start, stop } = course;
+    pub fn new(flow: &scenario::OnOff, placement: Placement, seed: u64) -> Self {
+        let Placement { from, to, start, stop } = placement;
         let periods = Periods::alternating(flow, start, seed);
         let source = match flow.rate {
             Some(rate) => Source::Rate(Cadence::new(rate, PIECE.into(), periods)),

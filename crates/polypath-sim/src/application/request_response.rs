@@ -1,6 +1,6 @@
 //! Requests and responses.
 
-use super::{Application, Course, FlowReport, Observations, Request, RequestReport, Streams};
+use super::{Application, FlowReport, Observations, Placement, Request, RequestReport, Streams};
 use crate::fabric::EndpointId;
 use crate::scenario::{self, NextRequest};
 use crate::traffic::Random;
@@ -48,8 +48,8 @@ struct Outstanding {
 impl RequestResponse {
     /// What `flow` says, from the end that makes the requests; sizes and times are drawn from
     /// `seed`.
-    pub fn new(flow: &scenario::RequestResponse, course: Course, seed: u64) -> Self {
-        let Course { from, to, start, stop } = course;
+    pub fn new(flow: &scenario::RequestResponse, placement: Placement, seed: u64) -> Self {
+        let Placement { from, to, start, stop } = placement;
         Self {
             flow: flow.clone(),
             client: from,

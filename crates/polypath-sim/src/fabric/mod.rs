@@ -162,7 +162,7 @@ impl Fabric {
     pub fn poll_link(&mut self, link: LinkId) -> Option<Packet> {
         loop {
             let Some((bytes, ticket)) = self.links[link.index()].poll_sized(self.now) else {
-                self.bury(link);
+                self.take_dropped(link);
                 return None;
             };
             let ticket = ticket.at_next_hop();
@@ -201,7 +201,7 @@ impl Fabric {
         change: impl FnOnce(&mut Link<Ticket>, Timestamp) -> R,
     ) -> R {
         let result = change(&mut self.links[link.index()], self.now);
-        self.bury(link);
+        self.take_dropped(link);
         self.agenda.wake(SourceId(link.0), self.next_event(link));
         result
     }
@@ -225,15 +225,15 @@ impl Fabric {
         link.send(self.now, bytes, ticket);
         let next = link.next_event().unwrap_or(Timestamp::MAX);
         self.agenda.wake(SourceId(id.0), next);
-        self.bury(id);
+        self.take_dropped(id);
     }
 
     fn next_event(&self, link: LinkId) -> Timestamp {
         self.links[link.index()].next_event().unwrap_or(Timestamp::MAX)
     }
 
-    /// Forgets the packets that a link has dropped.
-    fn bury(&mut self, link: LinkId) {
+    /// Takes the packets that a link has dropped out of the store, and shows them to the observers.
+    fn take_dropped(&mut self, link: LinkId) {
         while let Some((ticket, why)) = self.links[link.index()].take_dropped() {
             if let Some(packet) = self.packets.take_dropped(ticket) {
                 self.observers.dropped(self.now, &packet, link, why);

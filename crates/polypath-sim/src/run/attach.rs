@@ -4,7 +4,7 @@ use super::plan::{Plan, Planned, RunError, Transporter};
 use super::settings::Streams;
 use super::{DatagramFlow, RunningFlow};
 use crate::Direction;
-use crate::application::{Course, for_flow};
+use crate::application::{Placement, for_flow};
 use crate::endpoint::{LightBond, MptcpEnd, QuicBond, TcpEnd, TcpSettings, Tunnel, TunnelRoute};
 use crate::fabric::EndpointId;
 use crate::scenario::Flow;
@@ -63,8 +63,8 @@ impl Plan {
                 Direction::Down => (server, client),
             };
             let (start, stop) = planned.times(flow);
-            let course = Course { from, to, start, stop };
-            let application = for_flow(&flow.kind, course, flow_seed(seed, number, nth));
+            let placement = Placement { from, to, start, stop };
+            let application = for_flow(&flow.kind, placement, flow_seed(seed, number, nth));
             RunningFlow::Stream(simulator.add_application(application))
         };
         let flows = self.flows_of(planned).enumerate().map(start).collect();

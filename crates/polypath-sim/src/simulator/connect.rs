@@ -1,6 +1,7 @@
 //! Attaching both ends of a connection to a simulator.
 
 use super::Simulator;
+use crate::endpoint::nodes::Nodes;
 use crate::endpoint::{
     LightBond, LightPath, MptcpEnd, QuicBond, TcpEnd, TcpSettings, TcpWay, Tunnel, UdpSink,
     UdpSource, UdpTraffic,
@@ -9,7 +10,6 @@ use crate::fabric::{EndpointId, RouteId};
 use crate::mptcp::{Connection, MptcpConfig};
 use crate::tcp::TcpConnection;
 use crate::topology::{Route, Topology};
-use crate::endpoint::nodes::Nodes;
 use polypath_bond::{BondConfig, NodeError, Side};
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;

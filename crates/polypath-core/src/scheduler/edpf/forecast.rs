@@ -55,7 +55,8 @@ impl Edpf {
         let arrival = first_byte + segment as f64 / rate;
         let loss = path.loss.clamp(0.0, 0.99);
         let repair = self.parameters.loss_cost * srtt * loss / (1.0 - loss);
-        let delivery = arrival + repair + self.parameters.unrest_cost * self.unrest.risk(path, now);
+        let delivery =
+            arrival + repair + self.parameters.variability_cost * self.variability.risk(path, now);
         Some(Forecast { now, path, srtt, min_rtt, rate, start, arrival, delivery })
     }
 
@@ -73,7 +74,7 @@ impl Edpf {
         let is_brief = queue.unsent <= queue.send_window;
         path.in_slow_start
             && (is_brief || !is_queued(Some(smoothed), path.min_rtt))
-            && !self.unrest.at_leisure(now)
+            && !self.variability.is_application_limited(now)
     }
 
     /// `B_l` in bytes/s: the measured rate, which `cwnd / srtt` may raise a little, or replace; at

@@ -39,7 +39,7 @@ mod admission;
 mod arrivals;
 mod patience;
 mod placing;
-mod unrest;
+mod variability;
 
 #[test]
 fn t_edpf_1() {
@@ -157,14 +157,14 @@ fn without_a_queue_a_path_in_slow_start_is_as_fast_as_its_window() {
 /// A sender for whose data there was room for a second may keep a path in slow start for ever: the
 /// path counts as being as fast as it has shown.
 #[test]
-fn at_leisure_a_path_in_slow_start_is_as_fast_as_it_has_shown() {
+fn while_the_application_limits_a_path_in_slow_start_is_as_fast_as_it_has_shown() {
     let young = PathView { rate: 0.625e6, in_slow_start: true, ..path(1, 80, 100) };
     let young = loaded(young, 75);
     let mut edpf = Edpf::default();
     let brief = queue(1, 1_000);
     let mut at = |millis| {
         let now = Timestamp::from_millis(millis);
-        edpf.unrest.observe(&[young], &brief, now);
+        edpf.variability.observe(&[young], &brief, now);
         edpf.forecast(&young, &brief, now).unwrap().delivery
     };
     let (first, later) = (at(0), at(1_000));

@@ -17,7 +17,8 @@ fn unshare() -> Option<Command> {
     None
 }
 
-/// Runs `inside` in a network namespace of its own; `test` is the name of the test that calls.
+/// Runs `inside` in a network namespace of its own; `test` is the whole name of the test
+/// that calls, with its module.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn in_namespace(test: &str, inside: impl Future<Output = ()>) {
     if std::env::var_os(INSIDE).is_some() {

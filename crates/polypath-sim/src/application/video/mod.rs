@@ -3,7 +3,7 @@
 mod playback;
 mod rate;
 
-use super::{Application, Course, FlowReport, Observations, Streams, VideoReport};
+use super::{Application, FlowReport, Observations, Placement, Streams, VideoReport};
 use crate::fabric::EndpointId;
 use crate::scenario;
 use playback::Playback;
@@ -76,8 +76,8 @@ impl Seen {
 
 impl Video {
     /// What `flow` says.
-    pub fn new(flow: &scenario::Video, course: Course) -> Self {
-        let Course { from, to, start, stop } = course;
+    pub fn new(flow: &scenario::Video, placement: Placement) -> Self {
+        let Placement { from, to, start, stop } = placement;
         Self {
             flow: flow.clone(),
             server: from,

@@ -1,6 +1,6 @@
 //! What packets carry, as bytes.
 
-use super::conversation::{Conversation, Network, Way};
+use super::conversation::{Conversation, Network, PacketPath};
 use super::ip::{self, EncodeError};
 use super::tcp;
 use crate::IP_UDP_HEADER;
@@ -44,7 +44,7 @@ pub(super) fn encode(
 }
 
 fn udp(
-    way: &Way<'_>,
+    way: &PacketPath<'_>,
     ecn: Ecn,
     content: &[u8],
     payload: usize,

@@ -40,7 +40,7 @@ pub(super) enum Network {
 
 /// A packet's way from one end to the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way<'a> {
+pub(super) struct PacketPath<'a> {
     conversation: &'a Conversation,
     /// The sender: 0 opened the connection.
     from: usize,
@@ -55,8 +55,13 @@ impl Conversation {
     }
 
     /// The way of a packet that end `from` sent.
-    pub(super) const fn way(&self, from: usize, network: Network, sent_at: Timestamp) -> Way<'_> {
-        Way { conversation: self, from, network, sent_at }
+    pub(super) const fn way(
+        &self,
+        from: usize,
+        network: Network,
+        sent_at: Timestamp,
+    ) -> PacketPath<'_> {
+        PacketPath { conversation: self, from, network, sent_at }
     }
 
     /// End `from` sends a segment.
@@ -82,7 +87,7 @@ impl Conversation {
     }
 }
 
-impl Way<'_> {
+impl PacketPath<'_> {
     /// Whether the sender opened the connection.
     pub(super) const fn is_from_client(&self) -> bool {
         self.from == 0

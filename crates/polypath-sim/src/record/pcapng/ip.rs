@@ -1,6 +1,6 @@
 //! IPv4 and UDP.
 
-use super::conversation::Way;
+use super::conversation::PacketPath;
 use crate::fabric::Ecn;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, UdpHeader};
 
@@ -28,7 +28,7 @@ pub enum EncodeError {
 
 /// The IPv4 header of a packet with so many bytes behind it.
 pub(super) fn header(
-    way: &Way<'_>,
+    way: &PacketPath<'_>,
     protocol: IpNumber,
     ecn: Ecn,
     payload: usize,
@@ -49,7 +49,7 @@ pub(super) fn header(
 
 /// Writes a UDP packet whose payload is `content` and zeros up to `payload` bytes.
 pub(super) fn udp(
-    way: &Way<'_>,
+    way: &PacketPath<'_>,
     ecn: Ecn,
     content: &[u8],
     payload: usize,

@@ -3,7 +3,7 @@
 //! The simulator puts one kind of option into the SYNs and signals the data sequence in everything
 //! else. What else a real handshake carries follows from where a segment stands in it.
 
-use super::conversation::{Way, is_syn_ack};
+use super::conversation::{PacketPath, is_syn_ack};
 use super::keys::{Key, head, mac};
 use crate::tcp::{Dss, Mapping, MptcpOption, Segment};
 
@@ -32,7 +32,12 @@ const DATA_ACK: u8 = 0x01;
 const ECHO: u8 = 0x01;
 
 /// Appends an option of a segment, without padding.
-pub(super) fn encode(option: MptcpOption, segment: &Segment, way: &Way<'_>, out: &mut Vec<u8>) {
+pub(super) fn encode(
+    option: MptcpOption,
+    segment: &Segment,
+    way: &PacketPath<'_>,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
     out.extend([KIND, 0]);
     match option {
@@ -60,7 +65,7 @@ pub(super) fn encode(option: MptcpOption, segment: &Segment, way: &Way<'_>, out:
 }
 
 /// MP_CAPABLE of a SYN, which offers the version, or of a SYN-ACK, which has the key.
-fn capable(segment: &Segment, way: &Way<'_>, out: &mut Vec<u8>) {
+fn capable(segment: &Segment, way: &PacketPath<'_>, out: &mut Vec<u8>) {
     out.extend([MP_CAPABLE | VERSION, HMAC_SHA256]);
     if is_syn_ack(segment) {
         out.extend(way.keys()[0].0);
@@ -68,7 +73,7 @@ fn capable(segment: &Segment, way: &Way<'_>, out: &mut Vec<u8>) {
 }
 
 /// MP_JOIN of a SYN or SYN-ACK.
-fn join(segment: &Segment, way: &Way<'_>, [address_id, backup]: [u8; 2], out: &mut Vec<u8>) {
+fn join(segment: &Segment, way: &PacketPath<'_>, [address_id, backup]: [u8; 2], out: &mut Vec<u8>) {
     let [ours, theirs] = way.keys();
     let [our_nonce, their_nonce] = way.nonces();
     out.extend([MP_JOIN | backup, address_id]);
@@ -83,7 +88,7 @@ fn join(segment: &Segment, way: &Way<'_>, [address_id, backup]: [u8; 2], out: &m
 /// What the simulator takes for a data sequence signal. In the client's first segments after the
 /// handshake it is what proves that it has the keys: the third ACK, and on the first subflow the
 /// first data too, until the server is heard.
-fn signal(dss: &Dss, segment: &Segment, way: &Way<'_>, out: &mut Vec<u8>) {
+fn signal(dss: &Dss, segment: &Segment, way: &PacketPath<'_>, out: &mut Vec<u8>) {
     let proves = way.is_from_client() && segment.seq == 1 && !dss.data_fin && !way.is_confirmed();
     match (way.path(), dss.mapping) {
         (0, mapping) if proves => both_keys(way.keys(), mapping, out),
@@ -103,7 +108,7 @@ fn both_keys(keys: [Key; 2], mapping: Option<Mapping>, out: &mut Vec<u8>) {
     out.extend(mapping.into_iter().flat_map(|mapping| mapping.len.get().to_be_bytes()));
 }
 
-fn data_sequence_signal(dss: &Dss, way: &Way<'_>, out: &mut Vec<u8>) {
+fn data_sequence_signal(dss: &Dss, way: &PacketPath<'_>, out: &mut Vec<u8>) {
     let [ours, theirs] = way.keys();
     let ack = if dss.data_ack.is_some() { DATA_ACK } else { 0 };
     let mapping = if dss.mapping.is_some() { LONG_DSN | MAPPING } else { 0 };
@@ -123,7 +128,7 @@ fn data_sequence_signal(dss: &Dss, way: &Way<'_>, out: &mut Vec<u8>) {
 
 /// An address of the sender: that of the path of the same number. What is not an echo is
 /// authenticated by the last 64 bits of an HMAC over number, address and port (section 3.4.1).
-fn add_address(way: &Way<'_>, address_id: u8, echo: bool, out: &mut Vec<u8>) {
+fn add_address(way: &PacketPath<'_>, address_id: u8, echo: bool, out: &mut Vec<u8>) {
     let [address, _] = way.on(address_id).addresses();
     out.extend([ADD_ADDR | if echo { ECHO } else { 0 }, address_id]);
     out.extend(address);

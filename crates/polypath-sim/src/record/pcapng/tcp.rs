@@ -1,6 +1,6 @@
 //! TCP headers of simulated segments.
 
-use super::conversation::{WINDOW_SHIFT, Way};
+use super::conversation::{PacketPath, WINDOW_SHIFT};
 use super::ip::{self, EncodeError, ZEROS};
 use super::mptcp;
 use crate::fabric::Ecn;
@@ -22,7 +22,7 @@ const FEEDBACK: u8 = 253;
 /// them.
 pub(super) fn encode(
     segment: &Segment,
-    way: &Way<'_>,
+    way: &PacketPath<'_>,
     ecn: Ecn,
     out: &mut Vec<u8>,
 ) -> Result<usize, EncodeError> {
@@ -39,7 +39,7 @@ pub(super) fn encode(
     Ok(ip.total_len.into())
 }
 
-fn header(segment: &Segment, way: &Way<'_>) -> TcpHeader {
+fn header(segment: &Segment, way: &PacketPath<'_>) -> TcpHeader {
     let [source, destination] = way.ports();
     let [ours, theirs] = way.initial_sequences();
     let has = |flag| segment.flags.contains(flag);
@@ -55,13 +55,13 @@ fn header(segment: &Segment, way: &Way<'_>) -> TcpHeader {
 
 /// The window field. A scaled window is rounded up, so that what the sender may use it up to is
 /// within it.
-fn window(segment: &Segment, way: &Way<'_>) -> u16 {
+fn window(segment: &Segment, way: &PacketPath<'_>) -> u16 {
     let shift = if segment.syn.is_some() { 0 } else { way.window_shift() };
     u16::try_from(segment.window.div_ceil(1 << shift)).unwrap_or(u16::MAX)
 }
 
 /// The options, in the order of Linux. What follows the last one ends the list with zeros.
-fn options(segment: &Segment, way: &Way<'_>) -> Vec<u8> {
+fn options(segment: &Segment, way: &PacketPath<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40);
     let stamps = segment.timestamps;
     if let Some(syn) = segment.syn {
@@ -95,7 +95,7 @@ fn options(segment: &Segment, way: &Way<'_>) -> Vec<u8> {
     bytes
 }
 
-fn sack(segment: &Segment, way: &Way<'_>, bytes: &mut Vec<u8>) {
+fn sack(segment: &Segment, way: &PacketPath<'_>, bytes: &mut Vec<u8>) {
     if segment.sack.is_empty() {
         return;
     }

@@ -1,6 +1,6 @@
 use super::world::{HEADERS, TRANSPORTS, Transport, World, link, ms, observed, run, time};
 use polypath_sim::Direction;
-use polypath_sim::application::{Course, Request, RequestReport, for_flow};
+use polypath_sim::application::{Placement, Request, RequestReport, for_flow};
 use polypath_sim::scenario::{
     ExponentialSizes, FlowKind, NextRequest, OnOff, RequestResponse, SizeDistribution, Sizes,
     Spread,
@@ -159,8 +159,8 @@ fn seeds_decide_the_draws() {
         let [first, again, other] = [1, 1, 2].map(|seed| {
             let mut world = World::new(Transport::Tcp, &link(MBIT_S, 10));
             let (from, to) = world.ends;
-            let course = Course { from, to, start: ms(0), stop: ms(2_000) };
-            let id = world.simulator.add_application(for_flow(&kind, course, seed));
+            let placement = Placement { from, to, start: ms(0), stop: ms(2_000) };
+            let id = world.simulator.add_application(for_flow(&kind, placement, seed));
             world.simulator.run_until(ms(5_000));
             world.simulator.flow_report(id)
         });

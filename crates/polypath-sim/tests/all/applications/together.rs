@@ -3,7 +3,7 @@
 use super::world::{link, mbit, ms};
 use polypath_link::{Loss, RunSeed};
 use polypath_sim::Simulator;
-use polypath_sim::application::{Course, FlowReport, for_flow};
+use polypath_sim::application::{FlowReport, Placement, for_flow};
 use polypath_sim::endpoint::{TcpEnd, TcpSettings};
 use polypath_sim::scenario::{
     Bulk, ConstantRate, FlowKind, LogNormal, NextRequest, OnOff, RequestResponse, SizeDistribution,
@@ -52,8 +52,8 @@ fn run(seed: u64) -> Vec<FlowReport> {
         let (route, start) = (topology.route(a, b).unwrap(), ms(0));
         let settings = TcpSettings::default();
         let (from, to) = TcpEnd::connect(&mut simulator, &topology, &route, &settings, start);
-        let course = Course { from, to, start, stop: ms(8_000) };
-        flows.push(simulator.add_application(for_flow(kind, course, seed.stream(n))));
+        let placement = Placement { from, to, start, stop: ms(8_000) };
+        flows.push(simulator.add_application(for_flow(kind, placement, seed.stream(n))));
     }
     simulator.run_until(ms(20_000));
     flows.into_iter().map(|flow| simulator.flow_report(flow)).collect()

@@ -3,7 +3,7 @@
 use polypath_bond::BondConfig;
 use polypath_core::congestion::CongestionKind;
 use polypath_link::{LinkConfig, QueueLimit, RunSeed};
-use polypath_sim::application::{Course, FlowReport, for_flow};
+use polypath_sim::application::{FlowReport, Placement, for_flow};
 use polypath_sim::endpoint::{LightBond, MptcpEnd, TcpEnd, TcpSettings};
 use polypath_sim::fabric::EndpointId;
 use polypath_sim::mptcp::MptcpConfig;
@@ -106,8 +106,8 @@ impl World {
             Direction::Up => (client, server),
             Direction::Down => (server, client),
         };
-        let course = Course { from, to, start, stop };
-        self.simulator.add_application(for_flow(kind, course, 9))
+        let placement = Placement { from, to, start, stop };
+        self.simulator.add_application(for_flow(kind, placement, 9))
     }
 
     /// Bytes that the end of the flow has.

@@ -16,7 +16,7 @@ const MOSTLY: f64 = 0.5;
 const NEARLY: f64 = 0.85;
 
 #[derive(Debug)]
-pub(super) struct Course<'a, const N: usize> {
+pub(super) struct Transfer<'a, const N: usize> {
     transfer: &'a TunnelTransfer,
     lanes: Lanes<N>,
     sender: Sender,
@@ -34,7 +34,7 @@ pub(super) struct Course<'a, const N: usize> {
     full: u32,
 }
 
-impl<'a, const N: usize> Course<'a, N> {
+impl<'a, const N: usize> Transfer<'a, N> {
     pub(super) fn new(links: &[TunnelLink], transfer: &'a TunnelTransfer) -> Self {
         let segment = f64::from(transfer.segment_bytes);
         let total = (transfer.bytes as f64 / segment).ceil();

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// Room for `N` links.
 #[derive(Debug)]
-pub(super) struct Way<const N: usize> {
+pub(super) struct OneDirection<const N: usize> {
     /// Of each lane the key of the next arrival, and the number of that packet.
     heads: Soonest<N>,
     numbers: [u32; N],
@@ -23,7 +23,7 @@ pub(super) struct Way<const N: usize> {
     owner: usize,
 }
 
-impl<const N: usize> Way<N> {
+impl<const N: usize> OneDirection<N> {
     /// `bytes`: the size of a packet.
     pub(super) fn new(links: &[TunnelLink], bytes: u32, owner: usize) -> Self {
         let count = links.len();
@@ -44,7 +44,7 @@ impl<const N: usize> Way<N> {
         self.lanes[0].alone(bytes)
     }
 
-    /// This and [`Way::take`] are most of the model, and a call would cost more than they do.
+    /// This and [`OneDirection::take`] are most of the model, and a call would cost more than they do.
     #[inline(always)]
     pub(super) fn send(&mut self, now: u64, number: u32, order: &mut Order, losses: &mut Losses) {
         let lane = self.turn % N;

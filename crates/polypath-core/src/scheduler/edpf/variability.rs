@@ -5,7 +5,7 @@
 //! that risk on a single path: a segment is predicted to arrive later by
 //!
 //! ```text
-//! unrest_cost * F / cwnd * longest (srtt - min_rtt) of the last 10 s,
+//! variability_cost * F / cwnd * longest (srtt - min_rtt) of the last 10 s,
 //! ```
 //!
 //! which shares a load out over paths that have had queues, and leaves it on the fastest path while
@@ -21,34 +21,34 @@ use std::time::Duration;
 /// How long a queue is remembered.
 const MEMORY: Duration = Duration::from_secs(10);
 /// How long everything must have found room at once: queues before that may be the sender's own.
-const LEISURE: Duration = Duration::from_secs(1);
+const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// The queues of paths at times when there was room for all that was to be sent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unrest {
+pub(super) struct Variability {
     /// Since when everything has found room at once.
-    leisure_since: Option<Timestamp>,
+    room_since: Option<Timestamp>,
     /// The longest queue of each path in seconds; the window counts milliseconds.
     queues: BTreeMap<PathId, WindowedMax<f64>>,
 }
 
-impl Unrest {
+impl Variability {
     /// Takes note of the paths and the queue of a pick.
     pub(super) fn observe(&mut self, paths: &[PathView], queue: &QueueView, now: Timestamp) {
         let room: u64 = paths.iter().filter(|path| path.available).map(PathView::room).sum();
         if queue.unsent > room {
-            self.leisure_since = None;
+            self.room_since = None;
             return;
         }
-        self.leisure_since.get_or_insert(now);
-        if self.at_leisure(now) {
+        self.room_since.get_or_insert(now);
+        if self.is_application_limited(now) {
             paths.iter().for_each(|path| self.remember(path, now));
         }
     }
 
     /// Whether everything has found room for a while, so that the application limits sending.
-    pub(super) fn at_leisure(&self, now: Timestamp) -> bool {
-        self.leisure_since.is_some_and(|since| now - since >= LEISURE)
+    pub(super) fn is_application_limited(&self, now: Timestamp) -> bool {
+        self.room_since.is_some_and(|since| now - since >= LEAST_TIME)
     }
 
     fn remember(&mut self, path: &PathView, now: Timestamp) {
@@ -61,7 +61,7 @@ impl Unrest {
     /// By how much later than predicted a segment may arrive because of what the path carries, in
     /// seconds.
     pub(super) fn risk(&self, path: &PathView, now: Timestamp) -> f64 {
-        if !self.at_leisure(now) {
+        if !self.is_application_limited(now) {
             return 0.0;
         }
         let queue = self.queues.get(&path.id).and_then(WindowedMax::get).unwrap_or(0.0);

@@ -16,7 +16,7 @@ const BATCHES: usize = 8;
 
 /// One direction, as its thread and its handle share it.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct OneWay {
     pub(super) link: Link<Parcel>,
     lateness: Lateness,
     /// All but what the link and the lateness know.
@@ -44,7 +44,7 @@ impl Ends {
     }
 }
 
-impl Way {
+impl OneWay {
     pub(super) fn new(link: Link<Parcel>) -> Self {
         Self { link, lateness: Lateness::new(), counts: DirectionReport::default() }
     }
