@@ -2,7 +2,7 @@
 
 use polypath_core::congestion::CongestionKind;
 use polypath_model::metrics;
-use polypath_model::{self, LossyPath, ModelError, Pftk};
+use polypath_model::{LossyPath, ModelError, Pftk};
 use polypath_model::{StripedLink, StripedTransfer, StripingOptions};
 use polypath_units::Bandwidth;
 use pyo3::exceptions::PyValueError;
@@ -38,7 +38,9 @@ fn refused(error: ModelError) -> PyErr {
 #[pyfunction]
 fn mathis(loss: Vec<f64>, rtt_s: Vec<f64>, packets_per_ack: Vec<f64>) -> PyResult<Vec<f64>> {
     let inputs = loss.into_iter().zip(rtt_s).zip(packets_per_ack);
-    let rate = |((loss, rtt), b)| model::mathis(loss, seconds("the RTT", rtt)?, b).map_err(refused);
+    let rate = |((loss, rtt), b)| {
+        polypath_model::mathis(loss, seconds("the RTT", rtt)?, b).map_err(refused)
+    };
     inputs.map(rate).collect()
 }
 
@@ -54,12 +56,13 @@ fn pftk(inputs: Vec<[f64; 5]>, approximate: bool) -> PyResult<Vec<f64>> {
 
 #[pyfunction]
 fn reno_window(loss: Vec<f64>) -> PyResult<Vec<f64>> {
-    loss.into_iter().map(|loss| model::reno_window(loss).map_err(refused)).collect()
+    loss.into_iter().map(|loss| polypath_model::reno_window(loss).map_err(refused)).collect()
 }
 
 #[pyfunction]
 fn cubic_window(loss: Vec<f64>, rtt_s: Vec<f64>) -> PyResult<Vec<f64>> {
-    let window = |(loss, rtt)| model::cubic_window(loss, seconds("the RTT", rtt)?).map_err(refused);
+    let window =
+        |(loss, rtt)| polypath_model::cubic_window(loss, seconds("the RTT", rtt)?).map_err(refused);
     loss.into_iter().zip(rtt_s).map(window).collect()
 }
 
@@ -71,7 +74,7 @@ fn equilibrium(control: &str, loss: Vec<f64>, rtt_s: Vec<f64>) -> PyResult<Vec<f
         })?;
     let path = |(loss, rtt)| Ok(LossyPath { loss, rtt: seconds("the RTT", rtt)? });
     let paths = loss.into_iter().zip(rtt_s).map(path).collect::<PyResult<Vec<_>>>()?;
-    model::equilibrium(control, &paths).map_err(refused)
+    polypath_model::equilibrium(control, &paths).map_err(refused)
 }
 
 /// Throughput in bytes/s, duration in seconds, rounds.
@@ -91,7 +94,7 @@ fn striped_throughput(
     let links = links.into_iter().map(link).collect::<PyResult<Vec<_>>>()?;
     let transfer = StripedTransfer { bytes, segment_bytes, initial_window_bytes, threshold_bytes };
     let options = StripingOptions { segments_per_ack, ..StripingOptions::default() };
-    let told = model::striped_throughput(&links, &transfer, &options).map_err(refused)?;
+    let told = polypath_model::striped_throughput(&links, &transfer, &options).map_err(refused)?;
     Ok((told.bytes_per_sec, told.seconds, told.rounds))
 }
 

@@ -47,7 +47,7 @@ fn predict_bond(
         Ok(ModelPath { rate: rate(mbit_s)?, rtt: time("the RTT", rtt_s)?, loss, queue_bytes })
     };
     each_set(py, links, paths, path, out, |paths| {
-        Ok(model::multipath_rate(paths, &options, family)?.bytes_per_sec)
+        Ok(polypath_model::multipath_rate(paths, &options, family)?.bytes_per_sec)
     })
 }
 
@@ -68,7 +68,7 @@ fn predict_striped(
         Ok(StripedLink { rate: rate(mbit_s)?, delay: time("the delay", delay_s)? })
     };
     each_set(py, links, paths, link, out, |links| {
-        Ok(model::striped_throughput(links, &transfer, &options)?.bytes_per_sec)
+        Ok(polypath_model::striped_throughput(links, &transfer, &options)?.bytes_per_sec)
     })
 }
 
@@ -104,7 +104,7 @@ fn predict_tunnel(
         Ok(TunnelLink { rate: rate(mbit_s)?, rtt: time("the RTT", rtt_s)?, loss, queue_packets })
     };
     each_set(py, links, paths, link, out, |links| {
-        Ok(model::tunnel_throughput(links, &transfer)?.bytes_per_sec)
+        Ok(polypath_model::tunnel_throughput(links, &transfer)?.bytes_per_sec)
     })
 }
 
