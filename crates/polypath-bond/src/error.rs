@@ -61,7 +61,7 @@ pub enum SendDatagramError {
     UnknownFlow(FlowId),
 }
 
-/// The peer broke the protocol; the bond is closed with [`ProtocolError::code`].
+/// The peer broke the protocol; the bond is closed with the code of the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     /// Bytes that are not frames.

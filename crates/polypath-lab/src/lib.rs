@@ -5,7 +5,7 @@
 //! - [`experiment`]: the experiments of papers, and what becomes of their claims.
 //! - [`trial`]: a bond over a few links, as advice sees them.
 //! - [`store`]: results of many runs on disk.
-//! - [`bench`]: what the simulator costs.
+//! - [`mod@bench`]: what the simulator costs.
 //! - [`demo`]: a real file over emulated links.
 //! - [`report`]: results as pages with charts.
 #![forbid(unsafe_code)]

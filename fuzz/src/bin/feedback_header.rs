@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use polypath_brf::FeedbackHeader;
 use polypath_brf::Code;
+use polypath_brf::FeedbackHeader;
 
 fuzz_target!(|input: &[u8]| {
     let mix = |sum: u16, &byte: &u8| sum.wrapping_mul(31) ^ u16::from(byte);

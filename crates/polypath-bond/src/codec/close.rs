@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A code of CLOSE, or the application error code of a path's QUIC connection.
 ///
-/// Carried as a plain integer, because a peer may send any; [`CloseCode::from_wire`] reads it.
+/// It is carried as a plain integer, because a peer may send any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CloseCode {

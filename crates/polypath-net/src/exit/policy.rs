@@ -11,7 +11,7 @@ use crate::tunnel::Host;
 
 /// Allow-list of targets, judged after name resolution.
 ///
-/// Without rules every target is allowed but those in [`Reserved`] space. With rules, what no rule
+/// Without rules every target is allowed but those in reserved space. With rules, what no rule
 /// names is refused. Reserved addresses are refused in both cases, also when a name resolves to one
 /// (DNS rebinding), unless a rule names a network inside that reserved block itself, such as
 /// `127.0.0.1:8080`; so are the hub's own addresses, unless a rule names that very address.

@@ -1,4 +1,8 @@
 //! What a run keeps beside its results.
+#![cfg_attr(
+    not(all(feature = "parquet", feature = "pcapng", feature = "qlog")),
+    allow(unused_variables, dead_code, reason = "the recordings that are left out use them")
+)]
 
 use super::RunError;
 #[cfg(feature = "parquet")]
