@@ -1,9 +1,9 @@
 //! What a bond costs: bulk over loopback, without emulation, against the QUIC library's own stream.
 //!
-//! `cargo bench --manifest-path benches/Cargo.toml --bench loopback [-- MBYTES [ROUNDS]]` prints, for each of several
-//! rounds in one process, Gbit/s and CPU seconds for each GB of the library alone, of a bond over
-//! one path and of a bond over two, and the medians with the ratios. Compare the ratios: rates
-//! depend on what else the machine does.
+//! `cargo bench --manifest-path benches/Cargo.toml --bench loopback [-- MBYTES [ROUNDS]]` prints,
+//! for each of several rounds in one process, Gbit/s and CPU seconds for each GB of the library
+//! alone, of a bond over one path and of a bond over two, and the medians with the ratios. Compare
+//! the ratios: rates depend on what else the machine does.
 #![allow(clippy::print_stdout)]
 
 use bytes::Bytes;

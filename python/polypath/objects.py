@@ -122,7 +122,347 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
+class AirKeys(Item):
+    """Keys that several tables have."""
+
+    cell: Literal["lte", "nr_mid_band", "nr_mm_wave"]
+    """What the cell is like."""
+
+    alpha: float | None = None
+    """What an implementation reaches of Shannon's bound: 0.6 down, 0.4 up (TR 36.942)."""
+
+    antenna_gain: str | None = None
+    """The gain of both antennas, less losses in cables and bodies. Value: a ratio such as "20 dB"
+    (dB), from -50 dB to 100 dB."""
+
+    bandwidth: str | None = None
+    """The bandwidth that carries signal. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz),
+    from 1 kHz to 10 GHz."""
+
+    base_height: str | None = None
+    """The height of the base station's antenna. Value: a distance such as "120 m" (m, km), from
+    1.5 m to 150 m."""
+
+    carrier: str | None = None
+    """The carrier. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz), from 0.5 GHz to 100
+    GHz."""
+
+    efficiency_cap: float | None = None
+    """The most that a layer carries, in bit/s/Hz."""
+
+    environment: Literal["umi", "uma"] | None = None
+    """The environment of the path loss (TR 38.901)."""
+
+    interference_margin: str | None = None
+    """By how much other cells raise the noise. Value: a ratio such as "20 dB" (dB), from 0 dB to
+    50 dB."""
+
+    least_snr: str | None = None
+    """Nothing is received below this signal-to-noise ratio. Value: a ratio such as "20 dB" (dB),
+    from -50 dB to 50 dB."""
+
+    max_layers: int | None = None
+    """The most MIMO layers."""
+
+    noise_figure: str | None = None
+    """The noise figure of the receiver. Value: a ratio such as "20 dB" (dB), from 0 dB to 50 dB."""
+
+    overhead: float | None = None
+    """The share of resources for control and reference signals, below 1."""
+
+    time_share: float | None = None
+    """The share of time for this direction: 1 with FDD."""
+
+    transmit_power: str | None = None
+    """The power of the transmitter over that bandwidth. Value: a power such as "30 dBm" (dBm),
+    from -50 dBm to 100 dBm."""
+
+    user_height: str | None = None
+    """The height of the user's antenna; up to 13 m with `uma`. Value: a distance such as "120 m"
+    (m, km), from 1.5 m to 22.5 m."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoDelKeys(Item):
+    """Keys that several tables have."""
+
+    ecn: bool | None = None
+    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
+
+    interval: str | None = None
+    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
+    min, h), from 1 ns to 1 h. Default: "100 ms"."""
+
+    limit: str | None = None
+    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default: "1000
+    packets"."""
+
+    target: str | None = None
+    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
+    min, h), from 0 s to 1 h. Default: "5 ms"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompositionOptionsKeys(Item):
+    """Keys that several tables have."""
+
+    blocking_protection: bool | None = None
+    """Whether the scheduler is shown only the paths that the receive buffer has room for, so that
+    no path makes the others wait (Oh and Lee, ToN 24(6), 2016)."""
+
+    coupled: bool | None = None
+    """Whether one congestion control sees the subflows of all paths."""
+
+    failure: Literal["rto", "fpf"] | FailureSettings | None = None
+    """What decides that a path is dead."""
+
+    opportunistic_retransmission: bool | None = None
+    """Whether an idle fast path sends again what blocks the shared receive window, if it would
+    deliver it earlier (Raiciu et al., NSDI 2012, section 4.2)."""
+
+    penalisation: bool | None = None
+    """Whether the slower path that blocks the receive window has its window halved (ibid.)."""
+
+    scheduler: (
+        Literal["round_robin", "weighted", "low_rtt", "blest", "ecf", "edpf", "daps", "stms",
+        "llsm", "fps", "cp_radical", "cp_conservative", "hrrn", "redundant"] | SchedulerSettings |
+        None
+    ) = None
+    """What chooses the path of the next segment."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionKeys(Item):
+    """Keys that several tables have."""
+
+    class_: int | None = None
+    """The class of service of its packets, in both directions, for queues that have classes.
+    Default: 0."""
+
+    count: int | None = None
+    """How many there are. Default: 1."""
+
+    from_: str | None = None
+    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
+    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
+
+    name: str | None = None
+    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
+
+    paths: Sequence[str | Sequence[str]] | None = None
+    """The paths: names of links of the host that opens the connection, or lists of the nodes from
+    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
+    of least delay."""
+
+    stagger: str | None = None
+    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
+    min, h), from 0 s to 1 h. Default: "0 s"."""
+
+    to: str | None = None
+    """The host that it is opened to. Value: a name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropTailKeys(Item):
+    """Keys that several tables have."""
+
+    limit: str
+    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowKeys(Item):
+    """Keys that several tables have."""
+
+    connection: str | None = None
+    """The name of the connection; if not given, the only one. Value: a name."""
+
+    direction: Literal["up", "down"] | None = None
+    """Where it goes. Default: "up"."""
+
+    start: str | None = None
+    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
+    s, min, h). Default: "0 s"."""
+
+    stop: str | None = None
+    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FqCoDelKeys(Item):
+    """Keys that several tables have."""
+
+    ecn: bool | None = None
+    """Whether ECN-capable packets are marked instead of dropped. Default: true."""
+
+    interval: str | None = None
+    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
+    min, h), from 1 ns to 1 h. Default: "100 ms"."""
+
+    limit: str | None = None
+    """How much may wait in all flow queues together. Value: a queue such as "1 bdp", "1500
+    packets" or "1 MB". Default: "10240 packets"."""
+
+    quantum: str | None = None
+    """How much a flow queue may send in its turn. Value: a size such as "4 MB" (B, kB, MB, GB,
+    KiB, MiB, GiB), from 1 B to 1 GiB. Default: "1514 B"."""
+
+    queues: int | None = None
+    """The number of flow queues. Default: 1024."""
+
+    target: str | None = None
+    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
+    min, h), from 0 s to 1 h. Default: "5 ms"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkKeys(Item):
+    """Keys that several tables have."""
+
+    blackout: Sequence[Blackout] | None = None
+    """Outages that nobody is told of."""
+
+    blockage: Blockage | None = None
+    """A rate from one time on, or until another; after it the schedule holds again."""
+
+    delay: str | None = None
+    """The propagation delay, one way. Required. Value: a time such as "5 ms" (ns, us, ms, s, min,
+    h), from 0 s to 1 h."""
+
+    generate: Generate | None = None
+    """A trace that is generated."""
+
+    jitter: str | None = None
+    """Each packet's delay varies by up to this, plus or minus, uniformly. Value: a time such as "5
+    ms" (ns, us, ms, s, min, h), from 0 s to 1 h."""
+
+    loss: float | Loss | None = None
+    """Loss on the line: a probability for each packet, or a model."""
+
+    mtu: str | None = None
+    """Larger packets are dropped. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB),
+    from 1 B to 4294967295 B."""
+
+    queue: str | Queue | None = None
+    """The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of the
+    direction, the highest of a schedule or of `radio`, the mean of a trace, times the
+    `queue_rtt`. If not given, `"1 bdp"`."""
+
+    queue_rtt: str | None = None
+    """The round-trip time that a queue in BDPs refers to; if not given, the delays of both
+    directions of this link. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1
+    h."""
+
+    radio: Radio | None = None
+    """A rate over time as a model of radio has it."""
+
+    rate: str | None = None
+    """The rate. A link has one of `rate`, `trace`, `generate`, `radio`. Value: a rate such as "500
+    Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
+
+    rate_schedule: Sequence[RateStep] | None = None
+    """Changes of the rate, in order of time."""
+
+    recovery: Literal["lte", "nr", "none"] | Recovery | None = None
+    """Retransmission on the radio layer, which shows as delay. If not given, `"none"`."""
+
+    reorder: bool | None = None
+    """Whether jitter, and recovery that is not in order, may reorder packets."""
+
+    trace: str | None = None
+    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
+    relative to this file. Value: a name."""
+
+    trace_loop: bool | None = None
+    """Whether the trace starts over at its end (that is so if nothing is said)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairKeys(Item):
+    """Keys that several tables have."""
+
+    down: OneWay | None = None
+    """What is different in the direction down."""
+
+    up: OneWay | None = None
+    """What is different in the direction up: from the client to the server, or from the first to
+    the second end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiveBufferKeys(Item):
+    """Keys that several tables have."""
+
+    receive_buffer: str | None = None
+    """The receive buffer that all paths share, of a fixed size. Value: a size such as "4 MB" (B,
+    kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
+
+    receive_buffer_max: str | None = None
+    """The size up to which the receive buffer grows as it is needed. Value: a size such as "4 MB"
+    (B, kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedKeys(Item):
+    """Keys that several tables have."""
+
+    ecn: bool | None = None
+    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
+
+    gentle: bool | None = None
+    """Whether the probability rises on to 1 at twice the upper threshold, or jumps. Default: true."""
+
+    limit: str | None = None
+    """How much may really wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default:
+    "100 packets"."""
+
+    max_probability: float | None = None
+    """The probability of a drop at the upper threshold, above 0. Default: 0.1."""
+
+    max_threshold: str | None = None
+    """The average queue at which the probability has reached `max_probability`. If neither
+    threshold is given, 15 packets. In bytes, large packets are dropped more often. Value: a
+    queue length such as "15 packets" or "15 kB"."""
+
+    mean_packet: str | None = None
+    """The mean packet, for idle time and for thresholds in bytes. Value: a size such as "4 MB" (B,
+    kB, MB, GB, KiB, MiB, GiB), from 1 B to 4294967295 B. Default: "1000 B"."""
+
+    min_threshold: str | None = None
+    """The average queue from which packets are dropped, and both thresholds' unit. If neither
+    threshold is given, 5 packets. Value: a queue length such as "15 packets" or "15 kB"."""
+
+    weight: float | None = None
+    """The weight of a sample in the average, above 0. Default: 0.002."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedKeys(Item):
+    """Keys that several tables have."""
+
+    seed: int | None = None
+    """The seed. If not given, one that the name of the link makes: links differ from each other,
+    and each is the same in every run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowControlKeys(Item):
+    """Keys that several tables have."""
+
+    congestion: (
+        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
+        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
+    ) = None
+    """The congestion control after slow start."""
+
+    slow_start: (
+        Literal["bess", "css", "hystart", "hystart_pp", "standard"] | SlowStartSettings | None
+    ) = None
+    """The slow start."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Blackout(Item):
     """An outage."""
 
@@ -133,7 +473,7 @@ class Blackout(Item):
     """The first moment with it again. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Blockage(Item):
     """A rate for some time."""
 
@@ -147,7 +487,7 @@ class Blockage(Item):
     """When it ends; without it, never. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CdfPoint(Item):
     """A point of a cumulative distribution."""
 
@@ -158,7 +498,7 @@ class CdfPoint(Item):
     """A size. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CellLoad(Item):
     """Others in each cell; they come and go at random."""
 
@@ -170,7 +510,7 @@ class CellLoad(Item):
     ms to 1000 h. Default: "5 s"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class BaliaCongestion(Item):
     """coupled increase and decrease, friendliness balanced with a quick response."""
 
@@ -178,7 +518,7 @@ class BaliaCongestion(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class BbrCongestion(Item):
     """follows measured bandwidth and RTT instead of loss (version 1)."""
 
@@ -222,7 +562,7 @@ class BbrCongestion(Item):
     """share of a round whose loss ends start-up; 1 = never (Linux). Default: 0.02."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Bbr3Congestion(Item):
     """follows measured bandwidth and RTT, bounded by what loss has taught (version 3)."""
 
@@ -293,7 +633,7 @@ class Bbr3Congestion(Item):
     """pacing gain of ProbeBW_UP. Default: 1.25."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class BrfCongestion(Item):
     """sends at the rate that the switches of the network tell it; without them CUBIC."""
 
@@ -319,7 +659,7 @@ class BrfCongestion(Item):
     """window in products of rate and RTT: a safety bound. Default: 2."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CabeCongestion(Item):
     """coupled increase; a loss leaves the adaptively measured bandwidth times RTT."""
 
@@ -346,7 +686,7 @@ class CabeCongestion(Item):
     """over which the largest restlessness is taken, in samples. Default: 10."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CubicCongestion(Item):
     """cubic growth towards the last maximum: the default of most TCPs."""
 
@@ -370,7 +710,7 @@ class CubicCongestion(Item):
     """1: the target looks one minimum RTT ahead, as Linux does. Default: 0."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LiaCongestion(Item):
     """coupled increase: as much as one TCP on the best path, no more on a shared one."""
 
@@ -378,7 +718,7 @@ class LiaCongestion(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class OliaCongestion(Item):
     """coupled increase that moves traffic to the best paths (Pareto-optimal)."""
 
@@ -386,7 +726,7 @@ class OliaCongestion(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class PolypathCongestion(Item):
     """BBR's model with a window that follows standing queues: the default of a bond."""
 
@@ -413,7 +753,7 @@ class PolypathCongestion(Item):
     """age at which the propagation time is measured anew, in s. Default: 10."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RenoCongestion(Item):
     """additive increase, halving on loss: the uncoupled baseline."""
 
@@ -421,7 +761,7 @@ class RenoCongestion(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TustinCongestion(Item):
     """Westwood with the bilinear filter of its paper, which silence lowers."""
 
@@ -439,7 +779,7 @@ class TustinCongestion(Item):
     Default: 0.02."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class WestwoodCongestion(Item):
     """as Reno, but a loss leaves the measured bandwidth times the smallest RTT."""
 
@@ -454,7 +794,7 @@ class WestwoodCongestion(Item):
     Default: 0.02."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class WestwoodPlusCongestion(Item):
     """Westwood with one bandwidth sample for each round trip, as in Linux."""
 
@@ -472,7 +812,7 @@ class WestwoodPlusCongestion(Item):
     Default: 0.02."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class WvegasCongestion(Item):
     """coupled by delay: equal queues on all paths, and short ones."""
 
@@ -511,144 +851,30 @@ CongestionSettings = (
 """An algorithm and those of its parameters that are not to have their defaults."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BondConnection(Item):
+@dataclass(frozen=True, kw_only=True)
+class BondConnection(CompositionOptionsKeys, ConnectionKeys, WindowControlKeys, ReceiveBufferKeys):
     """A bond: a QUIC connection for each path and one byte sequence over all."""
-
-    blocking_protection: bool | None = None
-    """Whether the scheduler is shown only the paths that the receive buffer has room for, so that
-    no path makes the others wait (Oh and Lee, ToN 24(6), 2016)."""
 
     carrier: Literal["quic", "light"] | None = None
     """What carries the frames of the bond on a path. Default: "quic"."""
-
-    class_: int | None = None
-    """The class of service of its packets, in both directions, for queues that have classes.
-    Default: 0."""
-
-    congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
-        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
-    ) = None
-    """The congestion control after slow start."""
-
-    count: int | None = None
-    """How many there are. Default: 1."""
-
-    coupled: bool | None = None
-    """Whether one congestion control sees the subflows of all paths."""
-
-    failure: Literal["rto", "fpf"] | FailureSettings | None = None
-    """What decides that a path is dead."""
-
-    from_: str | None = None
-    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
-    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
-
-    name: str | None = None
-    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
-
-    opportunistic_retransmission: bool | None = None
-    """Whether an idle fast path sends again what blocks the shared receive window, if it would
-    deliver it earlier (Raiciu et al., NSDI 2012, section 4.2)."""
-
-    paths: Sequence[str | Sequence[str]] | None = None
-    """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
-
-    penalisation: bool | None = None
-    """Whether the slower path that blocks the receive window has its window halved (ibid.)."""
-
-    receive_buffer: str | None = None
-    """The receive buffer that all paths share, of a fixed size. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    receive_buffer_max: str | None = None
-    """The size up to which the receive buffer grows as it is needed. Value: a size such as "4 MB"
-    (B, kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    scheduler: (
-        Literal["round_robin", "weighted", "low_rtt", "blest", "ecf", "edpf", "daps", "stms",
-        "llsm", "fps", "cp_radical", "cp_conservative", "hrrn", "redundant"] | SchedulerSettings |
-        None
-    ) = None
-    """What chooses the path of the next segment."""
-
-    slow_start: (
-        Literal["bess", "css", "hystart", "hystart_pp", "standard"] | SlowStartSettings | None
-    ) = None
-    """The slow start."""
-
-    stagger: str | None = None
-    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "0 s"."""
-
-    to: str | None = None
-    """The host that it is opened to. Value: a name."""
 
     transport: Literal["bond"] = "bond"
     """How a connection transports. Default: "bond"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TcpConnection(Item):
+@dataclass(frozen=True, kw_only=True)
+class TcpConnection(ConnectionKeys, WindowControlKeys, ReceiveBufferKeys):
     """TCP over one path."""
 
     transport: Literal["tcp"] = "tcp"
     """How a connection transports."""
 
-    class_: int | None = None
-    """The class of service of its packets, in both directions, for queues that have classes.
-    Default: 0."""
-
-    congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
-        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
-    ) = None
-    """The congestion control after slow start."""
-
-    count: int | None = None
-    """How many there are. Default: 1."""
-
-    from_: str | None = None
-    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
-    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
-
-    name: str | None = None
-    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
-
-    paths: Sequence[str | Sequence[str]] | None = None
-    """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
-
-    receive_buffer: str | None = None
-    """The receive buffer that all paths share, of a fixed size. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    receive_buffer_max: str | None = None
-    """The size up to which the receive buffer grows as it is needed. Value: a size such as "4 MB"
-    (B, kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    slow_start: (
-        Literal["bess", "css", "hystart", "hystart_pp", "standard"] | SlowStartSettings | None
-    ) = None
-    """The slow start."""
-
-    stagger: str | None = None
-    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "0 s"."""
-
     tcp: TcpOptions | None = None
     """Options of TCP itself."""
 
-    to: str | None = None
-    """The host that it is opened to. Value: a name."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MptcpConnection(Item):
+@dataclass(frozen=True, kw_only=True)
+class MptcpConnection(CompositionOptionsKeys, ConnectionKeys, WindowControlKeys, ReceiveBufferKeys):
     """Multipath TCP (RFC 8684): a subflow for each path."""
 
     transport: Literal["mptcp"] = "mptcp"
@@ -657,72 +883,6 @@ class MptcpConnection(Item):
     backup: Sequence[str | Sequence[str]] | None = None
     """The paths that carry data only when no other one can: some of `paths`."""
 
-    blocking_protection: bool | None = None
-    """Whether the scheduler is shown only the paths that the receive buffer has room for, so that
-    no path makes the others wait (Oh and Lee, ToN 24(6), 2016)."""
-
-    class_: int | None = None
-    """The class of service of its packets, in both directions, for queues that have classes.
-    Default: 0."""
-
-    congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
-        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
-    ) = None
-    """The congestion control after slow start."""
-
-    count: int | None = None
-    """How many there are. Default: 1."""
-
-    coupled: bool | None = None
-    """Whether one congestion control sees all subflows."""
-
-    failure: Literal["rto", "fpf"] | FailureSettings | None = None
-    """What decides that a subflow's path is dead."""
-
-    from_: str | None = None
-    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
-    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
-
-    name: str | None = None
-    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
-
-    opportunistic_retransmission: bool | None = None
-    """Whether a subflow with room sends again what blocks the shared receive window (Raiciu et
-    al., NSDI 2012, section 4.2)."""
-
-    paths: Sequence[str | Sequence[str]] | None = None
-    """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
-
-    penalisation: bool | None = None
-    """Whether the subflow that blocks the receive window has its window halved (ibid.)."""
-
-    receive_buffer: str | None = None
-    """The receive buffer that all paths share, of a fixed size. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    receive_buffer_max: str | None = None
-    """The size up to which the receive buffer grows as it is needed. Value: a size such as "4 MB"
-    (B, kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    scheduler: (
-        Literal["round_robin", "weighted", "low_rtt", "blest", "ecf", "edpf", "daps", "stms",
-        "llsm", "fps", "cp_radical", "cp_conservative", "hrrn", "redundant"] | SchedulerSettings |
-        None
-    ) = None
-    """What chooses the subflow of the next segment."""
-
-    slow_start: (
-        Literal["bess", "css", "hystart", "hystart_pp", "standard"] | SlowStartSettings | None
-    ) = None
-    """The slow start."""
-
-    stagger: str | None = None
-    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "0 s"."""
-
     subflow_buffers: bool | None = None
     """Whether data is dealt to send buffers of the subflows ahead of time, as Linux does, in place
     of the scheduler, opportunistic retransmission and penalisation."""
@@ -730,52 +890,16 @@ class MptcpConnection(Item):
     tcp: TcpOptions | None = None
     """Options of each subflow's TCP."""
 
-    to: str | None = None
-    """The host that it is opened to. Value: a name."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TunnelConnection(Item):
+@dataclass(frozen=True, kw_only=True)
+class TunnelConnection(ConnectionKeys, WindowControlKeys, ReceiveBufferKeys):
     """TCP through a tunnel that spreads its packets over all paths."""
 
     transport: Literal["tunnel"] = "tunnel"
     """How a connection transports."""
 
-    class_: int | None = None
-    """The class of service of its packets, in both directions, for queues that have classes.
-    Default: 0."""
-
-    congestion: (
-        Literal["balia", "bbr", "bbr3", "brf", "cabe", "cubic", "lia", "olia", "polypath", "reno",
-        "tustin", "westwood", "westwood_plus", "wvegas"] | CongestionSettings | None
-    ) = None
-    """The congestion control after slow start."""
-
-    count: int | None = None
-    """How many there are. Default: 1."""
-
     failure: Literal["rto", "fpf"] | FailureSettings | None = None
     """What decides that a path is dead."""
-
-    from_: str | None = None
-    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
-    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
-
-    name: str | None = None
-    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
-
-    paths: Sequence[str | Sequence[str]] | None = None
-    """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
-
-    receive_buffer: str | None = None
-    """The receive buffer that all paths share, of a fixed size. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
-
-    receive_buffer_max: str | None = None
-    """The size up to which the receive buffer grows as it is needed. Value: a size such as "4 MB"
-    (B, kB, MB, GB, KiB, MiB, GiB), from 1 kB to 1000 GB."""
 
     resequencing: str | None = None
     """How long the far end holds packets back to put them in order; at zero it does not. Value: a
@@ -788,61 +912,23 @@ class TunnelConnection(Item):
     ) = None
     """What chooses the path of the next packet."""
 
-    slow_start: (
-        Literal["bess", "css", "hystart", "hystart_pp", "standard"] | SlowStartSettings | None
-    ) = None
-    """The slow start."""
-
-    stagger: str | None = None
-    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "0 s"."""
-
     tcp: TcpOptions | None = None
     """Options of the TCP inside."""
 
-    to: str | None = None
-    """The host that it is opened to. Value: a name."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UdpConnection(Item):
+@dataclass(frozen=True, kw_only=True)
+class UdpConnection(ConnectionKeys):
     """Datagrams over one path, without acknowledgements."""
 
     transport: Literal["udp"] = "udp"
     """How a connection transports."""
-
-    class_: int | None = None
-    """The class of service of its packets, in both directions, for queues that have classes.
-    Default: 0."""
-
-    count: int | None = None
-    """How many there are. Default: 1."""
-
-    from_: str | None = None
-    """The host that opens it. Without `from` and `to`, connections take the network's pairs of
-    hosts in turn: `client` and `server`, or those of the preset. Value: a name."""
-
-    name: str | None = None
-    """The name, unique; if not given, `connection1` and so on by position. Value: a name."""
-
-    paths: Sequence[str | Sequence[str]] | None = None
-    """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
-
-    stagger: str | None = None
-    """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "0 s"."""
-
-    to: str | None = None
-    """The host that it is opened to. Value: a name."""
 
 
 Connection = BondConnection | TcpConnection | MptcpConnection | TunnelConnection | UdpConnection
 """Connections of one kind."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Controller(Item):
     """The controller of all switches: polls the counters of their links and tells them which are
     congested."""
@@ -862,7 +948,7 @@ class Controller(Item):
     """Share of a link's rate above which it is congested. Default: 0.98."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Event(Item):
     """A change of a link at a time. It needs at least one of `down`, `rate`, `delay`, `jitter`,
     `reorder`, `queue`, `loss`, `mtu`."""
@@ -913,7 +999,7 @@ class Event(Item):
     """Whether jitter may reorder packets from then on."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RtoFailure(Item):
     """a path fails when its retransmission timer expires, and recovers on any ACK."""
 
@@ -921,7 +1007,7 @@ class RtoFailure(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class FpfFailure(Item):
     """asks the receiver over a stable path whether a silent path is dead."""
 
@@ -942,8 +1028,8 @@ FailureSettings = RtoFailure | FpfFailure
 """An algorithm and those of its parameters that are not to have their defaults."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BulkFlow(Item):
+@dataclass(frozen=True, kw_only=True)
+class BulkFlow(FlowKeys):
     """A transfer as fast as the network allows."""
 
     kind: Literal["bulk"] = "bulk"
@@ -953,22 +1039,9 @@ class BulkFlow(Item):
     """Its size; if not given, it is endless. Value: a size such as "4 MB" (B, kB, MB, GB, KiB,
     MiB, GiB)."""
 
-    connection: str | None = None
-    """The name of the connection; if not given, the only one. Value: a name."""
 
-    direction: Literal["up", "down"] | None = None
-    """Where it goes. Default: "up"."""
-
-    start: str | None = None
-    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
-    s, min, h). Default: "0 s"."""
-
-    stop: str | None = None
-    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OnOffFlow(Item):
+@dataclass(frozen=True, kw_only=True)
+class OnOffFlow(FlowKeys):
     """Times of sending and times of silence."""
 
     kind: Literal["on_off"] = "on_off"
@@ -982,12 +1055,6 @@ class OnOffFlow(Item):
     """How long it sends, or the mean of it. Value: a time such as "5 ms" (ns, us, ms, s, min, h),
     from 1 us to 24 h."""
 
-    connection: str | None = None
-    """The name of the connection; if not given, the only one. Value: a name."""
-
-    direction: Literal["up", "down"] | None = None
-    """Where it goes. Default: "up"."""
-
     durations: Literal["constant", "exponential"] | None = None
     """How the times are spread. Default: "exponential"."""
 
@@ -995,16 +1062,9 @@ class OnOffFlow(Item):
     """How fast it sends; if not given, as fast as the network allows. Value: a rate such as "500
     Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s), from 1 bit/s to 1000000 Gbit/s."""
 
-    start: str | None = None
-    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
-    s, min, h). Default: "0 s"."""
 
-    stop: str | None = None
-    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RequestResponseFlow(Item):
+@dataclass(frozen=True, kw_only=True)
+class RequestResponseFlow(FlowKeys):
     """Requests in the flow's direction and responses in the other."""
 
     kind: Literal["request_response"] = "request_response"
@@ -1012,12 +1072,6 @@ class RequestResponseFlow(Item):
 
     response: str | Sizes
     """The size of a response."""
-
-    connection: str | None = None
-    """The name of the connection; if not given, the only one. Value: a name."""
-
-    direction: Literal["up", "down"] | None = None
-    """Where it goes. Default: "up"."""
 
     interarrival: str | None = None
     """The time between two requests, whether or not there was a response: an open loop. Value: a
@@ -1030,13 +1084,6 @@ class RequestResponseFlow(Item):
     requests: int | None = None
     """After so many requests the flow ends."""
 
-    start: str | None = None
-    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
-    s, min, h). Default: "0 s"."""
-
-    stop: str | None = None
-    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
-
     think: str | None = None
     """The time between a response and the next request: a closed loop of one user. Value: a time
     such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 24 h."""
@@ -1045,8 +1092,8 @@ class RequestResponseFlow(Item):
     """How these times are spread around their mean. Default: "exponential"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ConstantRateFlow(Item):
+@dataclass(frozen=True, kw_only=True)
+class ConstantRateFlow(FlowKeys):
     """Packets of one size at equal distances."""
 
     kind: Literal["constant_rate"] = "constant_rate"
@@ -1056,30 +1103,17 @@ class ConstantRateFlow(Item):
     """The rate of the payload. Value: a rate such as "500 Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s),
     from 1 bit/s to 1000000 Gbit/s."""
 
-    connection: str | None = None
-    """The name of the connection; if not given, the only one. Value: a name."""
-
     deadline: str | None = None
     """How long a packet may take to be of use; results then tell how many took no longer. Value: a
     time such as "5 ms" (ns, us, ms, s, min, h), from 1 us to 1 h."""
-
-    direction: Literal["up", "down"] | None = None
-    """Where it goes. Default: "up"."""
 
     packet: str | None = None
     """The size of each packet's payload. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB,
     GiB), from 1 B to 65507 B. Default: "1200 B"."""
 
-    start: str | None = None
-    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
-    s, min, h). Default: "0 s"."""
 
-    stop: str | None = None
-    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VideoFlow(Item):
+@dataclass(frozen=True, kw_only=True)
+class VideoFlow(FlowKeys):
     """Video in chunks, of which the player chooses the bit rate; it goes in the flow's direction."""
 
     bit_rates: Sequence[str]
@@ -1096,26 +1130,13 @@ class VideoFlow(Item):
     """How much time a chunk plays. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 10
     ms to 1 min. Default: "4 s"."""
 
-    connection: str | None = None
-    """The name of the connection; if not given, the only one. Value: a name."""
-
-    direction: Literal["up", "down"] | None = None
-    """Where it goes. Default: "up"."""
-
-    start: str | None = None
-    """When it begins, after the start of its connection. Value: a time such as "5 ms" (ns, us, ms,
-    s, min, h). Default: "0 s"."""
-
-    stop: str | None = None
-    """When it ends, if it did not before. Value: a time such as "5 ms" (ns, us, ms, s, min, h)."""
-
 
 Flow = BulkFlow | OnOffFlow | RequestResponseFlow | ConstantRateFlow | VideoFlow
 """Something that a connection carries; where the connection has a `count`, each of them."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Generate(Item):
+@dataclass(frozen=True, kw_only=True)
+class Generate(SeedKeys):
     """A trace from the seeded generator, as `polypath trace generate` makes it; it repeats."""
 
     preset: Literal["static", "walk", "drive", "train", "mmwave_urban"]
@@ -1130,12 +1151,8 @@ class Generate(Item):
     `drive`, 7.6 Mbit/s for `train`, 400 Mbit/s for `mmwave_urban`. Value: a rate such as "500
     Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s), from 1 kbit/s to 100 Gbit/s."""
 
-    seed: int | None = None
-    """The seed. If not given, one that the name of the link makes: links differ from each other,
-    and each is the same in every run."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class GilbertElliott(Item):
     """A chain of a good and a bad state, which may change before each packet."""
 
@@ -1152,7 +1169,7 @@ class GilbertElliott(Item):
     """The probability of loss in the good state. Default: 0.0."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Handover(Item):
     """Event A3 of TS 38.331: a neighbour is better than the serving cell."""
 
@@ -1176,7 +1193,7 @@ class Handover(Item):
     Default: "320 ms"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class HtbClass(Item):
     """A class of HTB. It has classes in it, or is a leaf, which `serves` packets."""
 
@@ -1217,175 +1234,49 @@ class HtbClass(Item):
     """Of a leaf: the classes of packets that it serves."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DropTailLeaf(Item):
+@dataclass(frozen=True, kw_only=True)
+class DropTailLeaf(DropTailKeys):
     """First in, first out; what does not fit is dropped."""
 
     kind: Literal["drop_tail"] = "drop_tail"
     """A queue inside another one."""
 
-    limit: str
-    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB"."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RedLeaf(Item):
+@dataclass(frozen=True, kw_only=True)
+class RedLeaf(RedKeys):
     """Random early detection."""
 
     kind: Literal["red"] = "red"
     """A queue inside another one."""
 
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
 
-    gentle: bool | None = None
-    """Whether the probability rises on to 1 at twice the upper threshold, or jumps. Default: true."""
-
-    limit: str | None = None
-    """How much may really wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default:
-    "100 packets"."""
-
-    max_probability: float | None = None
-    """The probability of a drop at the upper threshold, above 0. Default: 0.1."""
-
-    max_threshold: str | None = None
-    """The average queue at which the probability has reached `max_probability`. If neither
-    threshold is given, 15 packets. In bytes, large packets are dropped more often. Value: a
-    queue length such as "15 packets" or "15 kB"."""
-
-    mean_packet: str | None = None
-    """The mean packet, for idle time and for thresholds in bytes. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 B to 4294967295 B. Default: "1000 B"."""
-
-    min_threshold: str | None = None
-    """The average queue from which packets are dropped, and both thresholds' unit. If neither
-    threshold is given, 5 packets. Value: a queue length such as "15 packets" or "15 kB"."""
-
-    weight: float | None = None
-    """The weight of a sample in the average, above 0. Default: 0.002."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CodelLeaf(Item):
+@dataclass(frozen=True, kw_only=True)
+class CodelLeaf(CoDelKeys):
     """Controlled delay."""
 
     kind: Literal["codel"] = "codel"
     """A queue inside another one."""
 
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
 
-    interval: str | None = None
-    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 1 ns to 1 h. Default: "100 ms"."""
-
-    limit: str | None = None
-    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default: "1000
-    packets"."""
-
-    target: str | None = None
-    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "5 ms"."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FqCodelLeaf(Item):
+@dataclass(frozen=True, kw_only=True)
+class FqCodelLeaf(FqCoDelKeys):
     """Flow queues with controlled delay."""
 
     kind: Literal["fq_codel"] = "fq_codel"
     """A queue inside another one."""
-
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: true."""
-
-    interval: str | None = None
-    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 1 ns to 1 h. Default: "100 ms"."""
-
-    limit: str | None = None
-    """How much may wait in all flow queues together. Value: a queue such as "1 bdp", "1500
-    packets" or "1 MB". Default: "10240 packets"."""
-
-    quantum: str | None = None
-    """How much a flow queue may send in its turn. Value: a size such as "4 MB" (B, kB, MB, GB,
-    KiB, MiB, GiB), from 1 B to 1 GiB. Default: "1514 B"."""
-
-    queues: int | None = None
-    """The number of flow queues. Default: 1024."""
-
-    target: str | None = None
-    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "5 ms"."""
 
 
 Leaf = DropTailLeaf | RedLeaf | CodelLeaf | FqCodelLeaf
 """A queue inside another one."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OneWay(Item):
+@dataclass(frozen=True, kw_only=True)
+class OneWay(LinkKeys):
     """A link in one direction; what is not said is as in the table around it."""
 
-    blackout: Sequence[Blackout] | None = None
-    """Outages that nobody is told of."""
 
-    blockage: Blockage | None = None
-    """A rate from one time on, or until another; after it the schedule holds again."""
-
-    delay: str | None = None
-    """The propagation delay, one way. Required. Value: a time such as "5 ms" (ns, us, ms, s, min,
-    h), from 0 s to 1 h."""
-
-    generate: Generate | None = None
-    """A trace that is generated."""
-
-    jitter: str | None = None
-    """Each packet's delay varies by up to this, plus or minus, uniformly. Value: a time such as "5
-    ms" (ns, us, ms, s, min, h), from 0 s to 1 h."""
-
-    loss: float | Loss | None = None
-    """Loss on the line: a probability for each packet, or a model."""
-
-    mtu: str | None = None
-    """Larger packets are dropped. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB),
-    from 1 B to 4294967295 B."""
-
-    queue: str | Queue | None = None
-    """The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of the
-    direction, the highest of a schedule or of `radio`, the mean of a trace, times the
-    `queue_rtt`. If not given, `"1 bdp"`."""
-
-    queue_rtt: str | None = None
-    """The round-trip time that a queue in BDPs refers to; if not given, the delays of both
-    directions of this link. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1
-    h."""
-
-    radio: Radio | None = None
-    """A rate over time as a model of radio has it."""
-
-    rate: str | None = None
-    """The rate. A link has one of `rate`, `trace`, `generate`, `radio`. Value: a rate such as "500
-    Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
-
-    rate_schedule: Sequence[RateStep] | None = None
-    """Changes of the rate, in order of time."""
-
-    recovery: Literal["lte", "nr", "none"] | Recovery | None = None
-    """Retransmission on the radio layer, which shows as delay. If not given, `"none"`."""
-
-    reorder: bool | None = None
-    """Whether jitter, and recovery that is not in order, may reorder packets."""
-
-    trace: str | None = None
-    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
-    relative to this file. Value: a name."""
-
-    trace_loop: bool | None = None
-    """Whether the trace starts over at its end (that is so if nothing is said)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Link(Item):
+@dataclass(frozen=True, kw_only=True)
+class Link(LinkKeys, PairKeys):
     """A pair of links between two nodes, one for each direction."""
 
     between: Sequence[str]
@@ -1394,72 +1285,8 @@ class Link(Item):
     name: str
     """The name, unique. Value: a name."""
 
-    blackout: Sequence[Blackout] | None = None
-    """Outages that nobody is told of."""
 
-    blockage: Blockage | None = None
-    """A rate from one time on, or until another; after it the schedule holds again."""
-
-    delay: str | None = None
-    """The propagation delay, one way. Required. Value: a time such as "5 ms" (ns, us, ms, s, min,
-    h), from 0 s to 1 h."""
-
-    down: OneWay | None = None
-    """What is different in the direction down."""
-
-    generate: Generate | None = None
-    """A trace that is generated."""
-
-    jitter: str | None = None
-    """Each packet's delay varies by up to this, plus or minus, uniformly. Value: a time such as "5
-    ms" (ns, us, ms, s, min, h), from 0 s to 1 h."""
-
-    loss: float | Loss | None = None
-    """Loss on the line: a probability for each packet, or a model."""
-
-    mtu: str | None = None
-    """Larger packets are dropped. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB),
-    from 1 B to 4294967295 B."""
-
-    queue: str | Queue | None = None
-    """The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of the
-    direction, the highest of a schedule or of `radio`, the mean of a trace, times the
-    `queue_rtt`. If not given, `"1 bdp"`."""
-
-    queue_rtt: str | None = None
-    """The round-trip time that a queue in BDPs refers to; if not given, the delays of both
-    directions of this link. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1
-    h."""
-
-    radio: Radio | None = None
-    """A rate over time as a model of radio has it."""
-
-    rate: str | None = None
-    """The rate. A link has one of `rate`, `trace`, `generate`, `radio`. Value: a rate such as "500
-    Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
-
-    rate_schedule: Sequence[RateStep] | None = None
-    """Changes of the rate, in order of time."""
-
-    recovery: Literal["lte", "nr", "none"] | Recovery | None = None
-    """Retransmission on the radio layer, which shows as delay. If not given, `"none"`."""
-
-    reorder: bool | None = None
-    """Whether jitter, and recovery that is not in order, may reorder packets."""
-
-    trace: str | None = None
-    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
-    relative to this file. Value: a name."""
-
-    trace_loop: bool | None = None
-    """Whether the trace starts over at its end (that is so if nothing is said)."""
-
-    up: OneWay | None = None
-    """What is different in the direction up: from the client to the server, or from the first to
-    the second end."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Loss(Item):
     """A model of loss: one of the two."""
 
@@ -1471,7 +1298,7 @@ class Loss(Item):
     """Bursts: the two-state Markov chain of Gilbert and Elliott."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Node(Item):
     """A host or router. Nodes that only links name need no table."""
 
@@ -1482,148 +1309,20 @@ class Node(Item):
     """Makes it a switch that tells `brf` senders their rate; `{}` for the defaults."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pair(Item):
+@dataclass(frozen=True, kw_only=True)
+class Pair(LinkKeys, PairKeys):
     """A pair of links, one for each direction."""
 
-    blackout: Sequence[Blackout] | None = None
-    """Outages that nobody is told of."""
 
-    blockage: Blockage | None = None
-    """A rate from one time on, or until another; after it the schedule holds again."""
-
-    delay: str | None = None
-    """The propagation delay, one way. Required. Value: a time such as "5 ms" (ns, us, ms, s, min,
-    h), from 0 s to 1 h."""
-
-    down: OneWay | None = None
-    """What is different in the direction down."""
-
-    generate: Generate | None = None
-    """A trace that is generated."""
-
-    jitter: str | None = None
-    """Each packet's delay varies by up to this, plus or minus, uniformly. Value: a time such as "5
-    ms" (ns, us, ms, s, min, h), from 0 s to 1 h."""
-
-    loss: float | Loss | None = None
-    """Loss on the line: a probability for each packet, or a model."""
-
-    mtu: str | None = None
-    """Larger packets are dropped. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB),
-    from 1 B to 4294967295 B."""
-
-    queue: str | Queue | None = None
-    """The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of the
-    direction, the highest of a schedule or of `radio`, the mean of a trace, times the
-    `queue_rtt`. If not given, `"1 bdp"`."""
-
-    queue_rtt: str | None = None
-    """The round-trip time that a queue in BDPs refers to; if not given, the delays of both
-    directions of this link. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1
-    h."""
-
-    radio: Radio | None = None
-    """A rate over time as a model of radio has it."""
-
-    rate: str | None = None
-    """The rate. A link has one of `rate`, `trace`, `generate`, `radio`. Value: a rate such as "500
-    Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
-
-    rate_schedule: Sequence[RateStep] | None = None
-    """Changes of the rate, in order of time."""
-
-    recovery: Literal["lte", "nr", "none"] | Recovery | None = None
-    """Retransmission on the radio layer, which shows as delay. If not given, `"none"`."""
-
-    reorder: bool | None = None
-    """Whether jitter, and recovery that is not in order, may reorder packets."""
-
-    trace: str | None = None
-    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
-    relative to this file. Value: a name."""
-
-    trace_loop: bool | None = None
-    """Whether the trace starts over at its end (that is so if nothing is said)."""
-
-    up: OneWay | None = None
-    """What is different in the direction up: from the client to the server, or from the first to
-    the second end."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Path(Item):
+@dataclass(frozen=True, kw_only=True)
+class Path(LinkKeys, PairKeys):
     """A path: a pair of links between the hosts `client` and `server`."""
 
     name: str
     """The name, unique. Value: a name."""
 
-    blackout: Sequence[Blackout] | None = None
-    """Outages that nobody is told of."""
 
-    blockage: Blockage | None = None
-    """A rate from one time on, or until another; after it the schedule holds again."""
-
-    delay: str | None = None
-    """The propagation delay, one way. Required. Value: a time such as "5 ms" (ns, us, ms, s, min,
-    h), from 0 s to 1 h."""
-
-    down: OneWay | None = None
-    """What is different in the direction down."""
-
-    generate: Generate | None = None
-    """A trace that is generated."""
-
-    jitter: str | None = None
-    """Each packet's delay varies by up to this, plus or minus, uniformly. Value: a time such as "5
-    ms" (ns, us, ms, s, min, h), from 0 s to 1 h."""
-
-    loss: float | Loss | None = None
-    """Loss on the line: a probability for each packet, or a model."""
-
-    mtu: str | None = None
-    """Larger packets are dropped. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB),
-    from 1 B to 4294967295 B."""
-
-    queue: str | Queue | None = None
-    """The queue: how much may wait in a drop-tail queue, or a discipline. A BDP is the rate of the
-    direction, the highest of a schedule or of `radio`, the mean of a trace, times the
-    `queue_rtt`. If not given, `"1 bdp"`."""
-
-    queue_rtt: str | None = None
-    """The round-trip time that a queue in BDPs refers to; if not given, the delays of both
-    directions of this link. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1
-    h."""
-
-    radio: Radio | None = None
-    """A rate over time as a model of radio has it."""
-
-    rate: str | None = None
-    """The rate. A link has one of `rate`, `trace`, `generate`, `radio`. Value: a rate such as "500
-    Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
-
-    rate_schedule: Sequence[RateStep] | None = None
-    """Changes of the rate, in order of time."""
-
-    recovery: Literal["lte", "nr", "none"] | Recovery | None = None
-    """Retransmission on the radio layer, which shows as delay. If not given, `"none"`."""
-
-    reorder: bool | None = None
-    """Whether jitter, and recovery that is not in order, may reorder packets."""
-
-    trace: str | None = None
-    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
-    relative to this file. Value: a name."""
-
-    trace_loop: bool | None = None
-    """Whether the trace starts over at its end (that is so if nothing is said)."""
-
-    up: OneWay | None = None
-    """What is different in the direction up: from the client to the server, or from the first to
-    the second end."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TwoPathNetwork(Item):
     """Two paths of one link each between `client` and `server`: `path1` and `path2`."""
 
@@ -1637,7 +1336,7 @@ class TwoPathNetwork(Item):
     """A network that experiments share."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class NPathNetwork(Item):
     """As many equal paths as `count` says, of one link each, between `client` and `server`:
     `path1`, `path2` and so on."""
@@ -1652,7 +1351,7 @@ class NPathNetwork(Item):
     """A network that experiments share."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class SharedBottleneckNetwork(Item):
     """The host `multipath` has the links `access1`, `access2` and so on to `router`, the host
     `single` has the link `single`; all share the link `bottleneck` to `server`."""
@@ -1670,7 +1369,7 @@ class SharedBottleneckNetwork(Item):
     """The number of access links of the host `multipath`. Default: 2."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class DumbbellNetwork(Item):
     """Pairs of hosts, `left1` and `right1` and so on, with the links `near1` and `far1` and so on
     to the routers `west` and `east`, which the link `bottleneck` joins."""
@@ -1691,7 +1390,7 @@ class DumbbellNetwork(Item):
     """The link of each host on the right, if it is not as those on the left."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ParkingLotNetwork(Item):
     """The links `bottleneck1`, `bottleneck2` and so on in a row: connections from `client` to
     `server` cross all, those from `from1` to `to1` only the first, and so on."""
@@ -1709,7 +1408,7 @@ class ParkingLotNetwork(Item):
     """The number of bottlenecks. Default: 3."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RouterChainNetwork(Item):
     """The links `hop1`, `hop2` and so on in a row between `client` and `server`, with the routers
     `r1`, `r2` and so on."""
@@ -1735,108 +1434,39 @@ Network = (
 """A network that experiments share."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DropTailQueue(Item):
+@dataclass(frozen=True, kw_only=True)
+class DropTailQueue(DropTailKeys):
     """First in, first out; what does not fit is dropped."""
 
     kind: Literal["drop_tail"] = "drop_tail"
     """A queue discipline."""
 
-    limit: str
-    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB"."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RedQueue(Item):
+@dataclass(frozen=True, kw_only=True)
+class RedQueue(RedKeys):
     """Random early detection: drops at random, the more the longer the average queue."""
 
     kind: Literal["red"] = "red"
     """A queue discipline."""
 
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
 
-    gentle: bool | None = None
-    """Whether the probability rises on to 1 at twice the upper threshold, or jumps. Default: true."""
-
-    limit: str | None = None
-    """How much may really wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default:
-    "100 packets"."""
-
-    max_probability: float | None = None
-    """The probability of a drop at the upper threshold, above 0. Default: 0.1."""
-
-    max_threshold: str | None = None
-    """The average queue at which the probability has reached `max_probability`. If neither
-    threshold is given, 15 packets. In bytes, large packets are dropped more often. Value: a
-    queue length such as "15 packets" or "15 kB"."""
-
-    mean_packet: str | None = None
-    """The mean packet, for idle time and for thresholds in bytes. Value: a size such as "4 MB" (B,
-    kB, MB, GB, KiB, MiB, GiB), from 1 B to 4294967295 B. Default: "1000 B"."""
-
-    min_threshold: str | None = None
-    """The average queue from which packets are dropped, and both thresholds' unit. If neither
-    threshold is given, 5 packets. Value: a queue length such as "15 packets" or "15 kB"."""
-
-    weight: float | None = None
-    """The weight of a sample in the average, above 0. Default: 0.002."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CodelQueue(Item):
+@dataclass(frozen=True, kw_only=True)
+class CodelQueue(CoDelKeys):
     """Controlled delay: drops while the delay has stayed above a target for an interval."""
 
     kind: Literal["codel"] = "codel"
     """A queue discipline."""
 
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: false."""
 
-    interval: str | None = None
-    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 1 ns to 1 h. Default: "100 ms"."""
-
-    limit: str | None = None
-    """How much may wait. Value: a queue such as "1 bdp", "1500 packets" or "1 MB". Default: "1000
-    packets"."""
-
-    target: str | None = None
-    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "5 ms"."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FqCodelQueue(Item):
+@dataclass(frozen=True, kw_only=True)
+class FqCodelQueue(FqCoDelKeys):
     """Flow queues in deficit round robin, each under CoDel; sparse flows first."""
 
     kind: Literal["fq_codel"] = "fq_codel"
     """A queue discipline."""
 
-    ecn: bool | None = None
-    """Whether ECN-capable packets are marked instead of dropped. Default: true."""
 
-    interval: str | None = None
-    """How long the delay may stay above the target. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 1 ns to 1 h. Default: "100 ms"."""
-
-    limit: str | None = None
-    """How much may wait in all flow queues together. Value: a queue such as "1 bdp", "1500
-    packets" or "1 MB". Default: "10240 packets"."""
-
-    quantum: str | None = None
-    """How much a flow queue may send in its turn. Value: a size such as "4 MB" (B, kB, MB, GB,
-    KiB, MiB, GiB), from 1 B to 1 GiB. Default: "1514 B"."""
-
-    queues: int | None = None
-    """The number of flow queues. Default: 1024."""
-
-    target: str | None = None
-    """The delay that may stay, up to the interval. Value: a time such as "5 ms" (ns, us, ms, s,
-    min, h), from 0 s to 1 h. Default: "5 ms"."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class PriorityQueue(Item):
     """Bands, of which one sends only while all before it are empty."""
 
@@ -1849,7 +1479,7 @@ class PriorityQueue(Item):
     packets", "1000 packets"]."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TokenBucketQueue(Item):
     """A shaper before the rate of the link."""
 
@@ -1876,7 +1506,7 @@ class TokenBucketQueue(Item):
     """What waits. Default: "1000 packets"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class HtbQueue(Item):
     """A tree of classes with a rate each, which lend each other what they do not use."""
 
@@ -1902,87 +1532,28 @@ Queue = (
 """A queue discipline."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FixedRadio(Item):
+@dataclass(frozen=True, kw_only=True)
+class FixedRadio(AirKeys):
     """The user stays at one distance, with or without line of sight."""
-
-    cell: Literal["lte", "nr_mid_band", "nr_mm_wave"]
-    """What the cell is like."""
 
     distance: str
     """The distance from the base station, on the ground. Value: a distance such as "120 m" (m,
     km), from 0 m to 5 km."""
 
-    alpha: float | None = None
-    """What an implementation reaches of Shannon's bound: 0.6 down, 0.4 up (TR 36.942)."""
-
-    antenna_gain: str | None = None
-    """The gain of both antennas, less losses in cables and bodies. Value: a ratio such as "20 dB"
-    (dB), from -50 dB to 100 dB."""
-
-    bandwidth: str | None = None
-    """The bandwidth that carries signal. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz),
-    from 1 kHz to 10 GHz."""
-
-    base_height: str | None = None
-    """The height of the base station's antenna. Value: a distance such as "120 m" (m, km), from
-    1.5 m to 150 m."""
-
-    carrier: str | None = None
-    """The carrier. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz), from 0.5 GHz to 100
-    GHz."""
-
-    efficiency_cap: float | None = None
-    """The most that a layer carries, in bit/s/Hz."""
-
-    environment: Literal["umi", "uma"] | None = None
-    """The environment of the path loss (TR 38.901)."""
-
     extra_loss: str | None = None
     """Loss beyond the mean, such as a body in the way; negative for a place better than most.
     Value: a ratio such as "20 dB" (dB), from -50 dB to 100 dB. Default: "0 dB"."""
 
-    interference_margin: str | None = None
-    """By how much other cells raise the noise. Value: a ratio such as "20 dB" (dB), from 0 dB to
-    50 dB."""
-
     kind: Literal["fixed"] = "fixed"
     """A rate over time, computed before the run by a model of radio. Default: "fixed"."""
-
-    least_snr: str | None = None
-    """Nothing is received below this signal-to-noise ratio. Value: a ratio such as "20 dB" (dB),
-    from -50 dB to 50 dB."""
 
     line_of_sight: bool | None = None
     """Whether there is line of sight. Default: true."""
 
-    max_layers: int | None = None
-    """The most MIMO layers."""
 
-    noise_figure: str | None = None
-    """The noise figure of the receiver. Value: a ratio such as "20 dB" (dB), from 0 dB to 50 dB."""
-
-    overhead: float | None = None
-    """The share of resources for control and reference signals, below 1."""
-
-    time_share: float | None = None
-    """The share of time for this direction: 1 with FDD."""
-
-    transmit_power: str | None = None
-    """The power of the transmitter over that bandwidth. Value: a power such as "30 dBm" (dBm),
-    from -50 dBm to 100 dBm."""
-
-    user_height: str | None = None
-    """The height of the user's antenna; up to 13 m with `uma`. Value: a distance such as "120 m"
-    (m, km), from 1.5 m to 22.5 m."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BlockageRadio(Item):
+@dataclass(frozen=True, kw_only=True)
+class BlockageRadio(AirKeys, SeedKeys):
     """The user stays at one distance, where line of sight is lost and found again."""
-
-    cell: Literal["lte", "nr_mid_band", "nr_mm_wave"]
-    """What the cell is like."""
 
     distance: str
     """The distance from the base station, on the ground. Value: a distance such as "120 m" (m,
@@ -1991,52 +1562,16 @@ class BlockageRadio(Item):
     kind: Literal["blockage"] = "blockage"
     """A rate over time, computed before the run by a model of radio."""
 
-    alpha: float | None = None
-    """What an implementation reaches of Shannon's bound: 0.6 down, 0.4 up (TR 36.942)."""
-
-    antenna_gain: str | None = None
-    """The gain of both antennas, less losses in cables and bodies. Value: a ratio such as "20 dB"
-    (dB), from -50 dB to 100 dB."""
-
     attenuation: str | None = None
     """What an obstacle takes away: 20 to 30 dB for a body or a vehicle at 28 GHz. If not given, it
     is a building: the path loss without line of sight. Value: a ratio such as "20 dB" (dB),
     from 0 dB to 100 dB."""
 
-    bandwidth: str | None = None
-    """The bandwidth that carries signal. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz),
-    from 1 kHz to 10 GHz."""
-
-    base_height: str | None = None
-    """The height of the base station's antenna. Value: a distance such as "120 m" (m, km), from
-    1.5 m to 150 m."""
-
-    carrier: str | None = None
-    """The carrier. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz), from 0.5 GHz to 100
-    GHz."""
-
     changes: Sequence[str] | None = None
     """The times at which the view changes to the other one, in order, later than 0 s."""
 
-    efficiency_cap: float | None = None
-    """The most that a layer carries, in bit/s/Hz."""
-
-    environment: Literal["umi", "uma"] | None = None
-    """The environment of the path loss (TR 38.901)."""
-
     first: Literal["clear", "blocked"] | None = None
     """The view before the first of the `changes`; if not given, `"clear"`."""
-
-    interference_margin: str | None = None
-    """By how much other cells raise the noise. Value: a ratio such as "20 dB" (dB), from 0 dB to
-    50 dB."""
-
-    least_snr: str | None = None
-    """Nothing is received below this signal-to-noise ratio. Value: a ratio such as "20 dB" (dB),
-    from -50 dB to 50 dB."""
-
-    max_layers: int | None = None
-    """The most MIMO layers."""
 
     mean_blocked: str | None = None
     """The mean time for which it stays blocked. Value: a time such as "5 ms" (ns, us, ms, s, min,
@@ -2046,97 +1581,27 @@ class BlockageRadio(Item):
     """The mean time for which the view stays clear; such times are exponential. Value: a time such
     as "5 ms" (ns, us, ms, s, min, h), from 1 ms to 1000 h."""
 
-    noise_figure: str | None = None
-    """The noise figure of the receiver. Value: a ratio such as "20 dB" (dB), from 0 dB to 50 dB."""
 
-    overhead: float | None = None
-    """The share of resources for control and reference signals, below 1."""
-
-    seed: int | None = None
-    """The seed. If not given, one that the name of the link makes: links differ from each other,
-    and each is the same in every run."""
-
-    time_share: float | None = None
-    """The share of time for this direction: 1 with FDD."""
-
-    transmit_power: str | None = None
-    """The power of the transmitter over that bandwidth. Value: a power such as "30 dBm" (dBm),
-    from -50 dBm to 100 dBm."""
-
-    user_height: str | None = None
-    """The height of the user's antenna; up to 13 m with `uma`. Value: a distance such as "120 m"
-    (m, km), from 1.5 m to 22.5 m."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkRadio(Item):
+@dataclass(frozen=True, kw_only=True)
+class WalkRadio(AirKeys, SeedKeys):
     """The user moves past base stations, with shadow fading, handovers and load of the cells."""
-
-    cell: Literal["lte", "nr_mid_band", "nr_mm_wave"]
-    """What the cell is like."""
 
     kind: Literal["walk"] = "walk"
     """A rate over time, computed before the run by a model of radio."""
-
-    alpha: float | None = None
-    """What an implementation reaches of Shannon's bound: 0.6 down, 0.4 up (TR 36.942)."""
-
-    antenna_gain: str | None = None
-    """The gain of both antennas, less losses in cables and bodies. Value: a ratio such as "20 dB"
-    (dB), from -50 dB to 100 dB."""
 
     aside: str | None = None
     """With `spacing`: how far the base stations are from the way; if not given, 10 m. Value: a
     distance such as "120 m" (m, km), from 0 m to 5 km."""
 
-    bandwidth: str | None = None
-    """The bandwidth that carries signal. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz),
-    from 1 kHz to 10 GHz."""
-
-    base_height: str | None = None
-    """The height of the base station's antenna. Value: a distance such as "120 m" (m, km), from
-    1.5 m to 150 m."""
-
-    carrier: str | None = None
-    """The carrier. Value: a frequency such as "28 GHz" (Hz, kHz, MHz, GHz), from 0.5 GHz to 100
-    GHz."""
-
-    efficiency_cap: float | None = None
-    """The most that a layer carries, in bit/s/Hz."""
-
-    environment: Literal["umi", "uma"] | None = None
-    """The environment of the path loss (TR 38.901)."""
-
     handover: Handover | None = None
     """When the user is handed over from cell to cell, and what it costs."""
-
-    interference_margin: str | None = None
-    """By how much other cells raise the noise. Value: a ratio such as "20 dB" (dB), from 0 dB to
-    50 dB."""
-
-    least_snr: str | None = None
-    """Nothing is received below this signal-to-noise ratio. Value: a ratio such as "20 dB" (dB),
-    from -50 dB to 50 dB."""
 
     load: CellLoad | None = None
     """Others in each cell, who take their shares of it; if not given, there are none."""
 
-    max_layers: int | None = None
-    """The most MIMO layers."""
-
     neighbour_activity: float | None = None
     """The share of time in which each other base station transmits on the same carrier. Above 0,
     the `interference_margin` is 0 dB if not given. Default: 0.0."""
-
-    noise_figure: str | None = None
-    """The noise figure of the receiver. Value: a ratio such as "20 dB" (dB), from 0 dB to 50 dB."""
-
-    overhead: float | None = None
-    """The share of resources for control and reference signals, below 1."""
-
-    seed: int | None = None
-    """The seed. If not given, one that the name of the link makes: links differ from each other,
-    and each is the same in every run."""
 
     shadow_fading: bool | None = None
     """Whether there is shadow fading, with the deviation and decorrelation distance of TR 38.901.
@@ -2164,23 +1629,12 @@ class WalkRadio(Item):
     """The time between two changes of the rate. Value: a time such as "5 ms" (ns, us, ms, s, min,
     h), from 1 ms to 10 s. Default: "100 ms"."""
 
-    time_share: float | None = None
-    """The share of time for this direction: 1 with FDD."""
-
-    transmit_power: str | None = None
-    """The power of the transmitter over that bandwidth. Value: a power such as "30 dBm" (dBm),
-    from -50 dBm to 100 dBm."""
-
-    user_height: str | None = None
-    """The height of the user's antenna; up to 13 m with `uma`. Value: a distance such as "120 m"
-    (m, km), from 1.5 m to 22.5 m."""
-
 
 Radio = FixedRadio | BlockageRadio | WalkRadio
 """A rate over time, computed before the run by a model of radio."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RateStep(Item):
     """A step of a rate schedule."""
 
@@ -2191,7 +1645,7 @@ class RateStep(Item):
     """The rate from then on. Value: a rate such as "500 Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Record(Item):
     """What is recorded."""
 
@@ -2216,7 +1670,7 @@ class Record(Item):
     """The quantities of which time series are kept."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Recovery(Item):
     """Retransmission by HARQ, and by RLC when that gives up: delay instead of loss."""
 
@@ -2245,7 +1699,7 @@ class Recovery(Item):
     """What is not given is as this system has it. Default: "nr"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundRobinScheduler(Item):
     """the paths in turn."""
 
@@ -2259,7 +1713,7 @@ class RoundRobinScheduler(Item):
     """segments that a path takes in its turn, in segments. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class WeightedScheduler(Item):
     """the paths in proportion to their weights or estimated rates."""
 
@@ -2270,7 +1724,7 @@ class WeightedScheduler(Item):
     """how long weights from estimated rates stand, in s. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LowRttScheduler(Item):
     """the path with room that has the smallest smoothed RTT."""
 
@@ -2278,7 +1732,7 @@ class LowRttScheduler(Item):
     """The name of the algorithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class BlestScheduler(Item):
     """lowest RTT, but waits where a slow path would block the receive window."""
 
@@ -2301,7 +1755,7 @@ class BlestScheduler(Item):
     """lower bound of the correction factor. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class EcfScheduler(Item):
     """lowest RTT, but waits for the fastest path where that completes earlier."""
 
@@ -2316,7 +1770,7 @@ class EcfScheduler(Item):
     1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class EdpfScheduler(Item):
     """the path that delivers the segment first; may wait for it; guards small windows."""
 
@@ -2349,7 +1803,7 @@ class EdpfScheduler(Item):
     """share of the receive window that a hole may let fill; 0 = no window rule. Default: 0.9."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class DapsScheduler(Item):
     """deals a stretch of the data to the paths so that it arrives in order."""
 
@@ -2364,7 +1818,7 @@ class DapsScheduler(Item):
     """the longest plan, in s. Default: 10."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class StmsScheduler(Item):
     """slow paths send so far ahead that their data arrives together with the fast one's."""
 
@@ -2375,7 +1829,7 @@ class StmsScheduler(Item):
     """share of the mean error of a round that the gap is corrected by. Default: 0.5."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LlsmScheduler(Item):
     """the path that would have transmitted the segment first; waits as blest does."""
 
@@ -2398,7 +1852,7 @@ class LlsmScheduler(Item):
     """lower bound of the correction factor. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class FpsScheduler(Item):
     """a slow path sends what will be next in order when it arrives."""
 
@@ -2410,7 +1864,7 @@ class FpsScheduler(Item):
     Default: 0."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CpRadicalScheduler(Item):
     """lowest RTT, without paths whose delay would fill the receive buffer."""
 
@@ -2427,7 +1881,7 @@ class CpRadicalScheduler(Item):
     """how often a path that is not used gets a copy of a segment, in s. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CpConservativeScheduler(Item):
     """lowest RTT, without paths that would fill the receive buffer or hold data up."""
 
@@ -2447,7 +1901,7 @@ class CpConservativeScheduler(Item):
     """how often a path that is not used gets a copy of a segment, in s. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class HrrnScheduler(Item):
     """short blocks of data, and those that have waited long, first."""
 
@@ -2458,7 +1912,7 @@ class HrrnScheduler(Item):
     """the largest block of data that is served without interruption, in bytes. Default: 65536."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RedundantScheduler(Item):
     """a copy of every segment on every path with room: lowest latency, not throughput."""
 
@@ -2485,7 +1939,7 @@ SchedulerSettings = (
 """An algorithm and those of its parameters that are not to have their defaults."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class UniformSizes(Item):
     """Every size between two is as likely."""
 
@@ -2499,7 +1953,7 @@ class UniformSizes(Item):
     """The smallest size. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB, GiB)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ExponentialSizes(Item):
     """Exponential."""
 
@@ -2511,7 +1965,7 @@ class ExponentialSizes(Item):
     GB."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ParetoSizes(Item):
     """Pareto, with a heavy tail."""
 
@@ -2530,7 +1984,7 @@ class ParetoSizes(Item):
     kB, MB, GB, KiB, MiB, GiB)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LognormalSizes(Item):
     """The logarithm is normal."""
 
@@ -2545,7 +1999,7 @@ class LognormalSizes(Item):
     """The standard deviation of the natural logarithm."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CdfSizes(Item):
     """A measured distribution."""
 
@@ -2561,7 +2015,7 @@ Sizes = UniformSizes | ExponentialSizes | ParetoSizes | LognormalSizes | CdfSize
 """A distribution of sizes."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class BessSlowStart(Item):
     """doubling until what is in flight fills the paths, by their ACK trains."""
 
@@ -2578,7 +2032,7 @@ class BessSlowStart(Item):
     """pacing while trains are measured, in windows/RTT. Default: 8."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CssSlowStart(Item):
     """coupled: the subflows grow together as one TCP on the fastest path."""
 
@@ -2592,7 +2046,7 @@ class CssSlowStart(Item):
     """1: growth of one TCP for all subflows; 0: each doubles. Default: 1."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class HystartSlowStart(Item):
     """doubling until ACK trains or the RTT tell of a full pipe, as Linux's CUBIC."""
 
@@ -2624,7 +2078,7 @@ class HystartSlowStart(Item):
     """share of the smallest RTT that a train may last if the sender does not pace. Default: 0.5."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class HystartPpSlowStart(Item):
     """doubling until the RTT rises, then a slower growth for five rounds."""
 
@@ -2653,7 +2107,7 @@ class HystartPpSlowStart(Item):
     """RTT samples of a round needed to judge it, in samples. Default: 8."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class StandardSlowStart(Item):
     """doubling every round until loss."""
 
@@ -2674,7 +2128,7 @@ SlowStartSettings = (
 """An algorithm and those of its parameters that are not to have their defaults."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Station(Item):
     """A base station."""
 
@@ -2686,7 +2140,7 @@ class Station(Item):
     km. Default: "10 m"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Switch(Item):
     """Makes the node a switch that shares its links out among flows and tells `brf` senders their
     rate. The links that leave it have a constant rate and a queue without classes, of which
@@ -2781,7 +2235,7 @@ class Switch(Item):
     min, h), from 1 us to 1 h. Default: "100 ms"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TcpOptions(Item):
     """Options of TCP; what is not said is as in the simulator's TCP."""
 

@@ -1,7 +1,7 @@
 //! The native half of the Python package `polypath`: scenarios, runs, tables, the registry, models.
 //!
-//! What people use is in `python/polypath/`; this module, `polypath._native`, is its private part. The
-//! interpreter is released while a simulation runs.
+//! What people use is in `python/polypath/`; this module, `polypath._native`, is its private part.
+//! The interpreter is released while a simulation runs.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "arguments that come from Python are owned, and errors are turned into exceptions by map_err"

@@ -1,7 +1,8 @@
 //! Predictions for many sets of links in one call.
 //!
-//! Numbers come and go through the buffer protocol: a value for each link of each set, one set after
-//! the other; a link whose rate is not a number is none. Meanwhile other threads of Python go on.
+//! Numbers come and go through the buffer protocol: a value for each link of each set, one set
+//! after the other; a link whose rate is not a number is none. Meanwhile other threads of Python go
+//! on.
 
 use crate::model::{rate, time};
 use polypath_model::{
@@ -108,8 +109,8 @@ fn predict_tunnel(
     })
 }
 
-/// Evaluates `goodput`, in bytes/s, for each set of `links` links, of which each is made of a number
-/// of each of the inputs.
+/// Evaluates `goodput`, in bytes/s, for each set of `links` links, of which each is made of a
+/// number of each of the inputs.
 fn each_set<L: Send, const N: usize>(
     py: Python<'_>,
     links: usize,

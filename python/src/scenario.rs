@@ -37,7 +37,6 @@ impl Scenario {
             }
         };
         let read = core::Scenario::parse_with(&text, &overrides, &file, &mut open)
-            .and_then(|read| read.validate_algorithms().map(|()| read))
             .map_err(|error| of_scenario(&error))?;
         Ok(Self { text, file, overrides, traces, read })
     }

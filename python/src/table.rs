@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyString};
 use std::sync::Arc;
 
-/// A table in Arrow's memory format. pyarrow, polars, pandas and DuckDB read it where it lies, by the
-/// Arrow PyCapsule interface.
+/// A table in Arrow's memory format. pyarrow, polars, pandas and DuckDB read it where it lies, by
+/// the Arrow PyCapsule interface.
 #[pyclass(frozen, module = "polypath._native")]
 #[derive(Clone)]
 pub(crate) struct Table(RecordBatch);
@@ -85,8 +85,8 @@ impl Table {
         list(python, self.0.column(index))
     }
 
-    /// The columns as a stream of the Arrow C interface; a schema that is asked for is not looked at,
-    /// as the interface allows.
+    /// The columns as a stream of the Arrow C interface; a schema that is asked for is not looked
+    /// at, as the interface allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -38,7 +38,7 @@ def workers() -> set[int]:
     return running
 
 
-def test_500_runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario) -> None:
+def runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario, seeds: int) -> None:
     over = {
         "path.lte.delay": [f"{delay} ms" for delay in range(10, 60, 10)],
         "connection.congestion": ["lia", "olia", "balia", "cubic"],
@@ -53,15 +53,24 @@ def test_500_runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scen
                 killed.append(process)
                 break
 
-    on_ray = polypath.sweep(short, over, seeds=25, engine="ray", progress=kill)
-    assert len(on_ray) == 500
+    on_ray = polypath.sweep(short, over, seeds=seeds, engine="ray", progress=kill)
+    assert len(on_ray) == 20 * seeds
     assert len(killed) == 1
-    local = polypath.sweep(short, over, seeds=25)
+    local = polypath.sweep(short, over, seeds=seeds)
     assert on_ray.points == local.points
     assert on_ray.results == local.results
     assert on_ray.table.to_pydict() == local.table.to_pydict()
     # At most what the worker was at; nothing if it was between two tasks.
     assert len(on_ray.retried) <= 1
+
+
+def test_runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario) -> None:
+    runs_equal_the_local_ones_though_a_worker_dies(short, 2)
+
+
+@pytest.mark.experiment
+def test_500_runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario) -> None:
+    runs_equal_the_local_ones_though_a_worker_dies(short, 25)
 
 
 def test_what_a_worker_was_at_is_done_again_and_reported(

@@ -44,10 +44,15 @@ def text() -> str:
     schema: dict[str, Any] = json.loads(SCHEMA.read_text())
     parts = [HEAD]
     names = ["build"]
-    for name, definition in schema["definitions"].items():
+    # Groups of keys that several tables have: their classes are bases of those of the tables.
+    definitions = sorted(schema["definitions"].items(), key=lambda item: not is_group(item[0]))
+    for name, definition in definitions:
+        if is_group(name):
+            parts.append(class_of(name, definition, "Keys that several tables have."))
+            continue
         for title, table in tables(name, definition):
             names.append(title)
-            parts.append(class_of(title, table))
+            parts.append(class_of(title, table, table["description"]))
         if "oneOf" in definition:
             variants = " | ".join(title for title, _ in tables(name, definition))
             parts.append(
@@ -77,10 +82,27 @@ def camel(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def class_of(name: str, table: dict[str, Any]) -> str:
-    lines = ["@dataclass(frozen=True, kw_only=True, slots=True)", f"class {name}(Item):"]
-    lines += docstring(table["description"])
+def is_group(name: str) -> bool:
+    return name.endswith("Keys")
+
+
+def group_of(value: dict[str, Any]) -> str | None:
+    """The shared group that a key is of."""
+    match value.get("$ref", "").split("/"):
+        case [_, _, group, "properties", _]:
+            return group
+        case _:
+            return None
+
+
+def class_of(name: str, table: dict[str, Any], told: str) -> str:
+    groups = dict.fromkeys(group_of(value) for value in table["properties"].values())
+    bases = [group for group in groups if group] or ["Item"]
+    lines = ["@dataclass(frozen=True, kw_only=True)", f"class {name}({', '.join(bases)}):"]
+    lines += docstring(told)
     for key, value in ordered(table):
+        if group_of(value):
+            continue
         lines.append("")
         lines += field(key, value, key in table["required"])
     return "\n".join(lines)

@@ -1,9 +1,7 @@
 //! What can be set on a bond.
 
-use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::failure::FailureKind;
-use polypath_core::registry::{Configured, Factory};
-use polypath_core::scheduler::{Scheduler, SchedulerKind};
+use crate::composition::Composition;
+use polypath_core::congestion::CongestionKind;
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
@@ -13,28 +11,11 @@ pub(crate) const LEAST_WINDOW: u64 = 64 << 10;
 pub(crate) const LEAST_STREAM_WINDOW: u64 = 16 << 10;
 pub(crate) const LEAST_STREAMS: u64 = 16;
 
-/// Settings of a bond. The defaults are the best general choice that we measured
-/// (docs/decisions/0006-defaults.md).
+/// Settings of a bond.
 #[derive(Clone, Debug)]
 pub struct BondConfig {
-    /// Congestion control and slow start of the paths.
-    pub congestion: CongestionConfig,
-    /// Which path the next segment takes.
-    pub scheduler: Configured<SchedulerKind>,
-    /// A scheduler that is not in the registry, in place of `scheduler`.
-    pub own_scheduler: Option<Factory<dyn Scheduler>>,
-    /// Whether the scheduler is shown only the paths that the receive buffer has room for
-    /// ([`polypath_core::scheduler::BlockingProtection`]).
-    pub blocking_protection: bool,
-    /// How a dead path is found.
-    pub failure: Configured<FailureKind>,
-    /// Whether an idle fast path sends again, while the peer's window blocks new data, what it would
-    /// deliver earlier than the path that carries it (docs/decisions/0005-late-copies.md). The
-    /// copies at the end of the data are made in any case.
-    pub opportunistic_retransmission: bool,
-    /// Whether the slower path that carries the oldest data then has its congestion window halved,
-    /// once in an RTT of the fast one ([`polypath_core::congestion::Congestion::penalise_slower`]).
-    pub penalisation: bool,
+    /// The algorithms, and the switches between them.
+    pub composition: Composition,
     /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
     /// least 64 KiB.
     pub receive_buffer: u64,
@@ -60,13 +41,7 @@ pub struct BondConfig {
 impl Default for BondConfig {
     fn default() -> Self {
         Self {
-            congestion: CongestionConfig::default(),
-            scheduler: SchedulerKind::Edpf.into(),
-            own_scheduler: None,
-            blocking_protection: false,
-            failure: FailureKind::Fpf.into(),
-            opportunistic_retransmission: true,
-            penalisation: false,
+            composition: Composition::default(),
             receive_buffer: 16 << 20,
             send_buffer: 16 << 20,
             max_streams: 8_192,
@@ -82,7 +57,7 @@ impl Default for BondConfig {
 impl BondConfig {
     /// Whether its paths offer to obey switches (docs/decisions/0010-routing-feedback-of-bonds.md).
     pub fn offers_feedback(&self) -> bool {
-        self.congestion.avoidance.kind() == CongestionKind::Brf
+        self.composition.congestion.avoidance.kind() == CongestionKind::Brf
     }
 
     /// What one stream may take of the receive buffer while it is alone; the rest stays for

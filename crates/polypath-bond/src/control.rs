@@ -91,8 +91,8 @@ impl ControlSender {
         self.max_streams_sent
     }
 
-    /// The copy that went over this path is lost: send the message again, unless it went over another
-    /// one since.
+    /// The copy that went over this path is lost: send the message again, unless it went over
+    /// another one since.
     pub(crate) fn on_lost(&mut self, seq: u64, path: PathId) {
         if let Some(entry) = self.unacked.get_mut(&seq)
             && entry.sent.take_if(|(sent_over, _)| *sent_over == path).is_some()

@@ -10,6 +10,7 @@ pub mod codec;
 pub mod identity;
 
 mod bond;
+mod composition;
 mod config;
 mod control;
 mod error;
@@ -26,6 +27,7 @@ mod send;
 
 pub use bond::{Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmit};
 pub use codec::{FlowId, FlowMode, Side, StreamId};
+pub use composition::Composition;
 pub use config::BondConfig;
 pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, WriteError};
 pub use event::{BreakReason, Event};

@@ -1,9 +1,9 @@
 //! How late the packets of a wire are on this host, and how many it moves.
 //!
 //! `cargo run --release -p polypath-emulator --example wire_accuracy [-- SECONDS]` makes network
-//! namespaces (as root), sends packets of 1400 bytes over UDP, or what TCP finds room for, from one to
-//! another for so long in each row (3 s), and prints what the wire between them reports of its way
-//! up.
+//! namespaces (as root), sends packets of 1400 bytes over UDP, or what TCP finds room for, from one
+//! to another for so long in each row (3 s), and prints what the wire between them reports of its
+//! way up.
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/all/common/mod.rs"]

@@ -1,8 +1,8 @@
 //! What programs see of a wire on this host: the delay of single datagrams, and TCP.
 //!
 //! `cargo run --release -p polypath-emulator --example wire_seen_by_programs [-- SECONDS]` makes
-//! network namespaces (as root) and measures each for so long (3 s). How late packets leave the wire,
-//! by its own account, is what the example `wire_accuracy` prints.
+//! network namespaces (as root) and measures each for so long (3 s). How late packets leave the
+//! wire, by its own account, is what the example `wire_accuracy` prints.
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/all/common/mod.rs"]

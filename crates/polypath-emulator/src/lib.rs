@@ -1,8 +1,8 @@
 //! The links of scenarios, live.
 //!
-//! Each host and router of a network is a network namespace, each pair of links a thread that passes
-//! packets through the link model of the simulator ([`live`]); or, without root, a UDP relay between
-//! an edge and a hub ([`relay`]).
+//! Each host and router of a network is a network namespace, each pair of links a thread that
+//! passes packets through the link model of the simulator ([`live`]); or, without root, a UDP relay
+//! between an edge and a hub ([`relay`]).
 #![deny(unsafe_code)]
 
 pub mod kernel;

@@ -200,7 +200,7 @@ impl Run {
 
     fn add_mptcp(&mut self, topology: &Topology, routes: &[Route], start: Timestamp) {
         let mut config = MptcpConfig::default();
-        config.congestion.avoidance = CongestionKind::Lia.into();
+        config.composition.congestion.avoidance = CongestionKind::Lia.into();
         let backup = vec![false; routes.len()];
         let ends =
             MptcpEnd::connect(&mut self.simulator, topology, routes, &backup, &config, start);

@@ -34,7 +34,6 @@ pub(crate) fn emulated_paths(scenario: &Scenario) -> Result<Vec<ScenarioPath>, U
 /// # Errors
 /// When there are several, it is no bond, or it asks for what only the simulator has.
 pub(crate) fn bond_config(scenario: &Scenario) -> anyhow::Result<BondConfig> {
-    scenario.validate_algorithms()?;
     let [spec @ ConnectionSpec { count: 1, transport: Transport::Bond(options), .. }] =
         &scenario.connections[..]
     else {

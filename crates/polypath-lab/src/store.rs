@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// The file in the folder of a comparison or a reproduction.
 const FILE: &str = "results.jsonl";
 
-/// The results of runs, in a file that grows. Lines of runs that nobody asks for, of older programs or
-/// of scenarios that were changed, stay in it.
+/// The results of runs, in a file that grows. Lines of runs that nobody asks for, of older programs
+/// or of scenarios that were changed, stay in it.
 #[derive(Debug)]
 pub struct Store<M> {
     path: PathBuf,

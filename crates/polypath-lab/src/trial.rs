@@ -29,10 +29,12 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Simulated seconds before what is advised is measured, and for which it is, if RTTs are not long.
+    /// Simulated seconds before what is advised is measured, and for which it is, if RTTs are not
+    /// long.
     const WARM_UP_SECS: u64 = 5;
     const MEASURED_SECS: u64 = 10;
-    /// So many of the longest RTT at least: start-up is over, and what comes after it fills some rounds.
+    /// So many of the longest RTT at least: start-up is over, and what comes after it fills some
+    /// rounds.
     const WARM_UP_ROUNDS: u32 = 12;
     const MEASURED_ROUNDS: u32 = 5;
 

@@ -65,8 +65,8 @@ fn allocates_nothing(name: &str, from: f64, to: f64, least: u64) {
     assert!(count <= 5, "{name}: {count} allocations for {segments} segments");
 }
 
-/// 1,000 connections stay below 200 MB, which leaves 200 kB to each: hosts, links, and the overshoot
-/// of slow start, when most packets are on their way, included.
+/// 1,000 connections stay below 200 MB, which leaves 200 kB to each: hosts, links, and the
+/// overshoot of slow start, when most packets are on their way, included.
 fn is_small(case: &Case) {
     let (bytes, _) = bytes_of_each(case, 3.0);
     assert!(bytes < 100_000, "{} connections: {bytes} bytes each", case.flows);
@@ -104,9 +104,9 @@ mod experiments {
         }
     }
 
-    /// Over the second in which they start, and a few round trips. The last come when the slow start
-    /// of the others fills the queue; who loses the SYN tries again a second later, which is not
-    /// waited for.
+    /// Over the second in which they start, and a few round trips. The last come when the slow
+    /// start of the others fills the queue; who loses the SYN tries again a second later, which is
+    /// not waited for.
     #[test]
     fn ten_thousand_connections_run() {
         let _alone = ONE_AT_A_TIME.lock();

@@ -33,9 +33,9 @@ fn main() {
     let given: Vec<&[String]> = args.get(1..).unwrap_or(&[]).chunks_exact(3).collect();
     for names in given {
         let mut bond = BondConfig::default();
-        bond.congestion.avoidance = names[0].parse().unwrap();
-        bond.congestion.slow_start = names[1].parse().unwrap();
-        bond.scheduler = names[2].parse().unwrap();
+        bond.composition.congestion.avoidance = names[0].parse().unwrap();
+        bond.composition.congestion.slow_start = names[1].parse().unwrap();
+        bond.composition.scheduler = names[2].parse().unwrap();
         println!("{names:?}");
         if what == "marks" {
             let runs: Vec<_> =

@@ -80,7 +80,7 @@ impl Simulator {
     }
 
     /// The number that the next endpoint gets: two ends need each other's.
-    pub fn next_endpoint(&self) -> EndpointId {
+    pub(crate) fn next_endpoint(&self) -> EndpointId {
         EndpointId(self.endpoints.len() as u32)
     }
 

@@ -13,7 +13,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::Context;
 use clap::CommandFactory;
 
 /// Programs whose names begin so bring further commands.
@@ -52,15 +51,24 @@ fn find(name: &OsStr) -> Option<PathBuf> {
     folders().map(|folder| folder.join(name)).find(|file| is_program(file))
 }
 
-/// The commands of the laboratory with what they do, if it is installed and answers.
-fn of_laboratory() -> Option<BTreeMap<String, String>> {
-    let output = Command::new(find(LABORATORY.as_ref())?).arg(LIST).output().ok()?;
+/// The laboratory as it is installed.
+struct Laboratory {
+    program: PathBuf,
+    /// Its commands with what they do.
+    commands: BTreeMap<String, String>,
+}
+
+/// The laboratory, if it is installed and answers.
+fn laboratory() -> Option<Laboratory> {
+    let program = find(LABORATORY.as_ref())?;
+    let output = Command::new(&program).arg(LIST).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     let row = |line: &str| {
         let (name, purpose) = line.split_once('\t')?;
         Some((name.to_owned(), purpose.to_owned()))
     };
-    text.lines().map(row).collect()
+    let commands = text.lines().map(row).collect::<Option<_>>()?;
+    Some(Laboratory { program, commands })
 }
 
 /// Runs `words`, a command that this program does not have, in place of this process.
@@ -74,12 +82,10 @@ pub fn run(words: &[OsString]) -> anyhow::Result<ExitCode> {
     if let Some(program) = find(&own).filter(|_| plain) {
         return Err(replace(&program, arguments).into());
     }
-    let laboratory = of_laboratory();
-    let is_there =
-        |commands: &BTreeMap<_, _>| name.to_str().is_some_and(|n| commands.contains_key(n));
-    if laboratory.as_ref().is_some_and(is_there) {
-        let program = find(LABORATORY.as_ref()).context("polypath-lab has just gone")?;
-        return Err(replace(&program, words).into());
+    let laboratory = laboratory();
+    let has = |of: &&Laboratory| name.to_str().is_some_and(|name| of.commands.contains_key(name));
+    if let Some(laboratory) = laboratory.as_ref().filter(has) {
+        return Err(replace(&laboratory.program, words).into());
     }
     Err(unknown(name, laboratory.as_ref()).into())
 }
@@ -98,11 +104,11 @@ struct CannotRun {
     error: io::Error,
 }
 
-fn unknown(name: &OsStr, laboratory: Option<&BTreeMap<String, String>>) -> UnknownCommand {
+fn unknown(name: &OsStr, laboratory: Option<&Laboratory>) -> UnknownCommand {
     let own = crate::command::Cli::command();
     let own = own.get_subcommands().map(|command| command.get_name().to_owned());
-    let known: Vec<_> =
-        own.chain(laboratory.into_iter().flat_map(BTreeMap::keys).cloned()).collect();
+    let others = laboratory.into_iter().flat_map(|laboratory| laboratory.commands.keys().cloned());
+    let known: Vec<_> = own.chain(others).collect();
     let hint = if laboratory.is_none() { NOT_INSTALLED } else { "" };
     UnknownCommand { given: name.to_string_lossy().into(), known: known.join(", "), hint }
 }
@@ -115,8 +121,8 @@ const NOT_INSTALLED: &str = "; simulation, models, comparisons and the emulator 
 /// What help says of commands that are not of this program.
 pub fn help() -> String {
     let mut text = String::new();
-    match of_laboratory() {
-        Some(commands) => {
+    match laboratory() {
+        Some(Laboratory { commands, .. }) => {
             let width = commands.keys().map(|name| name.chars().count()).max().unwrap_or(0);
             text.push_str("Laboratory (polypath-lab):\n");
             for (name, purpose) in commands {

@@ -20,7 +20,8 @@ pub fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Rows in columns as wide as their widest cell: the first `left` ones stand left, the others right.
+/// Rows in columns as wide as their widest cell: the first `left` ones stand left, the others
+/// right.
 pub fn columns<const N: usize>(rows: &[[String; N]], left: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..N).filter_map(width).collect();

@@ -95,8 +95,8 @@ impl Progress {
     }
 }
 
-/// Writes a line for each path in place of those of before. None is longer than the terminal is wide:
-/// it would take two lines of it.
+/// Writes a line for each path in place of those of before. None is longer than the terminal is
+/// wide: it would take two lines of it.
 fn draw(
     terminal: &Term,
     drawn: &mut usize,

@@ -25,7 +25,7 @@ pub enum LogFormat {
 }
 
 /// What a hub or edge logs unless `RUST_LOG` says otherwise.
-pub const DAEMON_LOG: &str = "warn,polypath=info,polypath_net=info,polypath_bond=info";
+pub(crate) const DAEMON_LOG: &str = "warn,polypath=info,polypath_net=info,polypath_bond=info";
 /// The same for a command that somebody watches.
 pub const QUIET_LOG: &str = "warn";
 /// How long delivery and closing may take once the command is to stop.
@@ -70,8 +70,8 @@ pub fn start_log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether this process ignores SIGHUP, signal number 1 (proc(5)). Where that cannot be known it is left
-/// as it is.
+/// Whether this process ignores SIGHUP, signal number 1 (proc(5)). Where that cannot be known it is
+/// left as it is.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -80,7 +80,7 @@ fn ignores_hangup() -> bool {
 }
 
 /// Catches a signal from now on. Must be called within a tokio runtime.
-pub fn catch(kind: SignalKind) -> anyhow::Result<Signal> {
+pub(crate) fn catch(kind: SignalKind) -> anyhow::Result<Signal> {
     signal(kind).context("cannot catch signals")
 }
 
@@ -101,7 +101,7 @@ impl Stop {
     }
 
     /// Catches all but SIGHUP, for a command that has another use for that.
-    pub fn but_hangup() -> anyhow::Result<Self> {
+    pub(crate) fn but_hangup() -> anyhow::Result<Self> {
         let (interrupt, terminate) = (SignalKind::interrupt(), SignalKind::terminate());
         Ok(Self { interrupt: catch(interrupt)?, terminate: catch(terminate)?, hangup: None })
     }

@@ -68,16 +68,16 @@ impl Host {
     fn new(input: &mut Input<'_>) -> Self {
         let side = input.of(&[Side::Edge, Side::Hub]);
         let mut config = BondConfig {
-            scheduler: input.of(SchedulerKind::ALL).into(),
-            failure: input.of(FailureKind::ALL).into(),
             receive_buffer: RECEIVE_BUFFER,
             send_buffer: SEND_BUFFER,
             max_streams: 16,
             flow_buffer: 16 << 10,
             ..BondConfig::default()
         };
-        config.congestion.avoidance = input.of(CongestionKind::ALL).into();
-        config.congestion.slow_start = input.of(SlowStartKind::ALL).into();
+        config.composition.scheduler = input.of(SchedulerKind::ALL).into();
+        config.composition.failure = input.of(FailureKind::ALL).into();
+        config.composition.congestion.avoidance = input.of(CongestionKind::ALL).into();
+        config.composition.congestion.slow_start = input.of(SlowStartKind::ALL).into();
         let now = Timestamp::from_millis(1);
         let peer = Bond::parameters(&config);
         let mut bond = Bond::new(side, config, &peer, now);

@@ -1,4 +1,5 @@
-//! An Ethernet frame that comes out of an interface, as the wire of the emulator reads and marks it.
+//! An Ethernet frame that comes out of an interface, as the wire of the emulator reads and marks
+//! it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

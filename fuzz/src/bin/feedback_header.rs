@@ -1,5 +1,5 @@
-//! A datagram as the paths of bonds and switches see it: the routing feedback header in front of it,
-//! if any. What was read encodes to the same bytes, and a switch changes the code alone.
+//! A datagram as the paths of bonds and switches see it: the routing feedback header in front of
+//! it, if any. What was read encodes to the same bytes, and a switch changes the code alone.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
 //! What an HTTP client or origin sends through the proxy: a head, then a body. The first byte of
-//! the input chooses (even: request, odd: response). What goes on must be read by the next recipient
-//! as it was read here, or requests could be smuggled; where a body ends does not depend on how its
-//! bytes arrive.
+//! the input chooses (even: request, odd: response). What goes on must be read by the next
+//! recipient as it was read here, or requests could be smuggled; where a body ends does not depend
+//! on how its bytes arrive.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

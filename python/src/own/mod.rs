@@ -1,8 +1,8 @@
 //! Algorithms that are written in Python.
 //!
-//! The library calls them as its own ones; each call takes the interpreter. What they raise ends the
-//! run: it is kept with the simulated time, they are not asked again, and the run is given up at its
-//! next step.
+//! The library calls them as its own ones; each call takes the interpreter. What they raise ends
+//! the run: it is kept with the simulated time, they are not asked again, and the run is given up
+//! at its next step.
 
 mod avoidance;
 mod events;

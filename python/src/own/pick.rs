@@ -75,8 +75,8 @@ fn refused(problem: String) -> PyErr {
     PyValueError::new_err(problem)
 }
 
-/// The nearest nanosecond, so that a time that was shown comes back as it was: 64-bit floating point
-/// keeps nanoseconds apart up to 52 days.
+/// The nearest nanosecond, so that a time that was shown comes back as it was: 64-bit floating
+/// point keeps nanoseconds apart up to 52 days.
 fn time(seconds: f64) -> Timestamp {
     let nanos = (seconds * 1e9).round();
     if nanos < u64::MAX as f64 { Timestamp::from_nanos(nanos as u64) } else { Timestamp::MAX }

@@ -53,7 +53,7 @@ impl Bond {
             return None;
         };
         self.penalise_if_blocked(fast.id, now);
-        if !self.is_tail() && !self.config.opportunistic_retransmission {
+        if !self.is_tail() && !self.config.composition.opportunistic_retransmission {
             return None;
         }
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
@@ -74,7 +74,7 @@ impl Bond {
     /// Slows the path down that keeps the receive window closed, of the bond or of a stream, for
     /// data that `fast` could carry. A full send buffer alone is no reason.
     fn penalise_if_blocked(&mut self, fast: PathId, now: Timestamp) {
-        if self.config.penalisation
+        if self.config.composition.penalisation
             && self.send.unsent() > 0
             && let Some(oldest) = self.chunks.oldest()
         {

@@ -124,15 +124,14 @@ pub struct BondCounters {
 impl Bond {
     /// A bond without paths. `peer` is what the other end's join message allows.
     pub fn new(side: Side, config: BondConfig, peer: &Parameters, now: Timestamp) -> Self {
-        let own = config.own_scheduler.as_ref();
-        let scheduler = config.scheduler.build_or(own, config.blocking_protection);
+        let scheduler = config.composition.build_scheduler();
         let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
         Self {
             side,
             lifecycle: Lifecycle::new(),
-            congestion: Congestion::new(config.congestion.clone()),
+            congestion: Congestion::new(config.composition.congestion.clone()),
             selection: PathSelection::new(scheduler),
-            detector: config.failure.build(),
+            detector: config.composition.failure.build(),
             paths: Paths::new(now),
             send: SendStreams::default(),
             chunks: Chunks::default(),

@@ -1,6 +1,7 @@
 //! Whose turn it is: that of datagram flows, or of streams.
 
-/// Flows may be so many bytes ahead of streams: a burst of a real-time flow, and 26 ms at 20 Mbit/s.
+/// Flows may be so many bytes ahead of streams: a burst of a real-time flow, and 26 ms at 20
+/// Mbit/s.
 const AHEAD: i64 = 64 << 10;
 
 /// What flows may send before streams, which wait, get a turn: as much as streams have sent, up to

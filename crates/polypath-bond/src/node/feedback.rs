@@ -23,9 +23,9 @@ impl Node {
         }
     }
 
-    /// The handshake of a connection passed and its join did not: something on the way may drop what
-    /// has the header of routing feedback. The path tries without it next, and with it again if that
-    /// does not help.
+    /// The handshake of a connection passed and its join did not: something on the way may drop
+    /// what has the header of routing feedback. The path tries without it next, and with it again
+    /// if that does not help.
     pub(super) fn doubt_feedback(&mut self, index: usize) {
         let Some(connection) = self.connections.get(&index) else { return };
         let agreed = connection.path.feedback.is_agreed();

@@ -17,8 +17,8 @@ const REFUSED_LINGER: Duration = Duration::from_secs(1);
 pub(super) enum Welcome {
     /// It is accepted.
     Accept,
-    /// So many have not joined that they may be one sender with many addresses, none of which is its own:
-    /// who begins must show first that answers reach it (RFC 9000, section 8.1.2).
+    /// So many have not joined that they may be one sender with many addresses, none of which is
+    /// its own: who begins must show first that answers reach it (RFC 9000, section 8.1.2).
     Doubt,
     /// None is accepted until others have joined or are gone.
     Refuse,

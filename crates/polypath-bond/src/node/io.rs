@@ -269,9 +269,9 @@ impl Node {
         }
     }
 
-    /// A connection refuses a datagram, mostly because its MTU has just shrunk: the next are smaller.
-    /// Otherwise it would refuse the same again, without end, unless that is a datagram of a flow,
-    /// which was queued when it fitted and is lost now.
+    /// A connection refuses a datagram, mostly because its MTU has just shrunk: the next are
+    /// smaller. Otherwise it would refuse the same again, without end, unless that is a datagram of
+    /// a flow, which was queued when it fitted and is lost now.
     fn take_back(
         &mut self,
         index: usize,

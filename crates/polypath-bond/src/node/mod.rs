@@ -71,7 +71,8 @@ impl Connection {
 }
 
 /// A connection that has not joined by then is closed (docs/protocol.md, join). An edge that is not
-/// answered tries anew earlier, because QUIC repeats an unanswered first packet more and more rarely.
+/// answered tries anew earlier, because QUIC repeats an unanswered first packet more and more
+/// rarely.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A path of a bond, as its edge wants it.

@@ -1,10 +1,10 @@
 //! Edge: a second connection for a path on whose own nothing arrives any more.
 //!
-//! A path that has failed is probed, and most often answers again. Its QUIC connection can be deaf for
-//! good, though: a server sends nothing to a new address of its client before that address has answered
-//! a PATH_CHALLENGE (RFC 9000 section 9.3), and if those are lost too, both wait for each other until
-//! the connection's time is out. A fresh connection needs no such answer. It takes the path over once
-//! its handshake is complete, unless the old one was heard meanwhile.
+//! A path that has failed is probed, and most often answers again. Its QUIC connection can be deaf
+//! for good, though: a server sends nothing to a new address of its client before that address has
+//! answered a PATH_CHALLENGE (RFC 9000 section 9.3), and if those are lost too, both wait for each
+//! other until the connection's time is out. A fresh connection needs no such answer. It takes the
+//! path over once its handshake is complete, unless the old one was heard meanwhile.
 
 use super::{BondKey, Node, Role};
 use crate::codec::CloseCode;
@@ -12,8 +12,9 @@ use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 use tracing::debug;
 
-/// How long a path has failed and been silent when a spare is dialled: several times what a short fade
-/// takes, and a fraction of a connection's idle time-out. A dead path costs three packets in 2 s then.
+/// How long a path has failed and been silent when a spare is dialled: several times what a short
+/// fade takes, and a fraction of a connection's idle time-out. A dead path costs three packets in 2
+/// s then.
 const SILENCE: Duration = Duration::from_secs(5);
 
 impl Node {
@@ -47,8 +48,8 @@ impl Node {
         }
     }
 
-    /// A handshake is complete. A spare takes its path over; returns `false` if it is not needed any
-    /// more, in which case it is closed.
+    /// A handshake is complete. A spare takes its path over; returns `false` if it is not needed
+    /// any more, in which case it is closed.
     pub(super) fn promote_spare(&mut self, index: usize, now: Timestamp) -> bool {
         let owner = self.connections.get(&index).and_then(|connection| connection.owner);
         let entry = owner.and_then(|(key, path)| Some((path, self.bonds.get_mut(&key)?)));

@@ -36,8 +36,9 @@ impl Timers {
         self.by_time.insert((at, timer));
     }
 
-    /// Sets a deadline that may have passed already: then `timer` is due soon, and no later for being
-    /// told so again and again. Events can follow each other faster than timers are looked at.
+    /// Sets a deadline that may have passed already: then `timer` is due soon, and no later for
+    /// being told so again and again. Events can follow each other faster than timers are looked
+    /// at.
     pub(super) fn set_or_due(&mut self, timer: Timer, at: Timestamp, now: Timestamp) {
         if at > now {
             return self.set(timer, at);

@@ -17,8 +17,9 @@ use std::time::Instant;
 
 /// What every path carries of a datagram at least (docs/protocol.md, 2.1). The library says the
 /// smaller one of two: what the peer takes of a frame, 1,200 bytes at least, less 9 of the frame's
-/// header; and what fits a packet, which is of 1,200 bytes before larger ones are known to pass, less
-/// those 9 and 41 of the packet (1 of flags, a connection id of up to 20, 4 of number, 16 of tag).
+/// header; and what fits a packet, which is of 1,200 bytes before larger ones are known to pass,
+/// less those 9 and 41 of the packet (1 of flags, a connection id of up to 20, 4 of number, 16 of
+/// tag).
 const LEAST_DATAGRAM: usize = 1_200 - 9 - 41;
 
 /// A datagram in the connection's queue.
@@ -66,8 +67,8 @@ impl QuicPath {
         }
     }
 
-    /// Hands what came to the connection. Returns what switches have written into its header, if the
-    /// peer has sent what is behind it: a packet that decrypts, for the first time. Who only
+    /// Hands what came to the connection. Returns what switches have written into its header, if
+    /// the peer has sent what is behind it: a packet that decrypts, for the first time. Who only
     /// watches the path cannot make that.
     pub(crate) fn handle_event(
         &mut self,

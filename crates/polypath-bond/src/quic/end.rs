@@ -1,4 +1,5 @@
-//! A QUIC endpoint in memory with one connection, for tests: the other end of a handshake or a node.
+//! A QUIC endpoint in memory with one connection, for tests: the other end of a handshake or a
+//! node.
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;

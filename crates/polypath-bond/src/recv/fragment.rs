@@ -2,11 +2,11 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// Shorter pieces are copied: about half a packet. What is longer stays a part of the packet that it
-/// came in, and so keeps all of it in memory.
+/// Shorter pieces are copied: about half a packet. What is longer stays a part of the packet that
+/// it came in, and so keeps all of it in memory.
 pub(crate) const SHORT: usize = 700;
-/// Short pieces are joined up to this length: long against [`SHORT`], and soon given back when it has been
-/// read.
+/// Short pieces are joined up to this length: long against [`SHORT`], and soon given back when it
+/// has been read.
 const BLOCK: usize = 4_096;
 
 /// A packet's data as it came, or short pieces joined.

@@ -108,8 +108,8 @@ impl RecvStream {
         offset <= self.read_offset || before.is_some_and(|(&at, data)| at + data.len() >= offset)
     }
 
-    /// Keeps a piece that nothing overlaps. A short one joins what is before it, and what is behind joins
-    /// it: of two fragments that touch, one is not short.
+    /// Keeps a piece that nothing overlaps. A short one joins what is before it, and what is behind
+    /// joins it: of two fragments that touch, one is not short.
     fn store(&mut self, offset: u64, data: Bytes) {
         if data.is_empty() {
             return;

@@ -7,8 +7,8 @@ use crate::error::{ProtocolError, ReadError};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// This part of a stream's share more than the peer knows is worth telling. What is free and not told
-/// is room that a sender cannot use: where the receive buffer is the limit, so much goodput.
+/// This part of a stream's share more than the peer knows is worth telling. What is free and not
+/// told is room that a sender cannot use: where the receive buffer is the limit, so much goodput.
 const WORTH_TELLING: u64 = 16;
 
 /// A segment of a stream as it arrived.
@@ -85,8 +85,8 @@ impl RecvStreams {
     }
 
     /// Whether a piece may be stored: not one more that stands alone when those that do cost three
-    /// quarters of the buffer beside their bytes. What follows other bytes joins them, or one of every two
-    /// fragments is not short: book-keeping of less than a fifth of the buffer.
+    /// quarters of the buffer beside their bytes. What follows other bytes joins them, or one of
+    /// every two fragments is not short: book-keeping of less than a fifth of the buffer.
     pub(crate) fn admits(&self, segment: &Arriving) -> bool {
         let book_keeping = self.cost - self.buffered;
         book_keeping + FRAGMENT_COST <= self.receive_buffer / 4 * 3
@@ -118,8 +118,8 @@ impl RecvStreams {
         Ok(())
     }
 
-    /// Takes a segment that was checked. Data of a stream that is closed or reset is dropped; so is a
-    /// piece that is not admitted: bytes before it have been skipped, as only a reset allows.
+    /// Takes a segment that was checked. Data of a stream that is closed or reset is dropped; so is
+    /// a piece that is not admitted: bytes before it have been skipped, as only a reset allows.
     pub(crate) fn insert(&mut self, segment: Arriving) -> Accepted {
         let admitted = self.admits(&segment);
         let Some(stream) = self.streams.get_mut(&segment.id) else {
@@ -283,7 +283,8 @@ mod tests {
         assert_eq!(streams.raise_limit(first), None, "no more until the reader goes on");
     }
 
-    /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of the buffer.
+    /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of
+    /// the buffer.
     #[test]
     fn crumbs_are_refused_before_they_cost_twice_the_buffer() {
         let config = BondConfig { receive_buffer: 1_000, ..BondConfig::default() };

@@ -5,8 +5,8 @@ use crate::codec::StreamId;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a stream may queue beyond its window of a buffer of so many bytes: enough to go on with when
-/// the window opens until its writer has written more.
+/// What a stream may queue beyond its window of a buffer of so many bytes: enough to go on with
+/// when the window opens until its writer has written more.
 const fn ahead_of_window(buffer: u64) -> u64 {
     buffer / 16
 }
@@ -122,8 +122,8 @@ impl SendStreams {
     }
 
     /// Streams whose writers wait and have room worth waking for in a buffer of so many bytes, each
-    /// named once: a quarter of what other streams do not hold beyond their windows, or half of what
-    /// the stream's window leaves it.
+    /// named once: a quarter of what other streams do not hold beyond their windows, or half of
+    /// what the stream's window leaves it.
     pub(crate) fn take_roomy(&mut self, buffer: u64) -> BTreeSet<StreamId> {
         let (room, ahead) = (buffer.saturating_sub(self.held), ahead_of_window(buffer));
         let usable = buffer.saturating_sub(self.unsent - self.sendable);

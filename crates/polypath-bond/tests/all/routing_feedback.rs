@@ -48,7 +48,7 @@ struct Pair {
 
 fn brf() -> BondConfig {
     let mut config = BondConfig::default();
-    config.congestion.avoidance = CongestionKind::Brf.into();
+    config.composition.congestion.avoidance = CongestionKind::Brf.into();
     config
 }
 

@@ -46,7 +46,7 @@ impl Default for CongestionConfig {
 
 impl CongestionConfig {
     /// A new instance of the congestion avoidance.
-    pub fn build_avoidance(&self, seed: u64) -> Box<dyn CongestionAvoidance> {
+    pub(crate) fn build_avoidance(&self, seed: u64) -> Box<dyn CongestionAvoidance> {
         let registered = || self.avoidance.build(seed);
         self.own_avoidance.as_ref().map_or_else(registered, Factory::build)
     }

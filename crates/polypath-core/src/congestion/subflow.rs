@@ -42,7 +42,7 @@ impl Subflow {
     }
 
     /// The same with an initial window of so many segments, if a number is given.
-    pub fn with_initial_window(id: PathId, mss: u64, segments: Option<u32>) -> Self {
+    pub(crate) fn with_initial_window(id: PathId, mss: u64, segments: Option<u32>) -> Self {
         Self {
             id,
             cwnd: initial_bytes(mss, segments),
@@ -82,7 +82,7 @@ impl Subflow {
 
     /// Sends again after idling: the window falls to the initial one (RFC 5681 section 4.1), and
     /// the threshold remembers three quarters of what it was (RFC 2861 section 3, as Linux).
-    pub fn restart_after_idle(&mut self) {
+    pub(crate) fn restart_after_idle(&mut self) {
         self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
         self.cwnd = self.cwnd.min(self.initial_window());
     }
@@ -153,7 +153,7 @@ impl Subflows {
     }
 
     /// Whether subflows other than that of `id` take part in coupling.
-    pub fn have_coupled_beside(&self, id: PathId) -> bool {
+    pub(crate) fn have_coupled_beside(&self, id: PathId) -> bool {
         self.coupled().any(|subflow| subflow.id != id)
     }
 }

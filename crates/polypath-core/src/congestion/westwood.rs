@@ -58,7 +58,7 @@ impl Westwood {
     }
 
     /// Westwood with another filter.
-    pub fn with_filter(filter: BandwidthFilter, start_share: f64) -> Self {
+    pub(crate) fn with_filter(filter: BandwidthFilter, start_share: f64) -> Self {
         Self { filter, measured: Measured::new(start_share) }
     }
 

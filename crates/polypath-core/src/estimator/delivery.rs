@@ -130,7 +130,7 @@ impl DeliveryTracker {
 
     /// Whether a packet-timed round ends with the ACK whose newest packet is `newest`: it was
     /// sent after everything of the last round was delivered.
-    pub const fn end_round(&mut self, newest: &SentPacket) -> bool {
+    pub(crate) const fn end_round(&mut self, newest: &SentPacket) -> bool {
         let ended = newest.delivered >= self.next_round_delivered;
         if ended {
             self.next_round_delivered = self.delivered;
@@ -151,7 +151,7 @@ impl DeliveryTracker {
     }
 
     /// Bytes declared lost since `packet` was sent.
-    pub const fn lost_since(&self, packet: &SentPacket) -> u64 {
+    pub(crate) const fn lost_since(&self, packet: &SentPacket) -> u64 {
         self.lost.saturating_sub(packet.lost)
     }
 

@@ -95,12 +95,12 @@ impl RttEstimator {
     }
 
     /// An estimator without samples whose timeout keeps to `bounds`.
-    pub const fn with_bounds(bounds: RtoBounds) -> Self {
+    pub(crate) const fn with_bounds(bounds: RtoBounds) -> Self {
         Self { bounds, smoothed: None, back_off: 0 }
     }
 
     /// Sets the limits of the timeout; samples are kept.
-    pub const fn set_bounds(&mut self, bounds: RtoBounds) {
+    pub(crate) const fn set_bounds(&mut self, bounds: RtoBounds) {
         self.bounds = bounds;
     }
 

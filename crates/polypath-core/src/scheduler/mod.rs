@@ -70,12 +70,8 @@ algorithms! {
 }
 
 impl Configured<SchedulerKind> {
-    /// A new instance, with [`BlockingProtection`] around it or without.
-    pub fn build_with(&self, blocking_protection: bool) -> Box<dyn Scheduler> {
-        self.build_or(None, blocking_protection)
-    }
-
-    /// The same, or of a scheduler that the caller brings in its place.
+    /// A new instance, or one of a scheduler that the caller brings in its place, with
+    /// [`BlockingProtection`] around it or without.
     pub fn build_or(
         &self,
         own: Option<&Factory<dyn Scheduler>>,

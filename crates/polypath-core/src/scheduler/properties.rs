@@ -121,7 +121,7 @@ fn chosen(pick: Pick) -> Option<PathSet> {
 
 fn check(configured: &Configured<SchedulerKind>, decisions: &[Decision]) {
     for protection in [false, true] {
-        let [one, two] = [(); 2].map(|()| configured.build_with(protection));
+        let [one, two] = [(); 2].map(|()| configured.build_or(None, protection));
         check_both(configured.kind(), one, two, decisions);
     }
 }

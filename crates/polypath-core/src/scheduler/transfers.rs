@@ -275,7 +275,7 @@ fn protects(networks: &[&[Link]], windows: &[u64]) {
             for kind in SchedulerKind::ALL {
                 let transfer = Transfer::new(links, 20_000, window);
                 let bond =
-                    transfer.run(&mut *Configured::from(*kind).build_with(true)).as_secs_f64();
+                    transfer.run(&mut *Configured::from(*kind).build_or(None, true)).as_secs_f64();
                 assert!(bond <= 1.01 * best, "{kind} {links:?} {window}: {bond} {best}");
             }
         }

@@ -222,3 +222,39 @@ fn every_section_of_the_protocol_that_is_cited_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
     assert!(count > 5, "{count}");
 }
+
+/// Comments wrap at 100 columns; rows of tables and links cannot.
+#[test]
+fn comments_wrap() {
+    let long = |line: &&str| {
+        let comment = line.trim_start();
+        let wraps = !comment.contains("| ") && !comment.contains("](");
+        comment.starts_with("//") && wraps && line.chars().count() > 100
+    };
+    for (file, text) in texts(&["rs"]) {
+        let lines: Vec<_> = text.lines().filter(long).collect();
+        assert!(lines.is_empty(), "{}: {lines:#?}", file.display());
+    }
+}
+
+/// An example in the documentation of a crate whose examples are not run would not be tested.
+#[test]
+fn crates_without_tests_of_documentation_have_no_examples() {
+    let texts = texts(&["rs", "toml"]);
+    let off = texts.iter().filter(|(file, text)| {
+        file.ends_with("Cargo.toml") && text.lines().any(|line| line == "doctest = false")
+    });
+    let off: Vec<_> = off.map(|(file, _)| file.parent().unwrap().join("src")).collect();
+    assert!(off.len() >= 10, "{off:?}");
+    for (file, text) in texts.iter().filter(|(file, _)| off.iter().any(|src| file.starts_with(src)))
+    {
+        let fences = text.lines().filter_map(|line| {
+            let comment = line.trim_start().strip_prefix("//")?;
+            comment.trim_start_matches(['/', '!']).trim().strip_prefix("```")
+        });
+        for opening in fences.step_by(2) {
+            let is_rust = ["", "rust", "no_run", "should_panic"].contains(&opening);
+            assert!(!is_rust, "{}: an example, and doctest = false", file.display());
+        }
+    }
+}

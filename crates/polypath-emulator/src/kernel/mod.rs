@@ -132,8 +132,8 @@ fn open(connection: &KernelConnection) -> io::Result<Connected> {
     socket::connect(client, listening)
 }
 
-/// Does something in a thread that has moved into a namespace; sockets stay in the one in which they
-/// were made.
+/// Does something in a thread that has moved into a namespace; sockets stay in the one in which
+/// they were made.
 fn in_namespace<T: Send>(name: &str, act: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let panicked = |_| Err(io::Error::other("its thread panicked"));
     thread::scope(|scope| {

@@ -2,10 +2,12 @@
 
 use super::socket::KernelTransport;
 use crate::plan::{NetworkPlan, NodePlan};
+use polypath_core::congestion::CongestionKind;
+use polypath_core::registry::{Algorithm, Configured};
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
 use polypath_sim::scenario::{
-    AlgorithmName, Flow, FlowKind, Mptcp, ReceiveOptions, Setting, Tcp, TcpOptions, Transport,
+    CompositionOptions, Flow, FlowKind, Mptcp, ReceiveOptions, Tcp, TcpOptions, Transport,
     WindowControl,
 };
 use polypath_sim::tcp::{self, TcpConfig};
@@ -15,8 +17,6 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The first port that servers listen on.
 const PORT: u16 = 5_001;
-/// The congestion control of a connection that names none, as in the simulator.
-const CONGESTION: &str = "cubic";
 /// The parameter of CUBIC of which the kernel's value is not the default.
 const LATE_ALPHA: &str = "late_alpha";
 /// What a sender may hold, in bytes: more than any window here, so that it is no limit, as there is
@@ -110,15 +110,12 @@ fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), 
             Ok((KernelTransport::Tcp, control))
         }
         Transport::Mptcp(options) => {
-            let Mptcp { coupled, scheduler, failure, opportunistic_retransmission, .. } = options;
-            let Mptcp { penalisation, blocking_protection, backup, .. } = options;
-            let Mptcp { tcp, control, receive, .. } = options;
+            let Mptcp { composition, tcp, backup, receive, subflow_buffers: _ } = options;
             only_defaults(tcp, *receive)?;
-            let switches =
-                [coupled, opportunistic_retransmission, penalisation, blocking_protection];
-            let chosen = scheduler.is_some() || failure.is_some() || !backup.is_empty();
+            let CompositionOptions { control, .. } = composition;
+            let rest = CompositionOptions { control: WindowControl::default(), ..*composition };
             // `subflow_buffers` says that the simulator is to do as the kernel does.
-            match chosen || switches.into_iter().any(Option::is_some) {
+            match rest != CompositionOptions::default() || !backup.is_empty() {
                 true => Err("the kernel's Multipath TCP has none of the options `coupled`, \
                     `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, \
                     `blocking_protection`, `backup`"
@@ -148,31 +145,29 @@ fn only_defaults(tcp: &TcpOptions, receive: ReceiveOptions) -> Result<(), String
 }
 
 fn congestion(control: &WindowControl) -> Result<String, String> {
-    let named = |name: &AlgorithmName| name.name.clone();
-    let congestion = control.congestion.as_ref().map_or_else(|| CONGESTION.to_owned(), named);
-    control.congestion.iter().chain(&control.slow_start).try_for_each(only_kernels)?;
-    if let Some(slow_start) = control.slow_start.as_ref()
-        && !is_kernels(&slow_start.name, &congestion)
-    {
-        let problem = "`slow_start`: that of the kernel is part of its congestion control: \
-            \"hystart\" with \"cubic\", \"standard\" with others";
-        return Err(problem.to_owned());
+    let congestion = control.congestion.unwrap_or(CongestionKind::Cubic.into());
+    only_kernels(&congestion)?;
+    let name = congestion.kind().name();
+    if let Some(slow_start) = &control.slow_start {
+        only_kernels(slow_start)?;
+        if !is_kernels(slow_start.kind().name(), name) {
+            let problem = "`slow_start`: that of the kernel is part of its congestion control: \
+                \"hystart\" with \"cubic\", \"standard\" with others";
+            return Err(problem.to_owned());
+        }
     }
-    Ok(congestion)
+    Ok(name.to_owned())
 }
 
 /// Refuses parameters of algorithms but those that say how the kernel's are.
-fn only_kernels(algorithm: &AlgorithmName) -> Result<(), String> {
-    let is_kernels = |setting: &Setting| {
-        (algorithm.name.as_str(), setting.parameter.as_str(), setting.value)
-            == ("cubic", LATE_ALPHA, 0.0)
-    };
-    match algorithm.settings.iter().find(|setting| !is_kernels(setting)) {
+fn only_kernels<K: Algorithm>(algorithm: &Configured<K>) -> Result<(), String> {
+    let name = algorithm.kind().description().name;
+    let is_kernels = |setting: &(&str, f64)| (name, *setting) == ("cubic", (LATE_ALPHA, 0.0));
+    match algorithm.settings().find(|setting| !is_kernels(setting)) {
         None => Ok(()),
-        Some(Setting { parameter, value, .. }) => Err(format!(
-            "`{parameter} = {value}` of {:?}: the kernel's algorithms have the parameters of the \
-             kernel; only `{LATE_ALPHA} = 0` of \"cubic\", which is what it does, may be given",
-            algorithm.name
+        Some((parameter, value)) => Err(format!(
+            "`{parameter} = {value}` of {name:?}: the kernel's algorithms have the parameters of \
+             the kernel; only `{LATE_ALPHA} = 0` of \"cubic\", which is what it does, may be given"
         )),
     }
 }
@@ -214,8 +209,8 @@ fn address(node: &NodePlan, link: LinkId, network: &NetworkPlan) -> IpAddr {
     interface.expect("a node has an interface for each of its links").addresses.v4.into()
 }
 
-/// Kernel parameters under which a host's TCP is the one that the simulator has: its receive buffer,
-/// and no limit of the send buffer.
+/// Kernel parameters under which a host's TCP is the one that the simulator has: its receive
+/// buffer, and no limit of the send buffer.
 pub fn host_sysctls() -> Vec<(String, String)> {
     let tcp::ReceiveBuffer::Auto { max, .. } = TcpConfig::LINUX.receive_buffer else {
         unreachable!("the kernel's receive buffer grows");
@@ -335,7 +330,7 @@ mod tests {
             assert_eq!(cubic(parameters).unwrap()[0].congestion, "cubic");
         }
         for (parameters, named) in [
-            (", late_alpha = 1", "`late_alpha = 1` of \"cubic\""),
+            (", late_alpha = 0.5", "`late_alpha = 0.5` of \"cubic\""),
             (", late_alpha = 0, beta = 0.5", "`beta = 0.5` of \"cubic\""),
         ] {
             let problem = cubic(parameters).unwrap_err().to_string();

@@ -23,7 +23,7 @@ impl Timeline {
     }
 
     /// The bytes until a time, those that came at it included.
-    pub fn bytes_at(&self, at: Timestamp) -> u64 {
+    pub(crate) fn bytes_at(&self, at: Timestamp) -> u64 {
         let after = self.0.partition_point(|&(when, _)| when <= at);
         after.checked_sub(1).map_or(0, |last| self.0[last].1)
     }

@@ -28,7 +28,8 @@ pub struct Shortfall {
 const TOLERATED: f64 = 0.01;
 
 impl NetworkReport {
-    /// The links with which the host could not keep up: more than 1 % of their packets were overruns.
+    /// The links with which the host could not keep up: more than 1 % of their packets were
+    /// overruns.
     pub fn shortfalls(&self) -> Vec<Shortfall> {
         let shortfall = |link: &WireReport| Shortfall {
             link: link.name.clone(),

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The most links of a network: the subnets 10.0.1.0/24 to 10.64.0.0/24. The tables of as many links
-/// of one host have numbers, and rules priorities, before those of the main table (32766).
+/// The most links of a network: the subnets 10.0.1.0/24 to 10.64.0.0/24. The tables of as many
+/// links of one host have numbers, and rules priorities, before those of the main table (32766).
 pub(super) const MOST_LINKS: usize = 1 << 14;
 /// Bits of the subnets.
 pub(super) const PREFIX_BITS: [u8; 2] = [24, 64];
-/// A unique local prefix (RFC 4193) whose 40 bits are the letters `polyp`: the namespaces are joined
-/// to nothing else, so it need not be random.
+/// A unique local prefix (RFC 4193) whose 40 bits are the letters `polyp`: the namespaces are
+/// joined to nothing else, so it need not be random.
 const ULA: [u16; 3] = [0xfd70, 0x6f6c, 0x7970];
 
 /// An end of a link.
@@ -91,7 +91,8 @@ mod tests {
         let written = last.both().map(|a| a.to_string());
         assert_eq!(written, ["10.255.255.2", "fd70:6f6c:7970:ffff::2"]);
         assert_eq!(last.hardware.to_string(), "02:00:00:ff:ff:02");
-        // Neither a group address nor one that a manufacturer has given out (IEEE 802, I/G and U/L).
+        // Neither a group address nor one that a manufacturer has given out (IEEE 802, I/G and
+        // U/L).
         assert_eq!(last.hardware.0[0] & 0b11, 0b10);
     }
 }

@@ -8,13 +8,13 @@
 //!   known beforehand: there is no ARP, no neighbour discovery, no router discovery.
 //! * **Routes** are those of the simulator ([`Topology::route`], [`Topology::routes`]). A host that
 //!   opens connections has several paths: its address names the path, in both directions. What it
-//!   sends from an address leaves by the link of that address, and what is sent to the address comes
-//!   back the same way. Without an address to send from, the route of least delay is taken.
+//!   sends from an address leaves by the link of that address, and what is sent to the address
+//!   comes back the same way. Without an address to send from, the route of least delay is taken.
 //! * **Multipath TCP** opens a subflow from every address of the host that opened the connection to
 //!   the address that it was opened to: one for each link, in the family of that address.
-//! * **Segmentation offload** is off, so that every frame is a packet, of at most the link's MTU. Where
-//!   its directions differ in this, both have the smaller: an interface receives no larger packets
-//!   than it sends.
+//! * **Segmentation offload** is off, so that every frame is a packet, of at most the link's MTU.
+//!   Where its directions differ in this, both have the smaller: an interface receives no larger
+//!   packets than it sends.
 //!
 //! Connections between hosts that are no pair of the network need one: add it to
 //! [`Graph::pairs`](polypath_sim::topology::Graph::pairs).

@@ -26,8 +26,8 @@ pub(super) fn namespaces(prefix: &Prefix, nodes: &[String]) -> Vec<String> {
     nodes.iter().map(|node| unique(format!("{prefix}-{}", wanted(node)), &mut taken)).collect()
 }
 
-/// The interfaces of links, in order: as the link where that is a name for an interface, or `link1`,
-/// `link2` and so on, by the link's place.
+/// The interfaces of links, in order: as the link where that is a name for an interface, or
+/// `link1`, `link2` and so on, by the link's place.
 pub(super) fn interfaces<'a>(links: impl Iterator<Item = &'a str>) -> Vec<String> {
     let links: Vec<&str> = links.collect();
     let mut taken = BTreeSet::new();

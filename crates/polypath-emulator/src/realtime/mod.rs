@@ -56,7 +56,7 @@ pub fn rest(duration: Duration) {
 
 /// Linux may fire the timers of a thread 50 microseconds late by default; not those of the calling
 /// thread from now on.
-pub fn sharpen_timers() {
+pub(crate) fn sharpen_timers() {
     #[cfg(target_os = "linux")]
     {
         // A refusal costs accuracy only, which shows in the lateness.

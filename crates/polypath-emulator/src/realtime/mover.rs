@@ -27,7 +27,7 @@ impl<T> Shared<T> {
     }
 
     /// What becomes readable when the thread is to look at the state anew.
-    pub fn woken(&self) -> BorrowedFd<'_> {
+    pub(crate) fn woken(&self) -> BorrowedFd<'_> {
         self.woken.as_fd()
     }
 
@@ -38,7 +38,7 @@ impl<T> Shared<T> {
     }
 
     /// Says that the thread looks now.
-    pub fn clear_wakes(&self) {
+    pub(crate) fn clear_wakes(&self) {
         // Without a wake there is nothing to read; what is left wakes once more.
         let _ = rustix::io::read(&self.woken, &mut [0; 64]);
     }

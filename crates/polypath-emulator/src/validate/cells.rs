@@ -116,6 +116,8 @@ mod tests {
         };
         assert!(matches!(cell("udp.toml", ""), Err(CellError::Missing { .. })));
         assert!(matches!(cell("tcp.toml", "path.link.rat=1"), Err(CellError::Scenario { .. })));
-        assert!(matches!(cell("tcp.toml", "connection.congestion=x"), Err(CellError::Plan { .. })));
+        let unknown = cell("tcp.toml", "connection.congestion=x");
+        assert!(matches!(unknown, Err(CellError::Scenario { .. })));
+        assert!(matches!(cell("tcp.toml", "flow=[]"), Err(CellError::Plan { .. })));
     }
 }

@@ -1,5 +1,5 @@
-//! The silent death of a path with the kernel's Multipath TCP and with the bond, in a short scenario.
-//! The whole table is `polypath validate death`.
+//! The silent death of a path with the kernel's Multipath TCP and with the bond, in a short
+//! scenario. The whole table is `polypath validate death`.
 
 use crate::alone::alone;
 use polypath_emulator::netns::Namespaces;

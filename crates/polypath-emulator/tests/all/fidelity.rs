@@ -1,5 +1,5 @@
-//! The simulator against the kernel of the machine that runs the tests, in two short cells. The whole
-//! table is `polypath validate kernel`.
+//! The simulator against the kernel of the machine that runs the tests, in two short cells. The
+//! whole table is `polypath validate kernel`.
 
 use crate::alone::alone;
 use polypath_emulator::netns::Namespaces;
@@ -7,8 +7,8 @@ use polypath_emulator::plan::{NetworkPlan, Prefix};
 use polypath_emulator::validate::{Row, compare, shipped_cells};
 use polypath_sim::topology::Topology;
 
-/// What a cell has in common with the simulator: 10 % is the bound of the whole table. A few seconds
-/// of a bulk transfer that fills its link are known much better than that.
+/// What a cell has in common with the simulator: 10 % is the bound of the whole table. A few
+/// seconds of a bulk transfer that fills its link are known much better than that.
 const BOUND: f64 = 0.1;
 
 /// A cell in one short run; nothing where namespaces may not be made, which is said.

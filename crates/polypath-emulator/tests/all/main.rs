@@ -1,4 +1,5 @@
-//! Emulated networks with real programs and the kernel. They need root; without it they are skipped.
+//! Emulated networks with real programs and the kernel. They need root; without it they are
+//! skipped.
 #![cfg(target_os = "linux")]
 
 mod alone;

@@ -7,8 +7,8 @@ use polypath_emulator::plan::{NetworkPlan, Prefix};
 use polypath_emulator::validate::windows::{Row, compare, shipped_cells};
 use polypath_sim::topology::Topology;
 
-/// 5 Mbit/s, a packet every 2.4 ms: a machine that is late by some milliseconds is so by a packet or
-/// two.
+/// 5 Mbit/s, a packet every 2.4 ms: a machine that is late by some milliseconds is so by a packet
+/// or two.
 const SHORT: [&str; 3] = ["path.link.rate=5 Mbit/s", "duration=12 s", "warm_up=4 s"];
 
 /// What path and queue hold: two BDPs of 5 Mbit/s x 40 ms, 25 kB each, of which 1448 of 1500 bytes
@@ -32,12 +32,13 @@ fn row(test: &str, name: &str) -> Option<Row> {
     Some(compare(&cell, 1, &prefix).unwrap())
 }
 
-/// CUBIC grows until the queue overflows, at `HELD` and the two segments that are in service and one
-/// too many; the loss leaves 0.7 of it. So both windows are in the mean between these, and return to
-/// the fall after 1.3 s: Reno's growth of 0.53 segments in a round trip of 60 ms in the mean needs
-/// that for the 10 or 11 segments that were taken. A burst of acknowledgements from a machine that
-/// was late overflows the queue by as many packets sooner. Three of them are 9 % of the height of
-/// each tooth, and as much again is left for segments being whole: windows of 23 to 34 of them.
+/// CUBIC grows until the queue overflows, at `HELD` and the two segments that are in service and
+/// one too many; the loss leaves 0.7 of it. So both windows are in the mean between these, and
+/// return to the fall after 1.3 s: Reno's growth of 0.53 segments in a round trip of 60 ms in the
+/// mean needs that for the 10 or 11 segments that were taken. A burst of acknowledgements from a
+/// machine that was late overflows the queue by as many packets sooner. Three of them are 9 % of
+/// the height of each tooth, and as much again is left for segments being whole: windows of 23 to
+/// 34 of them.
 #[test]
 fn cubic_of_the_kernel_has_the_windows_of_the_simulator() {
     let test = "cubic_of_the_kernel_has_the_windows_of_the_simulator";

@@ -29,10 +29,10 @@ enum Action {
 /// Run networks in virtual time and print data segments delivered for each CPU second, peak memory
 /// and goodput.
 ///
-/// Each case runs in a process of its own, on one core; what sets it up is not counted. Case a is one
-/// TCP connection over a link of 100 Mbit/s, b and c have 10 and 100 on a dumbbell of 1 Gbit/s, d is
-/// Multipath TCP over two links, e1 to f have 1 to 10,000 connections of 10 Mbit/s each over three
-/// hops, and g has 10,000 with hosts and links of their own.
+/// Each case runs in a process of its own, on one core; what sets it up is not counted. Case a is
+/// one TCP connection over a link of 100 Mbit/s, b and c have 10 and 100 on a dumbbell of 1 Gbit/s,
+/// d is Multipath TCP over two links, e1 to f have 1 to 10,000 connections of 10 Mbit/s each over
+/// three hops, and g has 10,000 with hosts and links of their own.
 #[derive(Clone, Debug, PartialEq, Args)]
 struct SimArgs {
     /// Print JSON instead of a table

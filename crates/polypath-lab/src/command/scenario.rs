@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use polypath_sim::scenario::{self, Place, Scenario, ScenarioError};
+use polypath_config::Place;
+use polypath_sim::scenario::{self, Scenario, ScenarioError};
 use serde::Serialize;
 
 use polypath::output;
@@ -75,7 +76,7 @@ pub fn run(args: &ScenarioArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn check(options: &CheckOptions) -> anyhow::Result<ExitCode> {
-    let result = read(&options.file, &options.set);
+    let result = Scenario::load_with(&options.file, &options.set);
     if !options.json {
         output::print(&describe(&options.file, &Counts::of(&result?)))?;
         return Ok(ExitCode::SUCCESS);
@@ -84,12 +85,6 @@ fn check(options: &CheckOptions) -> anyhow::Result<ExitCode> {
     let verdict = Verdict::new(options.file.clone(), result);
     output::print(&(serde_json::to_string_pretty(&verdict)? + "\n"))?;
     Ok(code)
-}
-
-fn read(file: &Path, overrides: &[String]) -> Result<Scenario, ScenarioError> {
-    let scenario = Scenario::load_with(file, overrides)?;
-    scenario.validate_algorithms()?;
-    Ok(scenario)
 }
 
 impl Verdict {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::str::FromStr;
-use polypath_bond::BondConfig;
+use polypath_bond::{BondConfig, Composition};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -36,8 +36,8 @@ impl Control {
         Self { congestion, slow_start: (!owns).then_some(slow_start) }
     }
 
-    /// Every control that makes sense: each avoidance with each slow start, those that have their own
-    /// once. BRF is left out: it needs switches that tell it its rate.
+    /// Every control that makes sense: each avoidance with each slow start, those that have their
+    /// own once. BRF is left out: it needs switches that tell it its rate.
     pub fn all() -> Vec<Self> {
         let all = Self::compared().flat_map(|congestion| {
             SlowStartKind::ALL.iter().map(move |&slow_start| Self::new(congestion, slow_start))
@@ -54,7 +54,7 @@ impl Control {
 impl Combination {
     /// What a bond uses if nothing is said.
     pub fn shipped() -> Self {
-        let BondConfig { congestion, scheduler, .. } = BondConfig::default();
+        let Composition { congestion, scheduler, .. } = Composition::default();
         let control = Control::new(congestion.avoidance.kind(), congestion.slow_start.kind());
         Self { control, scheduler: scheduler.kind() }
     }
@@ -82,12 +82,13 @@ impl Combination {
 
     /// These algorithms as a bond has them, with their defaults.
     pub(super) fn config(self) -> BondConfig {
-        let defaults = BondConfig::default();
+        let defaults = Composition::default();
         let slow_start =
             self.control.slow_start.map_or(defaults.congestion.slow_start, SlowStartKind::into);
         let avoidance = self.control.congestion.into();
         let congestion = CongestionConfig { avoidance, slow_start, ..defaults.congestion };
-        BondConfig { congestion, scheduler: self.scheduler.into(), ..defaults }
+        let composition = Composition { congestion, scheduler: self.scheduler.into(), ..defaults };
+        BondConfig { composition, ..BondConfig::default() }
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Combination, Comparison, ScenarioTable};
 use std::collections::BTreeSet;
 
 impl Comparison {
-    /// Of each scenario the `most` combinations of the highest median goodput, and the coupled one that
-    /// delays are held against; and what ships, if it is there. In the order of the ranking.
+    /// Of each scenario the `most` combinations of the highest median goodput, and the coupled one
+    /// that delays are held against; and what ships, if it is there. In the order of the ranking.
     pub fn finalists(&self, most: usize) -> Vec<Combination> {
         let places = self.scenarios.iter().flat_map(|table| best(table, most).chain(table.coupled));
         let shipped = self.ranking.iter().position(|row| row.shipped);

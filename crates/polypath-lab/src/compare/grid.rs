@@ -9,8 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Combinations in scenarios: each with each, over the same seeds, and beside them each control over
-/// each path alone.
+/// Combinations in scenarios: each with each, over the same seeds, and beside them each control
+/// over each path alone.
 #[derive(Clone, Debug)]
 pub struct Grid {
     stages: Vec<Stage>,
@@ -91,7 +91,7 @@ impl Grid {
     }
 
     /// The scenarios.
-    pub fn stages(&self) -> &[Stage] {
+    pub(crate) fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
@@ -106,7 +106,7 @@ impl Grid {
     }
 
     /// Whether it is a run of this grid, but for its seed.
-    pub fn includes(&self, job: &Job<'_>) -> bool {
+    pub(crate) fn includes(&self, job: &Job<'_>) -> bool {
         let stage = |stage: &&Stage| stage.scenario.name == job.stage.scenario.name;
         self.stages
             .iter()

@@ -21,7 +21,8 @@ pub struct Measured {
     pub delay_p99_us: Option<u64>,
     /// The median time until a response is complete, or the time of a transfer with an end, in us.
     pub completion_us: Option<u64>,
-    /// Of a million messages so many came within their deadline. Those under way at the end did not.
+    /// Of a million messages so many came within their deadline. Those under way at the end did
+    /// not.
     pub in_time_ppm: Option<u64>,
 }
 

@@ -1,10 +1,11 @@
 //! Combinations of congestion control, slow start and scheduler against each other, over a fixed
 //! suite of 5G scenarios.
 //!
-//! [`SUITE`] has the scenarios, a [`Selection`] says which of them and which combinations. A [`Grid`]
-//! makes [`Job`]s of them, runs that do not depend on each other; a [`Store`](crate::store::Store) keeps what they
-//! measured, so that an interrupted grid goes on where it was; a [`Comparison`] ranks. Nothing here
-//! starts threads: whoever has the jobs runs them in any order.
+//! [`SUITE`] has the scenarios, a [`Selection`] says which of them and which combinations. A
+//! [`Grid`] makes [`Job`]s of them, runs that do not depend on each other; a
+//! [`Store`](crate::store::Store) keeps what they measured, so that an interrupted grid goes on
+//! where it was; a [`Comparison`] ranks. Nothing here starts threads: whoever has the jobs
+//! runs them in any order.
 
 mod combination;
 mod comparison;

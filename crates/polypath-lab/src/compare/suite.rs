@@ -13,8 +13,8 @@ pub const BOND: &str = "bond";
 pub enum Part {
     /// To choose algorithms and parameters by.
     Tuning,
-    /// Held out until they were looked at: nothing was chosen by them before, and what is chosen since may
-    /// have been.
+    /// Held out until they were looked at: nothing was chosen by them before, and what is chosen
+    /// since may have been.
     Seen,
     /// For the final table alone; drawn at random.
     HeldOut,
@@ -57,7 +57,7 @@ impl FromStr for Part {
     }
 }
 
-/// A scenario of the suite: the file `scenarios/suite/PART/NAME.toml`.
+/// A scenario of the suite: the file `suite/PART/NAME.toml` of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuiteScenario {
     /// Its name.
@@ -76,7 +76,7 @@ macro_rules! suite {
             name: $name,
             part: Part::$part,
             text: include_str!(concat!(
-                "../../../../scenarios/suite/", $folder, "/", $name, ".toml"
+                "../../suite/", $folder, "/", $name, ".toml"
             )),
         }),+),+];
     };

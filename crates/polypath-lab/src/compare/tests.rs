@@ -5,6 +5,7 @@ use crate::store::{Opened, Store, StoreError};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
+use polypath_sim::scenario::schema;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -84,7 +85,7 @@ fn run<'a>(jobs: impl IntoIterator<Item = Job<'a>>) -> Vec<(Job<'a>, Measured)> 
 /// The list is the folders.
 #[test]
 fn the_suite_is_what_is_in_its_folders() {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/suite");
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite");
     for part in Part::ALL {
         assert_eq!(part.to_string().parse(), Ok(part));
         let files = fs::read_dir(suite.join(part.name())).unwrap();
@@ -100,6 +101,18 @@ fn the_suite_is_what_is_in_its_folders() {
     }
     let unknown = "final".parse::<Part>().unwrap_err().to_string();
     assert_eq!(unknown, "the suite has no part final; allowed: tuning, seen, held_out");
+}
+
+#[test]
+fn the_suite_names_the_schema_and_is_valid_by_it() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    for SuiteScenario { name, text, .. } in SUITE {
+        let named = "#:schema ../../../../scenarios/polypath.schema.json\n";
+        assert!(text.starts_with(named), "{name}");
+        let read: serde_json::Value = toml::from_str(text).unwrap();
+        let problems: Vec<_> = validator.iter_errors(&read).map(|e| e.to_string()).collect();
+        assert_eq!(problems, [""; 0], "{name}");
+    }
 }
 
 /// The grid of scenarios with what ships alone, for a second of each.
@@ -125,10 +138,8 @@ fn every_scenario_of_the_suite_is_sound() {
     assert!(SUITE.len() >= 24);
     let grid = shipped_over(SUITE);
     for (stage, scenario) in grid.stages().iter().zip(SUITE) {
-        assert!(
-            scenario.text.starts_with("#:schema ../../polypath.schema.json\n\n# "),
-            "{stage:?}"
-        );
+        let (_, purpose) = scenario.text.split_once("\n\n").unwrap();
+        assert!(purpose.starts_with("# "), "{stage:?}");
         assert!(stage.paths.len() >= 2, "{stage:?}");
         let drawn = ["generate", "radio"].iter().any(|key| scenario.text.contains(key));
         assert_eq!(drawn, !stage.drawn.is_empty(), "{stage:?}");
@@ -377,8 +388,8 @@ mod known {
         assert_eq!(comparison.scenarios[1].cells[1].delay_ratio, Some(1.3));
     }
 
-    /// The best of the first scenario is reno, of the second lia+low_rtt, which delays are held against
-    /// in both.
+    /// The best of the first scenario is reno, of the second lia+low_rtt, which delays are held
+    /// against in both.
     #[test]
     fn finalists_are_the_best_of_each_scenario_and_the_coupled_one() {
         let grid = grid();

@@ -1,9 +1,9 @@
 //! The experiments of papers, run again, and what becomes of their claims.
 //!
-//! An [`Experiment`] is a folder `experiments/ID/` with a `plan.toml`, a file with a scenario or with
-//! the parameters of a model, and a file of Rust beside this one with what is observed in a run or
-//! evaluated ([`Method`], [`Observation`]) and the quantities that the claims are about
-//! ([`Quantity`]). A [`Study`] is an experiment whose plan has been read: it
+//! An [`Experiment`] is a folder `experiments/ID/` of this crate with a `plan.toml`, a file with a
+//! scenario or with the parameters of a model, and a file of Rust beside this one with what is
+//! observed in a run or evaluated ([`Method`], [`Observation`]) and the quantities that the claims
+//! are about ([`Quantity`]). A [`Study`] is an experiment whose plan has been read: it
 //! makes [`Trial`]s, runs that do not depend on each other, and turns what they observed into a
 //! [`StudyReport`] with a verdict on each claim. Nothing here starts threads: whoever has the
 //! trials runs them in any order.

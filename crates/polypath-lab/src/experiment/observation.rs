@@ -29,7 +29,11 @@ impl Observation {
 
     /// Adds a curve.
     #[must_use]
-    pub fn with_curve(mut self, name: &str, curve: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub(crate) fn with_curve(
+        mut self,
+        name: &str,
+        curve: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
         let curve = curve.into_iter().map(|(x, y)| (rounded(x), rounded(y))).collect();
         self.curves.insert(name.to_owned(), curve);
         self

@@ -1,8 +1,7 @@
 //! The file `plan.toml` of an experiment.
 
-use polypath_sim::scenario::ScenarioError;
-use polypath_sim::scenario::declare::{Located, keys, tagged};
-use polypath_sim::scenario::table::read_document;
+use polypath_config::DocumentError;
+use polypath_sim::scenario::declare::{Located, keys, read_document, tagged};
 use std::path::Path;
 
 /// What separates the parts of a value.
@@ -55,8 +54,8 @@ keys! {
         value: String;
         /// Why.
         reason: String;
-        /// The overrides that set it, with `{}` for the value; if it has parts, as in `1 ms | 20 ms`,
-        /// `{1}` is the first one.
+        /// The overrides that set it, with `{}` for the value; if it has parts, as in
+        /// `1 ms | 20 ms`, `{1}` is the first one.
         set: Vec<String> = [];
         /// The variants that have it; if not given, all of the paper's.
         variants: Vec<String> = [];
@@ -211,15 +210,15 @@ impl ExperimentPlan {
     /// Reads a plan. `file` is its name in errors.
     ///
     /// # Errors
-    /// See [`ScenarioError`].
-    pub(super) fn parse(text: &str, file: &Path) -> Result<Self, ScenarioError> {
+    /// See [`DocumentError`].
+    pub(super) fn parse(text: &str, file: &Path) -> Result<Self, DocumentError> {
         let plan: Self = read_document(text, file, "a plan")?;
         plan.check()?;
         Ok(plan)
     }
 
     /// Checks what refers to each other.
-    fn check(&self) -> Result<(), ScenarioError> {
+    fn check(&self) -> Result<(), DocumentError> {
         if self.variant.value.is_empty() {
             return Err(self.variant.wrong("no variant; at least one is allowed"));
         }
@@ -241,7 +240,7 @@ impl ExperimentPlan {
         self.variant.value.iter().map(|variant| variant.value.name.as_str()).collect()
     }
 
-    fn check_plot(&self, plot: &Located<Plot>) -> Result<(), ScenarioError> {
+    fn check_plot(&self, plot: &Located<Plot>) -> Result<(), DocumentError> {
         let axes: Vec<_> = self.axis.iter().map(|axis| axis.value.name.as_str()).collect();
         for at in &plot.value.at {
             let known = at.split_once('=').is_some_and(|(name, value)| {
@@ -271,14 +270,14 @@ fn known<T>(
     key: &str,
     name: &str,
     allowed: &[&str],
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     if allowed.contains(&name) {
         return Ok(());
     }
     Err(plot.wrong(format_args!("{key}: {name:?} is not allowed; allowed are {allowed:?}")))
 }
 
-fn unique<T>(items: &[Located<T>], name: impl Fn(&T) -> &String) -> Result<(), ScenarioError> {
+fn unique<T>(items: &[Located<T>], name: impl Fn(&T) -> &String) -> Result<(), DocumentError> {
     for (index, item) in items.iter().enumerate() {
         if items[..index].iter().any(|other| name(&other.value) == name(&item.value)) {
             let name = name(&item.value);
@@ -288,7 +287,7 @@ fn unique<T>(items: &[Located<T>], name: impl Fn(&T) -> &String) -> Result<(), S
     Ok(())
 }
 
-fn check_axis(axis: &Located<Axis>) -> Result<(), ScenarioError> {
+fn check_axis(axis: &Located<Axis>) -> Result<(), DocumentError> {
     let Axis { values, quick, .. } = &axis.value;
     if let Some(value) = quick.iter().find(|value| !values.contains(value)) {
         return Err(axis.wrong(format_args!("quick: {value:?} is not one of `values`: {values:?}")));
@@ -303,7 +302,7 @@ fn check_axis(axis: &Located<Axis>) -> Result<(), ScenarioError> {
 fn check_assumption(
     assumption: &Located<Assumption>,
     variants: &[&str],
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let Assumption { set, range, variants: have, .. } = &assumption.value;
     have.iter().try_for_each(|name| known(assumption, "variants", name, variants))?;
     if set.is_empty() != range.is_empty() {
@@ -312,7 +311,7 @@ fn check_assumption(
     Ok(())
 }
 
-fn check_claim(claim: &Located<Claim>) -> Result<(), ScenarioError> {
+fn check_claim(claim: &Located<Claim>) -> Result<(), DocumentError> {
     if claim.value.at_least.is_none() && claim.value.at_most.is_none() {
         return Err(claim.missing("`at_least`, `at_most` or both"));
     }

@@ -32,7 +32,12 @@ impl<'a> SeedRuns<'a> {
 
     /// The values of a variant where axes have these values, in the order of the plan; `None` if a
     /// run lacks it, or there is no run.
-    pub fn where_at(&self, variant: &str, at: &[(&str, &str)], value: &str) -> Option<Vec<f64>> {
+    pub(crate) fn where_at(
+        &self,
+        variant: &str,
+        at: &[(&str, &str)],
+        value: &str,
+    ) -> Option<Vec<f64>> {
         let fits = |run: &&SeedRun<'_>| at.iter().all(|place| run.at.contains(place));
         let runs = self.runs.iter().filter(|run| run.variant == variant).filter(fits);
         let values: Vec<f64> =

@@ -8,7 +8,7 @@ use super::report::StudyReport;
 use super::runs::SeedRuns;
 use super::trial::{self, Trial, TrialError};
 use super::{Experiment, Quantity};
-use polypath_sim::scenario::ScenarioError;
+use polypath_config::DocumentError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(super) struct Varied {
 pub enum StudyError {
     /// The plan is wrong.
     #[error(transparent)]
-    Plan(#[from] ScenarioError),
+    Plan(#[from] DocumentError),
     /// A claim about a quantity that the experiment does not have.
     #[error(
         "{}: claim {claim}: no quantity {quantity:?}; allowed are {}", file.display(), allowed.join(", ")
@@ -156,11 +156,6 @@ impl Study {
         &self.plan
     }
 
-    /// How much is run.
-    pub const fn effort(&self) -> Effort {
-        self.effort
-    }
-
     /// How many seeds verdicts are made of.
     pub fn seeds(&self) -> u32 {
         self.seeds_of(Scope::Main)
@@ -170,7 +165,7 @@ impl Study {
     ///
     /// # Errors
     /// When the scenario cannot be run with what the plan sets.
-    pub fn trials(&self) -> Result<Vec<Trial<'_>>, TrialError> {
+    pub(crate) fn trials(&self) -> Result<Vec<Trial<'_>>, TrialError> {
         let mut trials = Vec::new();
         for scope in self.scopes() {
             for seed in 1..=self.seeds_of(scope) {

@@ -1,7 +1,7 @@
 //! Results for people: that of `polypath demo` as a table, as JSON and as a page with charts, and
-//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]), of the simulator beside the
-//! kernel ([`fidelity`], [`windows`]), of algorithms beside each other ([`comparison`]), and of reproduced papers
-//! ([`reproduction`]).
+//! the pages of a simulated run ([`simulation`]), of traces ([`trace`]), of the simulator beside
+//! the kernel ([`fidelity`], [`windows`]), of algorithms beside each other ([`comparison`]), and of
+//! reproduced papers ([`reproduction`]).
 
 mod chart;
 pub mod comparison;
@@ -143,7 +143,7 @@ impl DemoReport {
     }
 
     /// A table for the terminal.
-    pub fn to_table(&self) -> String {
+    pub(crate) fn to_table(&self) -> String {
         table::render(self)
     }
 
@@ -151,12 +151,12 @@ impl DemoReport {
     ///
     /// # Errors
     /// Never for finite numbers.
-    pub fn to_json(&self) -> serde_json::Result<String> {
+    pub(crate) fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
     /// A page that needs nothing but a browser.
-    pub fn to_html(&self) -> String {
+    pub(crate) fn to_html(&self) -> String {
         demo_page::render(self)
     }
 }

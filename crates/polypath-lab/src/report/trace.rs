@@ -28,7 +28,7 @@ pub struct FilePart {
 
 impl TracePage {
     /// So many files have lines that look different.
-    pub const MOST_FILES: usize = DISTINCT;
+    pub(crate) const MOST_FILES: usize = DISTINCT;
 
     /// A page that needs nothing but a browser.
     pub fn render(&self) -> String {

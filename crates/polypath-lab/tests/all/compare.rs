@@ -70,7 +70,8 @@ fn results_depend_neither_on_jobs_nor_on_interruptions() {
     assert_eq!((again, lines(place.path()).len()), (alone, 6));
 }
 
-/// Two controls over a bond and over each path alone with the first seed, the better one with the second.
+/// Two controls over a bond and over each path alone with the first seed, the better one with the
+/// second.
 #[test]
 fn finalists_alone_run_with_all_seeds() {
     let place = tempfile::tempdir().unwrap();

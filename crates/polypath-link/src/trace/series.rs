@@ -110,7 +110,7 @@ impl RateSeries {
     ///
     /// # Errors
     /// See [`SeriesError`].
-    pub fn from_bins(bin: Duration, rates: &[Bandwidth]) -> Result<Self, SeriesError> {
+    pub(crate) fn from_bins(bin: Duration, rates: &[Bandwidth]) -> Result<Self, SeriesError> {
         let mut until = Duration::ZERO;
         let pieces = rates.iter().map(|&rate| {
             until = until.saturating_add(bin);

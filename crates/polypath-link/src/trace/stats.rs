@@ -53,7 +53,7 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
 }
 
 /// How many values each run of values below `threshold` has, in order of time.
-pub fn runs_below(values: &[f64], threshold: f64) -> Vec<usize> {
+pub(crate) fn runs_below(values: &[f64], threshold: f64) -> Vec<usize> {
     let runs = values.chunk_by(|a, b| (*a < threshold) == (*b < threshold));
     runs.filter(|run| run[0] < threshold).map(<[f64]>::len).collect()
 }

@@ -1,6 +1,6 @@
 //! What EDPF carries. It sends ahead on slower paths and leaves out those that cost more than they
-//! bring; [`stops`](polypath_core::scheduler::stops) is the rule by which it admits paths itself. It never
-//! carries less than the best path alone.
+//! bring; [`stops`](polypath_core::scheduler::stops) is the rule by which it admits paths itself.
+//! It never carries less than the best path alone.
 
 use super::USED_OF_WINDOW;
 use polypath_core::scheduler::stops::{Lossy, Used, Window};

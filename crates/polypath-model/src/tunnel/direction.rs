@@ -44,7 +44,8 @@ impl<const N: usize> OneDirection<N> {
         self.lanes[0].alone(bytes)
     }
 
-    /// This and [`OneDirection::take`] are most of the model, and a call would cost more than they do.
+    /// This and [`OneDirection::take`] are most of the model, and a call would cost more than they
+    /// do.
     #[inline(always)]
     pub(super) fn send(&mut self, now: u64, number: u32, order: &mut Order, losses: &mut Losses) {
         let lane = self.turn % N;

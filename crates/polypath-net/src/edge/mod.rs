@@ -145,7 +145,8 @@ impl Edge {
         self.joined().await
     }
 
-    /// Waits until no path will ever join: at first, or after the bond broke and a new one was begun.
+    /// Waits until no path will ever join: at first, or after the bond broke and a new one was
+    /// begun.
     pub async fn refused(&self) -> JoinError {
         let mut joining = self.joining.clone();
         let is_final = |joining: &Joining| joining.final_error().is_some();

@@ -25,8 +25,8 @@ pub(super) fn interleave(addresses: &[IpAddr]) -> Vec<IpAddr> {
     out
 }
 
-/// Connects to the first address that answers. A further attempt starts when the last one failed, or after
-/// 250 ms. The error is that of the last attempt to fail.
+/// Connects to the first address that answers. A further attempt starts when the last one failed,
+/// or after 250 ms. The error is that of the last attempt to fail.
 pub(super) async fn connect_any(addresses: &[IpAddr], port: u16) -> io::Result<TcpStream> {
     let mut waiting = interleave(addresses).into_iter();
     let mut attempts = JoinSet::new();

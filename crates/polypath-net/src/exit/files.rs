@@ -11,8 +11,8 @@ use crate::tunnel::{Digest, FileOffer, FileReceiver, FileTransferError};
 
 const CHUNK: usize = 64 * 1024;
 
-/// A folder for received files. A file appears under its name only once it is whole and its digest right;
-/// an existing file is never replaced.
+/// A folder for received files. A file appears under its name only once it is whole and its digest
+/// right; an existing file is never replaced.
 #[derive(Debug)]
 pub struct FileStore {
     folder: PathBuf,
@@ -85,7 +85,8 @@ struct Part(PathBuf);
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // After success the name is a second link to the stored file, and removing it is the last step.
+        // After success the name is a second link to the stored file, and removing it is the last
+        // step.
         if let Err(error) = std::fs::remove_file(&self.0) {
             tracing::warn!(path = %self.0.display(), %error, "temporary file not removed");
         }

@@ -45,14 +45,16 @@ impl OwnAddresses {
     }
 }
 
-/// Asks the system. No list of interfaces is complete: it lacks deprecated addresses, local routes, and
-/// what changed since. An address that cannot be asked about, for want of a socket, counts as this host's.
+/// Asks the system. No list of interfaces is complete: it lacks deprecated addresses, local routes,
+/// and what changed since. An address that cannot be asked about, for want of a socket, counts as
+/// this host's.
 pub(super) fn ask(ip: IpAddr) -> bool {
     let answer = if ip.is_ipv4() { can_be_a_source(ip) } else { is_its_own_source(ip) };
     answer.unwrap_or(true)
 }
 
-/// Every address can be bound where `ip_nonlocal_bind` is set, but only local ones have a route from them.
+/// Every address can be bound where `ip_nonlocal_bind` is set, but only local ones have a route
+/// from them.
 fn can_be_a_source(ip: IpAddr) -> io::Result<bool> {
     match UdpSocket::bind((ip, 0)) {
         Ok(socket) => Ok(socket.connect((ip, ANY_PORT)).is_ok()),

@@ -61,9 +61,10 @@ impl From<io::Error> for ServeError {
 }
 
 impl Exit {
-    /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram flow of a
-    /// number, once; `store` is `None` if the hub takes no files. `left` is ready when the edge has left for good: a
-    /// TCP connection ends [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
+    /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram
+    /// flow of a number, once; `store` is `None` if the hub takes no files. `left` is ready when
+    /// the edge has left for good: a TCP connection ends
+    /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
     /// whose other direction has ended before does not tell.
     ///
     /// On an error the stream is dropped without shutdown, which must reset it.

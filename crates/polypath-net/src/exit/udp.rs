@@ -21,11 +21,12 @@ const MAX_RESOLVING: usize = 32;
 
 /// A UDP association at its exit.
 ///
-/// - **Mapping** is endpoint-independent (RFC 4787, REQ-1): one socket for each address family, for all peers.
-/// - **Filtering** is address-dependent (REQ-8): a host may send in once it has been sent to, from any of its
-///   ports, until it has been silent, in both directions, for the idle time-out.
-/// - Datagrams that the policy forbids, that do not resolve, or that the network refuses, are dropped, as a
-///   router would.
+/// - **Mapping** is endpoint-independent (RFC 4787, REQ-1): one socket for each address family, for
+///   all peers.
+/// - **Filtering** is address-dependent (REQ-8): a host may send in once it has been sent to, from
+///   any of its ports, until it has been silent, in both directions, for the idle time-out.
+/// - Datagrams that the policy forbids, that do not resolve, or that the network refuses, are
+///   dropped, as a router would.
 #[derive(Debug)]
 pub struct UdpExit {
     shared: Arc<Shared>,
@@ -123,7 +124,8 @@ impl Shared {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A datagram if there is one. An ICMP error of an earlier one concerns one peer of many and is skipped.
+    /// A datagram if there is one. An ICMP error of an earlier one concerns one peer of many and is
+    /// skipped.
     fn try_receive(&self, socket: &UdpSocket) -> io::Result<Option<(Bytes, SocketAddr)>> {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         match socket.try_recv_from(&mut buffer) {

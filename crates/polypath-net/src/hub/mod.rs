@@ -76,7 +76,8 @@ impl Hub {
     }
 
     /// Closes all bonds once the streams that have ended have been delivered, and tells their edges
-    /// that the hub is being stopped; other streams are reset. Bound the time: an edge that does not read is waited for.
+    /// that the hub is being stopped; other streams are reset. Bound the time: an edge that does
+    /// not read is waited for.
     pub async fn close(&self) {
         let bonds = self.driver.bonds();
         for (bond, _) in &bonds {

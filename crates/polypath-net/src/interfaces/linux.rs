@@ -1,7 +1,7 @@
 //! Interfaces through rtnetlink(7).
 //!
-//! Notifications only say that something changed; what is then asked anew. Messages lost to a full socket buffer
-//! (ENOBUFS) are notifications too, so nothing is missed.
+//! Notifications only say that something changed; what is then asked anew. Messages lost to a full
+//! socket buffer (ENOBUFS) are notifications too, so nothing is missed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -64,7 +64,8 @@ impl Watcher {
         let (notify, notifications) = watch::channel(0_u64);
         let mut tasks = JoinSet::new();
         tasks.spawn(connection);
-        // A counter, not the messages: a watcher that is not asked for long must not fill the memory.
+        // A counter, not the messages: a watcher that is not asked for long must not fill the
+        // memory.
         tasks.spawn(async move {
             while let Some((message, _)) = messages.next().await {
                 if is_relevant(&message) {

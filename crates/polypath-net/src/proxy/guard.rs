@@ -21,8 +21,8 @@ const LINGER_TIME: Duration = Duration::from_secs(1);
 const LINGER_BYTES: u64 = 256 * 1024;
 
 /// A TCP stream that tells an interrupted transfer from a complete one: dropping it before
-/// [`shutdown`](AsyncWriteExt::shutdown) sends RST, where a plain `TcpStream` would send the FIN of a
-/// complete one.
+/// [`shutdown`](AsyncWriteExt::shutdown) sends RST, where a plain `TcpStream` would send the FIN of
+/// a complete one.
 #[derive(Debug)]
 pub struct GuardedStream {
     socket: Arc<Socket>,
@@ -62,8 +62,8 @@ impl GuardedStream {
         &self.socket.tcp
     }
 
-    /// Waits until the other end resets the connection or no longer answers probes, for who does not read
-    /// meanwhile, to whom reading tells it.
+    /// Waits until the other end resets the connection or no longer answers probes, for who does
+    /// not read meanwhile, to whom reading tells it.
     pub(crate) fn broken(&self) -> impl Future<Output = io::Error> + use<> {
         let socket = Arc::clone(&self.socket);
         async move { socket.broken().await }
@@ -87,8 +87,8 @@ impl GuardedStream {
         };
     }
 
-    /// Finishes with an answer that must arrive: closing a socket with unread input would reset it and may
-    /// take the answer away from the client, so the rest is read first, within bounds.
+    /// Finishes with an answer that must arrive: closing a socket with unread input would reset it
+    /// and may take the answer away from the client, so the rest is read first, within bounds.
     pub async fn close(mut self) -> io::Result<()> {
         self.shutdown().await?;
         let mut rest = (&mut self).take(LINGER_BYTES);

@@ -12,14 +12,14 @@ pub enum BindTo {
     Device {
         /// Name of the interface.
         name: String,
-        /// An address of the interface, for when the device cannot be bound for want of permission; also
-        /// the source address of what is sent.
+        /// An address of the interface, for when the device cannot be bound for want of permission;
+        /// also the source address of what is sent.
         address: Option<IpAddr>,
         /// Address family if there is no address.
         ipv6: bool,
     },
-    /// A local address. Which device packets leave by depends on the routes: a host with several uplinks
-    /// needs a routing rule for each source address.
+    /// A local address. Which device packets leave by depends on the routes: a host with several
+    /// uplinks needs a routing rule for each source address.
     Address(IpAddr),
 }
 
@@ -36,7 +36,7 @@ pub struct UplinkOptions {
 
 impl UplinkOptions {
     /// Buffers for 50 ms at 500 Mbit/s, about 3 MB, and some more.
-    pub const DEFAULT_BUFFER_BYTES: usize = 4 * 1024 * 1024;
+    pub(crate) const DEFAULT_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 
     /// Any free port and large buffers.
     pub fn new(bind_to: BindTo) -> Self {
@@ -51,8 +51,8 @@ pub enum Binding {
     Device(String),
     /// To this address, as asked.
     Address(IpAddr),
-    /// To this address although a device was asked for: the process may not bind to devices (it lacks
-    /// CAP_NET_RAW on old kernels), or the system has no such thing.
+    /// To this address although a device was asked for: the process may not bind to devices (it
+    /// lacks CAP_NET_RAW on old kernels), or the system has no such thing.
     AddressInsteadOfDevice {
         /// The device asked for.
         device: String,
@@ -67,8 +67,8 @@ pub enum BindError {
     /// The port is taken.
     #[error("UDP port {0} is in use")]
     PortInUse(SocketAddr),
-    /// The process may not bind to the device, and there is no address to bind to instead; or the port is
-    /// a privileged one.
+    /// The process may not bind to the device, and there is no address to bind to instead; or the
+    /// port is a privileged one.
     #[error("no permission to bind to {0}")]
     NoPermission(String),
     /// There is no interface of that name.

@@ -40,7 +40,7 @@ impl UplinkSocket {
     }
 
     /// How the socket is tied to its uplink.
-    pub fn binding(&self) -> &Binding {
+    pub(crate) fn binding(&self) -> &Binding {
         &self.binding
     }
 

@@ -84,7 +84,8 @@ async fn what_befalls_one_datagram_is_an_outcome() {
     assert_eq!(receive(&near, 1).await, [(None, b"y".to_vec())]);
 }
 
-/// An unconnected Linux socket does not report ICMP errors, other systems do; so the mapping is tested.
+/// An unconnected Linux socket does not report ICMP errors, other systems do; so the mapping is
+/// tested.
 #[test]
 fn icmp_errors_are_outcomes_and_a_closed_socket_is_an_error() {
     let error = |kind: io::ErrorKind| io::Error::from(kind);

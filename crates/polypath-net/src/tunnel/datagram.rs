@@ -1,4 +1,5 @@
-//! UDP datagrams in a bond datagram flow: an address header, then the payload (docs/tunnel.md, section 5).
+//! UDP datagrams in a bond datagram flow: an address header, then the payload (docs/tunnel.md,
+//! section 5).
 
 use super::wire::{Reader, Short};
 use super::{AddressError, Target};

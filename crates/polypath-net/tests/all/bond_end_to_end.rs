@@ -142,7 +142,8 @@ async fn a_datagram_too_long_for_the_paths_is_counted_and_the_flow_goes_on() {
     assert_eq!((&buffer[..len], flow.oversized()), (&b"short"[..], 1));
 }
 
-/// A connection whose edge has said all, and whose target has not: the edge's and the target's ends.
+/// A connection whose edge has said all, and whose target has not: the edge's and the target's
+/// ends.
 async fn half_open(edge: &Edge) -> (BondStream, TcpStream) {
     let server = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
     let address = server.local_addr().unwrap();

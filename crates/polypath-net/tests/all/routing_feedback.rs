@@ -110,13 +110,13 @@ async fn echo(edge: &Edge) {
 
 fn brf() -> BondConfig {
     let mut config = BondConfig::default();
-    config.congestion.avoidance = CongestionKind::Brf.into();
+    config.composition.congestion.avoidance = CongestionKind::Brf.into();
     config
 }
 
-/// Of the largest code `max_rate` lets 125 GB/s pass: a window of 2.5 MB
-/// for each 10 us of RTT, and loopback takes longer. Without a rate no window is larger than the initial
-/// one and all that was acknowledged.
+/// Of the largest code `max_rate` lets 125 GB/s pass: a window of 2.5 MB for each 10 us of RTT, and
+/// loopback takes longer. Without a rate no window is larger than the initial one and all that was
+/// acknowledged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_path_over_sockets_is_told_its_rate() {
     let passed = Arc::new(Passed::default());

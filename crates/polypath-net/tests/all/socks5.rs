@@ -239,7 +239,8 @@ async fn an_association_ends_with_its_connection_and_when_idle() {
     let (mut control, _socket, relay) = associated(proxy(exit(), options()).await).await;
     control.shutdown().await.unwrap();
     assert_eq!(within(control.read(&mut [0; 1])).await.unwrap(), 0);
-    // A child of another test, between fork and exec, still has this process's sockets: until then the port is not free.
+    // A child of another test, between fork and exec, still has this process's sockets: until then
+    // the port is not free.
     let freed = async {
         while UdpSocket::bind(relay).await.is_err() {
             tokio::task::yield_now().await;

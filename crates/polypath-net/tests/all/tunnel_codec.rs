@@ -49,7 +49,8 @@ fn status() -> impl Strategy<Value = Status> {
     prop_oneof![Just(Status::Ok), refusal]
 }
 
-/// Feeds `wire` byte by byte: each proper prefix must ask for more than it has and not more than there is.
+/// Feeds `wire` byte by byte: each proper prefix must ask for more than it has and not more than
+/// there is.
 fn decodes_only_when_whole<T: PartialEq + std::fmt::Debug, E: std::fmt::Debug>(
     wire: &[u8],
     expected: &T,

@@ -1,5 +1,5 @@
-//! Proxies at one end, the exit at the other, the tunnel protocol in between: over in-memory streams and flows
-//! where the bond will be.
+//! Proxies at one end, the exit at the other, the tunnel protocol in between: over in-memory
+//! streams and flows where the bond will be.
 
 use std::future::pending;
 use std::net::SocketAddr;

@@ -26,7 +26,7 @@ pub struct EndReport {
 
 impl EndReport {
     /// Whether it has sent any payload.
-    pub fn has_sent(&self) -> bool {
+    pub(crate) fn has_sent(&self) -> bool {
         self.paths.iter().any(|path| path.sent_bytes > 0)
     }
 

@@ -87,7 +87,8 @@ impl Tunnel {
         }
     }
 
-    /// Where a packet of `bytes` goes: for each copy the path and its route, its size and its number.
+    /// Where a packet of `bytes` goes: for each copy the path and its route, its size and its
+    /// number.
     pub(super) fn send(
         &mut self,
         bytes: u32,

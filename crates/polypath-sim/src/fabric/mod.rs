@@ -88,12 +88,12 @@ impl Fabric {
 
     /// Routes that are added from now on are of this class of service, for queues that have
     /// classes; before, they are of class 0.
-    pub fn set_class(&mut self, class: u8) {
+    pub(crate) fn set_class(&mut self, class: u8) {
         self.class = class;
     }
 
     /// Adds something that is not a link to the agenda.
-    pub fn add_source(&mut self) -> SourceId {
+    pub(crate) fn add_source(&mut self) -> SourceId {
         self.agenda.add()
     }
 

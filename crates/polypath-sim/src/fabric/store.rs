@@ -28,8 +28,8 @@ impl Store {
         }
     }
 
-    /// Gives the packet up, which the link says has `bytes`. `None` only for a handle that was given
-    /// up before.
+    /// Gives the packet up, which the link says has `bytes`. `None` only for a handle that was
+    /// given up before.
     pub(super) fn take(&mut self, ticket: Ticket, bytes: u32) -> Option<Packet> {
         if ticket.handle() & PLAIN != 0 {
             let handle = ticket.handle() & !PLAIN;

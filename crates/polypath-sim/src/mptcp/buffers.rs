@@ -1,20 +1,21 @@
-//! Data dealt to the send buffers of subflows, ahead of the time at which they may send it, as Linux
-//! does (`mptcp_subflow_get_send`, `__mptcp_push_pending`; the only scheduler of its kernel).
+//! Data dealt to the send buffers of subflows, ahead of the time at which they may send it, as
+//! Linux does (`mptcp_subflow_get_send`, `__mptcp_push_pending`; the only scheduler of its kernel).
 //!
-//! The next burst of 64 KiB is for the subflow whose buffer would be empty the soonest: the one with
-//! the least `buffered / pace`, where `pace` is a mean of its pacing rate. If that buffer is full,
-//! nobody gets anything: a slow subflow cannot hold more, in time, than the buffer of the fastest
-//! one, and may starve. What lies in the buffer of a subflow that turns slow arrives late, and holds
-//! up all that the others carry: there is neither opportunistic retransmission nor penalisation.
-//! What a failed subflow carries is dealt again.
+//! The next burst of 64 KiB is for the subflow whose buffer would be empty the soonest: the one
+//! with the least `buffered / pace`, where `pace` is a mean of its pacing rate. If that buffer is
+//! full, nobody gets anything: a slow subflow cannot hold more, in time, than the buffer of the
+//! fastest one, and may starve. What lies in the buffer of a subflow that turns slow arrives late,
+//! and holds up all that the others carry: there is neither opportunistic retransmission nor
+//! penalisation. What a failed subflow carries is dealt again.
 //!
 //! The end of a burst seldom fills a segment. As TCP keeps such a one back while an earlier one is
 //! not acknowledged (Minshall), it may wait in a subflow until more is dealt there.
 //!
-//! Buffers are counted in kernel memory, as Linux does, where a segment takes more than its payload.
-//! The connection as a whole takes from the application what all those buffers together could hold,
-//! counted from the oldest byte that the peer lacks, and takes more only when a third of that is free
-//! (`sk_stream_is_writeable`): a hole that one subflow is slow to fill holds up the others here.
+//! Buffers are counted in kernel memory, as Linux does, where a segment takes more than its
+//! payload. The connection as a whole takes from the application what all those buffers together
+//! could hold, counted from the oldest byte that the peer lacks, and takes more only when a third
+//! of that is free (`sk_stream_is_writeable`): a hole that one subflow is slow to fill holds up the
+//! others here.
 
 use super::chunks::Chunk;
 use super::connection::{Connection, Subflow};

@@ -132,10 +132,8 @@ impl Connection {
         };
         Self {
             congestion: Congestion::new(config.congestion()),
-            scheduler: config
-                .scheduler
-                .build_or(config.own_scheduler.as_ref(), config.blocking_protection),
-            detector: config.failure.build(),
+            scheduler: config.composition.build_scheduler(),
+            detector: config.composition.failure.build(),
             subflows: (0..).zip(backup).filter_map(subflow).collect(),
             chunks: Chunks::new(FIRST),
             unsent: 0,

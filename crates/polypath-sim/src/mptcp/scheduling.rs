@@ -202,7 +202,7 @@ impl Connection {
         let Some(&fast) = open.min_by_key(|view| view.srtt) else { return };
         let Some(oldest) = self.chunks.oldest() else { return };
         self.blocked = true;
-        if self.config.penalisation
+        if self.config.composition.penalisation
             && let Some(slow) = self.congestion.penalise_slower(fast.id, oldest.sent_on, now)
         {
             self.log.record(now, slow, PathEvent::Penalised);
@@ -210,7 +210,7 @@ impl Connection {
         let holds = |view: &&PathView| oldest.sent_on.contains(view.id);
         let holders: Vec<_> = self.views.iter().filter(holds).copied().collect();
         let again = !oldest.sent_on.contains(fast.id) && is_worth_sending_again(&fast, &holders);
-        if self.config.opportunistic_retransmission && again {
+        if self.config.composition.opportunistic_retransmission && again {
             self.send(fast.id, Some(oldest), now);
         }
     }

@@ -112,12 +112,12 @@ impl Plan {
         Ok(match streams {
             Streams::QuicBond(config) => {
                 let mut config = config.clone();
-                config.congestion = seeded(&config.congestion);
+                config.composition.congestion = seeded(&config.composition.congestion);
                 QuicBond::connect(simulator, topology, routes, &config, seed, start)?
             }
             Streams::LightBond(config) => {
                 let mut config = config.clone();
-                config.congestion = seeded(&config.congestion);
+                config.composition.congestion = seeded(&config.composition.congestion);
                 LightBond::connect(simulator, topology, routes, &config, start)
             }
             Streams::Tcp(tcp) => {
@@ -126,7 +126,7 @@ impl Plan {
             }
             Streams::Mptcp(config) => {
                 let mut config = config.clone();
-                config.congestion = seeded(&config.congestion);
+                config.composition.congestion = seeded(&config.composition.congestion);
                 MptcpEnd::connect(simulator, topology, routes, &planned.backup, &config, start)
             }
             Streams::Tunnel { tcp, scheduler, own_scheduler, resequencing } => {

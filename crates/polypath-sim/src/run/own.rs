@@ -21,8 +21,10 @@ impl Plan {
     ) -> Result<(), RunError> {
         self.change(connection, "it has no scheduler", |streams, _| {
             let own = match streams {
-                Streams::QuicBond(bond) | Streams::LightBond(bond) => &mut bond.own_scheduler,
-                Streams::Mptcp(mptcp) => &mut mptcp.own_scheduler,
+                Streams::QuicBond(bond) | Streams::LightBond(bond) => {
+                    &mut bond.composition.own_scheduler
+                }
+                Streams::Mptcp(mptcp) => &mut mptcp.composition.own_scheduler,
                 Streams::Tunnel { own_scheduler, .. } => own_scheduler,
                 Streams::Tcp(_) => return false,
             };
@@ -31,8 +33,8 @@ impl Plan {
         })
     }
 
-    /// The same of congestion avoidance. Multipath TCP couples its subflows if the avoidance is made
-    /// for it and the scenario does not say otherwise, as with those of the registry.
+    /// The same of congestion avoidance. Multipath TCP couples its subflows if the avoidance is
+    /// made for it and the scenario does not say otherwise, as with those of the registry.
     ///
     /// # Errors
     /// If there is no such connection, or it has no congestion control.
@@ -45,7 +47,7 @@ impl Plan {
             let congestion = congestion_of(streams);
             if let Transport::Mptcp(mptcp) = transport {
                 congestion.coupled =
-                    mptcp.coupled.unwrap_or_else(|| avoidance.build().is_coupled());
+                    mptcp.composition.coupled.unwrap_or_else(|| avoidance.build().is_coupled());
             }
             congestion.own_avoidance = Some(avoidance.clone());
             true
@@ -87,8 +89,8 @@ impl Plan {
 
 fn congestion_of(streams: &mut Streams) -> &mut CongestionConfig {
     match streams {
-        Streams::QuicBond(bond) | Streams::LightBond(bond) => &mut bond.congestion,
-        Streams::Mptcp(mptcp) => &mut mptcp.congestion,
+        Streams::QuicBond(bond) | Streams::LightBond(bond) => &mut bond.composition.congestion,
+        Streams::Mptcp(mptcp) => &mut mptcp.composition.congestion,
         Streams::Tcp(tcp) | Streams::Tunnel { tcp, .. } => &mut tcp.congestion,
     }
 }

@@ -125,7 +125,6 @@ impl Plan {
     /// # Errors
     /// See [`RunError`].
     pub fn new(scenario: Scenario) -> Result<Self, RunError> {
-        scenario.validate_algorithms()?;
         if scenario.flows.is_empty() {
             return Err(RunError::NoFlow);
         }

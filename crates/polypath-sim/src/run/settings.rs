@@ -4,14 +4,13 @@ use super::RunError;
 use crate::endpoint::TcpSettings;
 use crate::mptcp::MptcpConfig;
 use crate::scenario::{
-    AlgorithmName, BondOptions, Carrier, ConnectionSpec, Mptcp, NameKind, ReceiveOptions,
-    ScenarioError, Tcp, TcpOptions, Transport, Tunnel, WindowControl,
+    BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, ReceiveOptions, Tcp,
+    TcpOptions, Transport, Tunnel, WindowControl,
 };
 use crate::tcp::{LossDetection, ReceiveBuffer, TcpConfig};
-use core::str::FromStr;
-use polypath_bond::BondConfig;
+use polypath_bond::{BondConfig, Composition};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
-use polypath_core::registry::{Algorithm, Configured, Factory, UnknownAlgorithm};
+use polypath_core::registry::{Configured, Factory};
 use polypath_core::scheduler::{Scheduler, SchedulerKind};
 use std::time::Duration;
 
@@ -48,9 +47,9 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
             }
         }
         Transport::Tcp(Tcp { tcp, control, receive }) => {
-            Streams::Tcp(tcp_settings(tcp, control, *receive)?)
+            Streams::Tcp(tcp_settings(tcp, control, *receive))
         }
-        Transport::Mptcp(options) => Streams::Mptcp(mptcp_config(options)?),
+        Transport::Mptcp(options) => Streams::Mptcp(mptcp_config(options)),
         Transport::Tunnel(tunnel) => tunnel_settings(&spec.name, tunnel)?,
         Transport::Udp(_) => return Ok(None),
     };
@@ -60,29 +59,11 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
 /// The settings of the bond of this connection.
 ///
 /// # Errors
-/// When an algorithm is not known, or the receive buffer is to grow.
+/// When the receive buffer is to grow.
 pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig, RunError> {
-    let BondOptions {
-        coupled,
-        scheduler,
-        blocking_protection,
-        failure,
-        opportunistic_retransmission,
-        penalisation,
-        carrier: _,
-        control,
-        receive,
-    } = options;
+    let BondOptions { carrier: _, composition, receive } = options;
     let mut bond = BondConfig::default();
-    set_control(&mut bond.congestion, control)?;
-    set(&mut bond.scheduler, NameKind::Scheduler, scheduler.as_ref())?;
-    set(&mut bond.failure, NameKind::Failure, failure.as_ref())?;
-    switch([
-        (&mut bond.congestion.coupled, *coupled),
-        (&mut bond.blocking_protection, *blocking_protection),
-        (&mut bond.opportunistic_retransmission, *opportunistic_retransmission),
-        (&mut bond.penalisation, *penalisation),
-    ]);
+    compose(&mut bond.composition, composition);
     match receive.buffer {
         None => {}
         Some(ReceiveBuffer::Fixed(bytes)) => bond.receive_buffer = bytes,
@@ -94,27 +75,26 @@ pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig
     Ok(bond)
 }
 
-fn mptcp_config(options: &Mptcp) -> Result<MptcpConfig, RunError> {
-    let TcpSettings { tcp, mut congestion } =
-        tcp_settings(&options.tcp, &options.control, options.receive)?;
-    congestion.coupled = options.coupled.unwrap_or(congestion.avoidance.kind().is_coupled());
-    let mut config = MptcpConfig { tcp, congestion, ..MptcpConfig::default() };
-    set(&mut config.scheduler, NameKind::Scheduler, options.scheduler.as_ref())?;
-    set(&mut config.failure, NameKind::Failure, options.failure.as_ref())?;
-    switch([
-        (&mut config.opportunistic_retransmission, options.opportunistic_retransmission),
-        (&mut config.penalisation, options.penalisation),
-        (&mut config.subflow_buffers, options.subflow_buffers),
-        (&mut config.blocking_protection, options.blocking_protection),
-    ]);
-    Ok(config)
+fn mptcp_config(options: &Mptcp) -> MptcpConfig {
+    let Mptcp { subflow_buffers, backup: _, tcp, composition, receive } = options;
+    let TcpSettings { tcp, mut congestion } = tcp_settings(tcp, &composition.control, *receive);
+    congestion.coupled = congestion.avoidance.kind().is_coupled();
+    let mut config = MptcpConfig { tcp, ..MptcpConfig::default() };
+    config.composition.congestion = congestion;
+    compose(&mut config.composition, composition);
+    set(&mut config.subflow_buffers, *subflow_buffers);
+    config
 }
 
-/// Sets the switches that are given.
-fn switch(switches: [(&mut bool, Option<bool>); 4]) {
-    for (switch, option) in switches {
-        *switch = option.unwrap_or(*switch);
-    }
+/// Sets what is said of a composition.
+fn compose(composition: &mut Composition, options: &CompositionOptions) {
+    set_control(&mut composition.congestion, &options.control);
+    set(&mut composition.congestion.coupled, options.coupled);
+    set(&mut composition.scheduler, options.scheduler);
+    set(&mut composition.blocking_protection, options.blocking_protection);
+    set(&mut composition.failure, options.failure);
+    set(&mut composition.opportunistic_retransmission, options.opportunistic_retransmission);
+    set(&mut composition.penalisation, options.penalisation);
 }
 
 fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunError> {
@@ -122,9 +102,8 @@ fn tunnel_settings(connection: &str, tunnel: &Tunnel) -> Result<Streams, RunErro
         let problem = "a tunnel knows nothing of its paths: it has no `failure` detector";
         return Err(RunError::Setting { connection: connection.to_owned(), problem });
     }
-    let mut scheduler = SchedulerKind::RoundRobin.into();
-    set(&mut scheduler, NameKind::Scheduler, tunnel.scheduler.as_ref())?;
-    let tcp = tcp_settings(&tunnel.tcp, &tunnel.control, tunnel.receive)?;
+    let scheduler = tunnel.scheduler.unwrap_or(SchedulerKind::RoundRobin.into());
+    let tcp = tcp_settings(&tunnel.tcp, &tunnel.control, tunnel.receive);
     let resequencing = tunnel.resequencing;
     Ok(Streams::Tunnel { tcp, scheduler, own_scheduler: None, resequencing })
 }
@@ -133,41 +112,32 @@ fn tcp_settings(
     options: &TcpOptions,
     control: &WindowControl,
     receive: ReceiveOptions,
-) -> Result<TcpSettings, RunError> {
+) -> TcpSettings {
     let mut congestion = CongestionConfig {
         avoidance: CongestionKind::Cubic.into(),
         coupled: false,
         initial_segments: options.initial_window,
         ..CongestionConfig::default()
     };
-    set_control(&mut congestion, control)?;
+    set_control(&mut congestion, control);
     let mut tcp = match options.sack {
         Some(false) => TcpConfig { timestamps: true, ..TcpConfig::NEW_RENO },
         _ => TcpConfig::LINUX,
     };
     set_options(&mut tcp, options);
     tcp.receive_buffer = receive.buffer.unwrap_or(tcp.receive_buffer);
-    Ok(TcpSettings { tcp, congestion })
+    TcpSettings { tcp, congestion }
 }
 
-fn set_control(
-    congestion: &mut CongestionConfig,
-    control: &WindowControl,
-) -> Result<(), ScenarioError> {
-    set(&mut congestion.avoidance, NameKind::Congestion, control.congestion.as_ref())?;
-    set(&mut congestion.slow_start, NameKind::SlowStart, control.slow_start.as_ref())
+fn set_control(congestion: &mut CongestionConfig, control: &WindowControl) {
+    set(&mut congestion.avoidance, control.congestion);
+    set(&mut congestion.slow_start, control.slow_start);
 }
 
-/// Replaces an algorithm by the one of this name and settings, if a name is given.
-fn set<K: Algorithm + FromStr<Err = UnknownAlgorithm>>(
-    algorithm: &mut Configured<K>,
-    kind: NameKind,
-    name: Option<&AlgorithmName>,
-) -> Result<(), ScenarioError> {
-    if let Some(name) = name {
-        *algorithm = name.configured(kind)?;
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
     }
-    Ok(())
 }
 
 fn set_options(tcp: &mut TcpConfig, options: &TcpOptions) {

@@ -1,37 +1,10 @@
 //! What can be wrong with a scenario.
 
-use core::fmt;
+use polypath_config::{DocumentError, Place};
 use polypath_link::TraceError;
 use polypath_link::trace::{ConvertError, CsvError};
 use std::io;
 use std::path::PathBuf;
-
-/// Where something was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Place {
-    /// In a file.
-    Line {
-        /// The file.
-        file: PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// In an override.
-    Override {
-        /// The override, as given.
-        setting: String,
-    },
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line { file, line } => write!(f, "{}:{line}", file.display()),
-            Self::Override { setting } => write!(f, "--set {setting}"),
-        }
-    }
-}
 
 /// Why a file is no trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,46 +33,9 @@ pub enum ScenarioError {
         /// Why.
         error: io::Error,
     },
-    /// The file is not TOML.
-    #[error("{place}: not valid TOML: {message}")]
-    Syntax {
-        /// Where.
-        place: Place,
-        /// What the TOML parser says.
-        message: String,
-    },
-    /// A key that has no meaning there.
-    #[error("{place}: unknown key `{key}` in {table}; allowed are {}", allowed.join(", "))]
-    UnknownKey {
-        /// Where.
-        place: Place,
-        /// The key.
-        key: String,
-        /// The table it stands in.
-        table: String,
-        /// The keys of that table.
-        allowed: Vec<&'static str>,
-    },
-    /// A key that must be there and is not.
-    #[error("{place}: {table} needs {keys}")]
-    MissingKey {
-        /// Where the table begins.
-        place: Place,
-        /// The table.
-        table: String,
-        /// The key, or a choice of keys.
-        keys: String,
-    },
-    /// A value that cannot be used.
-    #[error("{place}: {key}: {problem}")]
-    Value {
-        /// Where.
-        place: Place,
-        /// The key.
-        key: String,
-        /// What is wrong and what is allowed.
-        problem: String,
-    },
+    /// The file is not TOML, or a key or value in it is wrong.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
     /// An override that fits nowhere.
     #[error("--set {setting}: {problem}")]
     Override {
@@ -134,12 +70,8 @@ impl ScenarioError {
     /// Where it stands, if that is known.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Self::Syntax { place, .. }
-            | Self::UnknownKey { place, .. }
-            | Self::MissingKey { place, .. }
-            | Self::Value { place, .. }
-            | Self::TraceFile { place, .. }
-            | Self::Trace { place, .. } => Some(place),
+            Self::Document(error) => Some(error.place()),
+            Self::TraceFile { place, .. } | Self::Trace { place, .. } => Some(place),
             Self::Read { .. } | Self::Override { .. } => None,
         }
     }

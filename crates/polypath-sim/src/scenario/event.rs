@@ -1,11 +1,11 @@
 //! Scripted changes of links.
 
-use super::ScenarioError;
 use super::connection::unknown;
 use super::declare::{Located, keys};
 use super::queue::Bytes;
 use crate::network::Direction;
 use crate::topology::{Graph, GraphLink};
+use polypath_config::DocumentError;
 use polypath_link::{ConfigError, Link, Loss, Packet, QueueConfig, Rate};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -108,7 +108,7 @@ impl Change {
 pub(super) fn read_event(
     table: &Located<EventKeys>,
     graph: &Graph,
-) -> Result<Event, ScenarioError> {
+) -> Result<Event, DocumentError> {
     let EventKeys { at, link, path, direction, rate, .. } = &table.value;
     let name = match (link, path) {
         (Some(link), None) | (None, Some(link)) => link,
@@ -130,7 +130,7 @@ pub(super) fn read_event(
 }
 
 impl EventKeys {
-    fn change(&self, link: &GraphLink) -> Result<Change, ScenarioError> {
+    fn change(&self, link: &GraphLink) -> Result<Change, DocumentError> {
         let mut queue = self.queue.clone();
         if let (None, Some(rtt)) = (&queue, &self.queue_rtt) {
             return Err(rtt.wrong("goes with `queue` only"));
@@ -156,7 +156,7 @@ fn refuse_trace(
     rate: &Located<Bandwidth>,
     link: &GraphLink,
     direction: Option<Direction>,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let directions = [(Direction::Up, &link.links.up), (Direction::Down, &link.links.down)];
     let mut meant = directions.iter().filter(|(of, _)| direction.is_none_or(|only| only == *of));
     if meant.any(|(_, config)| matches!(config.rate, Rate::Trace { .. })) {

@@ -1,12 +1,12 @@
 //! The keys of switches that tell senders their rate (BRF), and of their controller.
 
-use super::ScenarioError;
 use super::declare::{Located, Probability, choices, keys};
 use super::network::NodeKeys;
 use super::queue::Bytes;
 use crate::fabric::RoutingFeedback;
 use crate::topology::Topology;
 use polypath_brf::{DetectionParameters, ScaleBy, SwitchParameters};
+use polypath_config::DocumentError;
 use std::time::Duration;
 
 choices! {
@@ -21,8 +21,8 @@ choices! {
 
 keys! {
     /// Makes the node a switch that shares its links out among flows and tells `brf` senders their
-    /// rate. The links that leave it have a constant rate and a queue without classes, of which each
-    /// class of traffic has one.
+    /// rate. The links that leave it have a constant rate and a queue without classes, of which
+    /// each class of traffic has one.
     pub(super) struct SwitchKeys {
         /// Share of each link that is the limit of UDP; what exceeds it is dropped.
         udp_share: Probability = 0.05;
@@ -121,7 +121,7 @@ impl FeedbackSpec {
 pub(super) fn read_feedback(
     nodes: Option<&Located<Vec<NodeKeys>>>,
     controller: Option<&Located<ControllerKeys>>,
-) -> Result<Option<FeedbackSpec>, ScenarioError> {
+) -> Result<Option<FeedbackSpec>, DocumentError> {
     let nodes = nodes.map(|nodes| &nodes.value[..]).unwrap_or_default();
     let switch = |node: &NodeKeys| Some((node.name.value.clone(), node.brf.as_ref()?.parameters()));
     let switches: Vec<_> = nodes.iter().filter_map(switch).collect();
@@ -192,7 +192,7 @@ impl ControllerKeys {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::read_literal;
+    use super::super::declare::read_literal;
     use super::*;
 
     #[test]

@@ -1,10 +1,9 @@
 //! The keys of generated traces.
 
-use super::ScenarioError;
 use super::declare::{Choice, Located, Readable, Shape, keys};
 use super::read::Reader;
 use super::seed::SeedKeys;
-use super::table::Value;
+use polypath_config::{DocumentError, Value};
 use polypath_link::Rate;
 use polypath_link::trace::generate::Preset;
 use polypath_units::Bandwidth;
@@ -36,7 +35,7 @@ impl GenerateKeys {
         keys: &Located<Self>,
         default_seed: u64,
         reader: &Reader<'_>,
-    ) -> Result<Rate, ScenarioError> {
+    ) -> Result<Rate, DocumentError> {
         let Self { preset, mean, duration, seed } = keys.value;
         let mean = mean.unwrap_or_else(|| preset.usual_mean());
         let duration = duration.or(reader.duration).unwrap_or(WITHOUT_DURATION);
@@ -66,7 +65,7 @@ impl Readable for Preset {
         Shape::Choice(choices.collect())
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let names = || Self::ALL.map(Self::name);
         value.text()?.parse().map_err(|_| value.is_none_of(&names()))
     }

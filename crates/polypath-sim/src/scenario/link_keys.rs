@@ -9,9 +9,9 @@ use super::rate_source::{NO_RATE, Service};
 use super::read::Reader;
 use super::recovery::RecoveryChoice;
 use super::seed::default_seed;
-use super::table::{Table, Value};
 use crate::network::PathLinks;
 use core::num::NonZeroU64;
+use polypath_config::{DocumentError, Table, Value};
 use polypath_link::{Blackout, LinkConfig, Loss, QueueConfig};
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
@@ -147,7 +147,7 @@ impl PairKeys {
             let keys = direction.clone().unwrap_or_default();
             let service = keys.service(seed, reader)?.or_else(|| common.clone());
             let service = service.ok_or_else(|| owner.missing(NO_RATE))?;
-            keys.over(&self.both).into_config(service, owner)
+            Ok::<_, ScenarioError>(keys.over(&self.both).into_config(service, owner)?)
         };
         let (mut up, mut down) = (config(&self.up)?, config(&self.down)?);
         let both_ways = up.delay.saturating_add(down.delay);
@@ -181,7 +181,7 @@ impl LinkKeys {
         self,
         Service { rate, blackouts: lost }: Service,
         owner: &Located<T>,
-    ) -> Result<LinkConfig, ScenarioError> {
+    ) -> Result<LinkConfig, DocumentError> {
         let delay = self.delay.ok_or_else(|| owner.missing("`delay`"))?;
         let default = LinkConfig::new(rate, delay);
         let mut queue = self.queue.unwrap_or(default.queue);
@@ -204,7 +204,7 @@ impl LinkKeys {
     }
 }
 
-fn blackout(keys: &Located<BlackoutKeys>) -> Result<Blackout, ScenarioError> {
+fn blackout(keys: &Located<BlackoutKeys>) -> Result<Blackout, DocumentError> {
     let BlackoutKeys { from, to } = &keys.value;
     if to.value <= *from {
         return Err(to.wrong("must be later than `from`"));
@@ -217,7 +217,7 @@ impl Readable for Loss {
         Shape::OneOf(vec![Probability::shape(), LossKeys::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if value.is_table() {
             let table = value.table()?;
             return LossKeys::read(value)?.model(&table);
@@ -228,7 +228,7 @@ impl Readable for Loss {
 }
 
 impl LossKeys {
-    fn model(self, table: &Table<'_>) -> Result<Loss, ScenarioError> {
+    fn model(self, table: &Table<'_>) -> Result<Loss, DocumentError> {
         let periodic = |every: u32| NonZeroU64::new(every.into());
         match (self.gilbert_elliott, self.every.and_then(periodic)) {
             (Some(bursts), None) => Ok(bursts.into()),

@@ -22,6 +22,7 @@
 //! `docs/scenario.md`) come from there. What is wrong is told with file, line, key and what is
 //! allowed.
 
+mod algorithms;
 mod connection;
 pub mod declare;
 mod error;
@@ -30,7 +31,6 @@ mod feedback;
 mod flow;
 mod generate;
 mod link_keys;
-mod names;
 mod network;
 mod overrides;
 mod queue;
@@ -42,14 +42,13 @@ mod recovery;
 mod reference;
 mod schema;
 mod seed;
-pub mod table;
 
 pub use connection::{
-    BondOptions, Carrier, ConnectionSpec, Mptcp, PathChoice, ReceiveOptions, Tcp, TcpOptions,
-    Transport, Tunnel, Udp, WindowControl,
+    BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, PathChoice, ReceiveOptions,
+    Tcp, TcpOptions, Transport, Tunnel, Udp, WindowControl,
 };
 pub use declare::Located;
-pub use error::{Place, ScenarioError, TraceFileError};
+pub use error::{ScenarioError, TraceFileError};
 pub use event::{Change, Event};
 pub use feedback::FeedbackSpec;
 pub use flow::{
@@ -57,7 +56,6 @@ pub use flow::{
     NextRequest, NoRate, OnOff, Pareto, RequestResponse, SizeDistribution, Sizes, Spread,
     UniformSizes, Video,
 };
-pub use names::{AlgorithmName, NameKind, Setting};
 pub use network::{NetworkSpec, Preset, ScenarioPath};
 pub use read::read_overridden;
 pub use record::{Record, Series};

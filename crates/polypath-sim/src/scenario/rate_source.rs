@@ -6,6 +6,7 @@ use super::generate::GenerateKeys;
 use super::link_keys::{BlockageKeys, LinkKeys, RateStepKeys};
 use super::radio::RadioKeys;
 use super::read::Reader;
+use polypath_config::DocumentError;
 use polypath_link::{Blackout, Rate, RateStep};
 use polypath_units::Bandwidth;
 
@@ -43,7 +44,7 @@ impl Source<'_> {
         }
     }
 
-    fn wrong(&self, problem: &str) -> ScenarioError {
+    fn wrong(&self, problem: &str) -> DocumentError {
         match self {
             Self::Rate(key) => key.wrong(problem),
             Self::Trace(key) => key.wrong(problem),
@@ -62,21 +63,21 @@ impl LinkKeys {
     ) -> Result<Option<Service>, ScenarioError> {
         let source = self.source()?;
         self.refuse_beside(source.as_ref())?;
-        let service = |source| match source {
-            Source::Rate(rate) => self.with_changes(rate.value).map(Service::from),
-            Source::Trace(trace) => {
-                let repeat = self.trace_loop.as_ref().is_none_or(|repeat| repeat.value);
-                Ok(Rate::Trace { trace: reader.trace(trace)?, repeat }.into())
-            }
-            Source::Generate(keys) => {
-                GenerateKeys::rate(keys, default_seed, reader).map(Service::from)
-            }
-            Source::Radio(keys) => RadioKeys::service(keys, default_seed, reader),
+        let service = |source| -> Result<Service, ScenarioError> {
+            Ok(match source {
+                Source::Rate(rate) => self.with_changes(rate.value)?.into(),
+                Source::Trace(trace) => {
+                    let repeat = self.trace_loop.as_ref().is_none_or(|repeat| repeat.value);
+                    Rate::Trace { trace: reader.trace(trace)?, repeat }.into()
+                }
+                Source::Generate(keys) => GenerateKeys::rate(keys, default_seed, reader)?.into(),
+                Source::Radio(keys) => RadioKeys::service(keys, default_seed, reader)?,
+            })
         };
         source.map(service).transpose()
     }
 
-    fn source(&self) -> Result<Option<Source<'_>>, ScenarioError> {
+    fn source(&self) -> Result<Option<Source<'_>>, DocumentError> {
         let given = [
             self.rate.as_ref().map(Source::Rate),
             self.trace.as_ref().map(Source::Trace),
@@ -92,7 +93,7 @@ impl LinkKeys {
     }
 
     /// Refuses what goes with another source.
-    fn refuse_beside(&self, source: Option<&Source<'_>>) -> Result<(), ScenarioError> {
+    fn refuse_beside(&self, source: Option<&Source<'_>>) -> Result<(), DocumentError> {
         if !matches!(source, Some(Source::Rate(_))) {
             let problem = match source {
                 Some(other) => format!("goes with `rate` only, not with `{}`", other.key()),
@@ -108,18 +109,18 @@ impl LinkKeys {
     }
 
     /// A rate with its schedule and blockage.
-    fn with_changes(&self, rate: Bandwidth) -> Result<Rate, ScenarioError> {
+    fn with_changes(&self, rate: Bandwidth) -> Result<Rate, DocumentError> {
         let steps = self.rate_schedule.as_ref().map_or(Ok(Vec::new()), schedule)?;
         let blockage = self.blockage.as_ref().map(checked_blockage).transpose()?;
         Ok(with_blockage(rate, steps, blockage))
     }
 }
 
-fn refuse<T>(value: &Option<Located<T>>, problem: &str) -> Result<(), ScenarioError> {
+fn refuse<T>(value: &Option<Located<T>>, problem: &str) -> Result<(), DocumentError> {
     value.as_ref().map_or(Ok(()), |value| Err(value.wrong(problem)))
 }
 
-fn schedule(keys: &Located<Vec<RateStepKeys>>) -> Result<Vec<RateStep>, ScenarioError> {
+fn schedule(keys: &Located<Vec<RateStepKeys>>) -> Result<Vec<RateStep>, DocumentError> {
     let steps = keys.value.iter().map(|&RateStepKeys { at, rate }| RateStep { at, rate });
     let steps: Vec<_> = steps.collect();
     match steps.windows(2).find(|pair| pair[1].at <= pair[0].at) {
@@ -131,7 +132,7 @@ fn schedule(keys: &Located<Vec<RateStepKeys>>) -> Result<Vec<RateStep>, Scenario
     }
 }
 
-fn checked_blockage(keys: &Located<BlockageKeys>) -> Result<&BlockageKeys, ScenarioError> {
+fn checked_blockage(keys: &Located<BlockageKeys>) -> Result<&BlockageKeys, DocumentError> {
     if keys.value.until.is_some_and(|until| until <= keys.value.at) {
         return Err(keys.wrong("`until` must be later than `at`"));
     }

@@ -1,16 +1,16 @@
 //! From TOML to a [`Scenario`].
 
 use super::connection::{ConnectionKeys, OneOrMany, read_connections};
-use super::declare::{Keys, Located, keys};
+use super::declare::{Keys, Located, keys, read_literal};
 use super::event::{EventKeys, read_event};
 use super::feedback::{ControllerKeys, read_feedback};
 use super::flow::{FlowKeys, read_flows};
 use super::network::{LinkItem, NodeKeys, PathKeys, PresetKeys, read_network};
 use super::overrides::{self, Overrides};
 use super::record::Record;
-use super::table::{Document, Table, read_literal};
 use super::{Flow, Scenario, ScenarioError, TraceFileError};
 use crate::topology::Graph;
+use polypath_config::{Document, DocumentError, Table};
 use polypath_link::Trace;
 use polypath_link::trace::RateSeries;
 use std::collections::BTreeMap;
@@ -18,7 +18,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use toml::de::DeTable;
 
 keys! {
     /// A network and what runs on it.
@@ -112,8 +111,8 @@ pub fn read_overridden<T: Keys>(
 ) -> Result<Located<T>, ScenarioError> {
     let settings = Overrides::check(settings)?;
     let all = settings.append_to(text);
-    let document = Document { file, text: &all, file_len: text.len() };
-    let mut root = DeTable::parse(&all[..text.len()]).map_err(|error| document.syntax(&error))?;
+    let document = Document::with_overrides(file, &all, text.len());
+    let mut root = document.parse()?;
     overrides::apply(root.get_mut(), &all, text.len())?;
     let table = Table::root(document, what, &root);
     Ok(Located::new(T::read_all(&table)?, table.site()))
@@ -126,7 +125,7 @@ fn build(file: Located<File>, reader: &mut Reader<'_>) -> Result<Scenario, Scena
     let feedback = read_feedback(file.value.node.as_ref(), file.value.brf.as_ref())?;
     let File { name, duration, warm_up, connection, flow, record, event, .. } = file.value;
     if duration.is_some_and(|duration| warm_up.value >= duration) {
-        return Err(warm_up.wrong("must be shorter than `duration`"));
+        return Err(warm_up.wrong("must be shorter than `duration`").into());
     }
     let connections = read_connections(&connection_tables(connection, &graph), &graph)?;
     let flows = match flow {
@@ -159,7 +158,7 @@ fn check_end(
     tables: &Located<Vec<Located<FlowKeys>>>,
     flows: &[Flow],
     duration: Option<Duration>,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let endless = flows.iter().position(|flow| !flow.ends()).filter(|_| duration.is_none());
     let Some(table) = endless.and_then(|index| tables.value.get(index)) else { return Ok(()) };
     Err(table.wrong("has no end; give it a `stop`, or the scenario a `duration`"))

@@ -1,9 +1,8 @@
 //! The keys of recovery on the radio layer.
 
-use super::ScenarioError;
 use super::declare::{Probability, Readable, Shape, choices, keys};
-use super::table::Value;
 use core::num::NonZeroU32;
+use polypath_config::{DocumentError, Value};
 use polypath_link::Recovery;
 use std::time::Duration;
 
@@ -77,7 +76,7 @@ impl Readable for RecoveryChoice {
         Shape::OneOf(vec![RecoveryName::shape(), RecoveryKeys::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if value.is_table() {
             return RecoveryKeys::read(value).map(|keys| Self(Some(keys.recovery())));
         }

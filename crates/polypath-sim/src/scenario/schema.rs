@@ -3,23 +3,65 @@
 use super::declare::{Declaration, Key, Keys, Shape, Tag, Variant};
 use super::read::File;
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The JSON schema (draft 7) of scenario files.
 ///
 /// It tells which keys and values there are. What keys say together, and that names refer to
 /// something, only [`Scenario`](super::Scenario) checks.
 pub fn schema() -> Value {
-    let mut definitions = Definitions::default();
+    let mut definitions = Definitions { shared: shared_groups(), ..Definitions::default() };
     let mut schema = definitions.table(&File::declaration());
     schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     schema["title"] = json!("Polypath scenario");
-    schema["definitions"] = Value::Object(definitions.0);
+    schema["definitions"] = Value::Object(definitions.schemas);
     schema
 }
 
-/// The schemas of tables by the name of their declaration.
+/// The groups of keys that several tables have, a variant of a table counting as one.
+fn shared_groups() -> BTreeSet<&'static str> {
+    let (mut uses, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    count_uses(&File::declaration(), &mut uses, &mut seen);
+    uses.into_iter().filter(|(_, uses)| *uses > 1).map(|(group, _)| group).collect()
+}
+
+fn count_uses(
+    declaration: &Declaration,
+    uses: &mut BTreeMap<&'static str, usize>,
+    seen: &mut BTreeSet<&'static str>,
+) {
+    if !seen.insert(declaration.name) {
+        return;
+    }
+    let variants = declaration.tag.iter().flat_map(|tag| &tag.variants);
+    let variants = variants.map(|variant| variant.declaration.keys.as_slice());
+    let alone = declaration.tag.is_none().then_some([].as_slice());
+    for own in variants.chain(alone) {
+        let keys = declaration.keys.iter().chain(own);
+        let groups: BTreeSet<_> = keys.clone().map(|key| key.group).collect();
+        groups.into_iter().for_each(|group| *uses.entry(group).or_default() += 1);
+        keys.flat_map(|key| tables_of(&key.shape)).for_each(|of| count_uses(&of(), uses, seen));
+    }
+}
+
+/// The tables that a value may be or hold.
+fn tables_of(shape: &Shape) -> Vec<fn() -> Declaration> {
+    match shape {
+        Shape::Table(declaration) => vec![*declaration],
+        Shape::List(item) => tables_of(item),
+        Shape::OneOf(shapes) => shapes.iter().flat_map(tables_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
 #[derive(Default)]
-struct Definitions(Map<String, Value>);
+struct Definitions {
+    /// The schemas of tables by the name of their declaration, and those of the keys of shared
+    /// groups.
+    schemas: Map<String, Value>,
+    /// Groups of keys that stand once, among the definitions.
+    shared: BTreeSet<&'static str>,
+}
 
 impl Definitions {
     fn value(&mut self, shape: &Shape) -> Value {
@@ -45,11 +87,11 @@ impl Definitions {
     /// A reference to the schema of a table.
     fn reference(&mut self, declaration: &Declaration) -> Value {
         let name = declaration.name.trim_end_matches("Keys");
-        if !self.0.contains_key(name) {
+        if !self.schemas.contains_key(name) {
             // Stands for the schema in tables that have others of their kind in them.
-            self.0.insert(name.to_owned(), Value::Null);
+            self.schemas.insert(name.to_owned(), Value::Null);
             let schema = self.table(declaration);
-            self.0.insert(name.to_owned(), schema);
+            self.schemas.insert(name.to_owned(), schema);
         }
         json!({ "$ref": format!("#/definitions/{name}") })
     }
@@ -85,11 +127,29 @@ impl Definitions {
 
     /// A table of these keys and no others.
     fn keys(&mut self, keys: &[Key]) -> Value {
-        let properties = keys.iter().map(|key| (key.name.to_owned(), self.property(key)));
+        let properties = keys.iter().map(|key| (key.name.to_owned(), self.own_or_shared(key)));
         let properties: Map<_, _> = properties.collect();
         let required = keys.iter().filter(|key| key.required).map(|key| key.name);
         let required: Vec<_> = required.collect();
         json!({ "properties": properties, "required": required, "additionalProperties": false })
+    }
+
+    /// The schema of a key, or a reference to it if it is of a shared group.
+    fn own_or_shared(&mut self, key: &Key) -> Value {
+        if !self.shared.contains(key.group) {
+            return self.property(key);
+        }
+        let group = format!("{}Keys", key.group.trim_end_matches("Keys"));
+        let property = self.property(key);
+        let definition = self.schemas.entry(&group);
+        let definition = definition.or_insert_with(|| json!({ "properties": {}, "required": [] }));
+        if definition["properties"].get(key.name).is_none() {
+            definition["properties"][key.name] = property;
+            if let Some(required) = definition["required"].as_array_mut().filter(|_| key.required) {
+                required.push(json!(key.name));
+            }
+        }
+        json!({ "$ref": format!("#/definitions/{group}/properties/{}", key.name) })
     }
 
     fn property(&mut self, key: &Key) -> Value {

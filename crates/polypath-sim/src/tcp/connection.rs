@@ -64,7 +64,7 @@ impl TcpConnection {
     }
 
     /// Turns Nagle's algorithm off.
-    pub fn set_no_delay(&mut self) {
+    pub(crate) fn set_no_delay(&mut self) {
         self.endpoint.set_no_delay();
     }
 

@@ -21,7 +21,7 @@ impl Feedback {
     }
 
     /// The option if it is `wanted`, with nothing written into it.
-    pub const fn if_wanted(wanted: bool) -> Self {
+    pub(crate) const fn if_wanted(wanted: bool) -> Self {
         if wanted { Self::UNASSIGNED } else { Self::NONE }
     }
 

@@ -73,9 +73,9 @@ pub enum MptcpOption {
 }
 
 impl MptcpOption {
-    /// Bytes in the header, padded to 4: 64-bit data sequence numbers and 32-bit acknowledgements of
-    /// them as Linux sends, IPv4 addresses, the form of the segment that carries it most often (for
-    /// MP_CAPABLE and MP_JOIN the SYN).
+    /// Bytes in the header, padded to 4: 64-bit data sequence numbers and 32-bit acknowledgements
+    /// of them as Linux sends, IPv4 addresses, the form of the segment that carries it most often
+    /// (for MP_CAPABLE and MP_JOIN the SYN).
     pub const fn bytes(self) -> u32 {
         match self {
             Self::MpCapable { .. } | Self::MpJoin { .. } | Self::MpFail { .. } => 12,

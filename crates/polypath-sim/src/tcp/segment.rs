@@ -55,7 +55,7 @@ impl Flags {
 
     /// These and, if `on`, `flags`.
     #[must_use]
-    pub const fn with_if(self, flags: Self, on: bool) -> Self {
+    pub(crate) const fn with_if(self, flags: Self, on: bool) -> Self {
         if on { self.with(flags) } else { self }
     }
 
@@ -178,7 +178,7 @@ impl Segment {
     }
 
     /// Bytes of TCP options, padded.
-    pub const fn option_bytes(&self) -> u32 {
+    pub(crate) const fn option_bytes(&self) -> u32 {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS } else { 0 };
         let syn = match self.syn {
             Some(options) => options.bytes(self.timestamps.is_some()),

@@ -67,7 +67,7 @@ impl Topology {
     }
 
     /// Adds a host or router.
-    pub fn add_node(&mut self, name: impl Into<String>) -> NodeId {
+    pub(crate) fn add_node(&mut self, name: impl Into<String>) -> NodeId {
         self.nodes.push(name.into());
         self.leaving.push(Vec::new());
         NodeId((self.nodes.len() - 1) as u32)

@@ -54,8 +54,8 @@ pub fn parking_lot(count: u32, access: &PathLinks, bottleneck: &PathLinks) -> Gr
     graph
 }
 
-/// The links `hop1`, `hop2` and so on in a row between `client` and `server`, with the routers `r1`,
-/// `r2` and so on.
+/// The links `hop1`, `hop2` and so on in a row between `client` and `server`, with the routers
+/// `r1`, `r2` and so on.
 pub fn chain(count: u32, link: &PathLinks) -> Graph {
     let mut graph = Graph::with_pair();
     let mut at = "client".to_owned();

@@ -42,18 +42,17 @@ fn error_of(text: &str) -> String {
         Some("slow.csv") => Ok("rate_bit_s\n1\n".to_owned()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
-    let scenario = match Scenario::parse(text, Path::new("bad.toml"), &mut open) {
-        Ok(scenario) => scenario,
-        Err(error) => return error.to_string(),
-    };
-    // Names of its own, so that the words do not change with every new algorithm.
-    let check = |_, name: &str| match ["reno", "cubic", "low_rtt", "rto"].contains(&name) {
-        true => Ok(()),
-        false => Err(format!("{name:?} is unknown here")),
-    };
-    match scenario.validate_names(check).and_then(|()| scenario.validate_algorithms()) {
-        Ok(()) => panic!("accepted:\n{text}"),
-        Err(error) => error.to_string(),
+    match Scenario::parse(text, Path::new("bad.toml"), &mut open) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => without_names(error.to_string()),
+    }
+}
+
+/// The error without the names of the registry, as it is not to change with every new algorithm.
+fn without_names(error: String) -> String {
+    match error.split_once("; allowed: ") {
+        Some((unknown, _)) if unknown.contains(": unknown ") => format!("{unknown}; allowed: ..."),
+        _ => error,
     }
 }
 

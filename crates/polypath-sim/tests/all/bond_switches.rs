@@ -1,5 +1,6 @@
-//! Bonds that obey switches ("brf"): each of their paths gets what the narrowest switch on it allots.
-//! The [experiment](crate::experiments::bond_switches) has other numbers of bonds and places.
+//! Bonds that obey switches ("brf"): each of their paths gets what the narrowest switch on it
+//! allots. The [experiment](crate::experiments::bond_switches) has other numbers of bonds and
+//! places.
 
 use crate::switched::{
     BOND_PAYLOAD, Carrier, Net, PARALLEL, PAYLOAD, SHARE, assert_about, link, narrow, plan, west_of,
@@ -13,7 +14,7 @@ const CARRIERS: [Carrier; 2] = [Carrier::Light, Carrier::Quic];
 
 fn brf() -> BondConfig {
     let mut config = BondConfig::default();
-    config.congestion.avoidance = CongestionKind::Brf.into();
+    config.composition.congestion.avoidance = CongestionKind::Brf.into();
     config
 }
 
@@ -74,7 +75,8 @@ pub(crate) fn cross_two_switches(places: &[(&str, [usize; 2])]) {
     }
 }
 
-/// The code comes with the answer to the first data, after two round trips and a period of 24 ms each.
+/// The code comes with the answer to the first data, after two round trips and a period of 24 ms
+/// each.
 #[test]
 fn a_newcomer_has_its_share_at_once() {
     for carrier in CARRIERS {

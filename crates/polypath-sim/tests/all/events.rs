@@ -23,7 +23,8 @@ fn tcp(sim: &mut Simulator, topology: &Topology, routes: &[Route]) -> (EndpointI
 }
 
 fn mptcp(sim: &mut Simulator, topology: &Topology, routes: &[Route]) -> (EndpointId, EndpointId) {
-    let config = MptcpConfig { failure: FailureKind::Rto.into(), ..MptcpConfig::default() };
+    let mut config = MptcpConfig::default();
+    config.composition.failure = FailureKind::Rto.into();
     MptcpEnd::connect(sim, topology, routes, &[false; 2], &config, Timestamp::ZERO)
 }
 

@@ -1,10 +1,10 @@
 //! Paths that die in silence and come back, under load, with real nodes in virtual time.
 //!
-//! Bound of a gap in delivery: 150 ms, or three RTTs (twice the delay) of the slowest path if that is
-//! more. A dead path is suspected after its smoothed RTT, four RTT variations, the peer's ACK delay
-//! (5 ms) and 10 ms; the question to the receiver costs one RTT of another path, the data sent again
-//! half of one. A path that loses its data alone is suspected later by the queue that stood in it:
-//! what had passed is still acknowledged, as long after as its RTT was under load.
+//! Bound of a gap in delivery: 150 ms, or three RTTs (twice the delay) of the slowest path if that
+//! is more. A dead path is suspected after its smoothed RTT, four RTT variations, the peer's ACK
+//! delay (5 ms) and 10 ms; the question to the receiver costs one RTT of another path, the data
+//! sent again half of one. A path that loses its data alone is suspected later by the queue that
+//! stood in it: what had passed is still acknowledged, as long after as its RTT was under load.
 //!
 //! All profiles, paths and times are in the [experiment](crate::experiments::failure).
 
@@ -187,10 +187,10 @@ pub(crate) fn all_die(profiles: &[Profile]) {
     }
 }
 
-/// A NAT gives the only path a new address while nothing comes down: the hub's challenges of that address
-/// are lost, after which its connection answers nothing any more. The edge dials a second one once 5 s
-/// were silent. Until the path has failed a second passes at most, and 0.4 s between two probes of it;
-/// three RTTs of 30 ms are for handshake and join. The idle time-out is 30 s.
+/// A NAT gives the only path a new address while nothing comes down: the hub's challenges of that
+/// address are lost, after which its connection answers nothing any more. The edge dials a second
+/// one once 5 s were silent. Until the path has failed a second passes at most, and 0.4 s between
+/// two probes of it; three RTTs of 30 ms are for handshake and join. The idle time-out is 30 s.
 #[test]
 fn a_path_whose_connection_went_deaf_is_dialled_anew() {
     let (mut world, mut transfer) = loaded(ALONE);

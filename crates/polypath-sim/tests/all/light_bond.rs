@@ -126,18 +126,16 @@ fn every_scheduler_fills_two_links() {
 }
 
 /// Each scheduler, with buffer blocking protection and without, delivers everything and fills two
-/// links for 6 s. Of their 70 Mbit/s, headers take 5 %, and set-up, start and end together ten round
-/// trips of 60 ms of the slower path: another 10 % of 6 s. A scheduler that duplicates everything,
-/// or does without a path of 40 ms more, fills the better link.
+/// links for 6 s. Of their 70 Mbit/s, headers take 5 %, and set-up, start and end together ten
+/// round trips of 60 ms of the slower path: another 10 % of 6 s. A scheduler that duplicates
+/// everything, or does without a path of 40 ms more, fills the better link.
 pub(crate) fn fill_two_links(schedulers: &[SchedulerKind]) {
     let links = [link(50.0, 10.0), link(20.0, 30.0)];
     let cases: Vec<_> = schedulers.iter().flat_map(|&kind| [(kind, false), (kind, true)]).collect();
     let rows = parallel(&cases, |&(scheduler, blocking_protection)| {
-        let bond = BondConfig {
-            scheduler: scheduler.into(),
-            blocking_protection,
-            ..BondConfig::default()
-        };
+        let mut bond = BondConfig::default();
+        bond.composition.scheduler = scheduler.into();
+        bond.composition.blocking_protection = blocking_protection;
         light(&links, &bond, 52_500_000, 0)
     });
     for ((kind, protected), goodput) in cases.iter().zip(&rows) {

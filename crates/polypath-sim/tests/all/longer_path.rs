@@ -2,8 +2,8 @@
 
 use crate::common::goodput_of;
 
-/// Goodput in Mbit/s of a bond over 50 Mbit/s, whose delay is 30 ms for 5 s and `later_ms` for 10 s,
-/// and 10 Mbit/s.
+/// Goodput in Mbit/s of a bond over 50 Mbit/s, whose delay is 30 ms for 5 s and `later_ms` for 10
+/// s, and 10 Mbit/s.
 fn goodput(congestion: &str, later_ms: u64) -> f64 {
     let text = format!(
         r#"
@@ -42,10 +42,11 @@ fn a_longer_path_costs_rounds_not_seconds() {
 }
 
 /// The window is below what the longer path holds, so that the path delivers less, which makes the
-/// window smaller. Within 20 rounds the propagation time is measured anew; until then the path gives
-/// half of its rate at least in the mean, and as long again it needs to grow back. So not more is
-/// missing than a quarter of 40 rounds: at 2 * 46 ms 0.9 of 15 s, 6 %. BBR, whose window of two
-/// products hides such steps, shows what the paths carry. (Without that rule: 0.92 and 0.82 of it.)
+/// window smaller. Within 20 rounds the propagation time is measured anew; until then the path
+/// gives half of its rate at least in the mean, and as long again it needs to grow back. So not
+/// more is missing than a quarter of 40 rounds: at 2 * 46 ms 0.9 of 15 s, 6 %. BBR, whose window of
+/// two products hides such steps, shows what the paths carry. (Without that rule: 0.92 and 0.82 of
+/// it.)
 pub(crate) fn assert_costs_rounds(delays_ms: &[u64]) {
     for &later_ms in delays_ms {
         let (ours, possible) = (goodput("polypath", later_ms), goodput("bbr", later_ms));

@@ -60,8 +60,9 @@ impl World {
 }
 
 fn config(avoidance: CongestionKind, scheduler: SchedulerKind, buffer: u64) -> MptcpConfig {
-    let mut config = MptcpConfig { scheduler: scheduler.into(), ..MptcpConfig::default() };
-    config.congestion =
+    let mut config = MptcpConfig::default();
+    config.composition.scheduler = scheduler.into();
+    config.composition.congestion =
         CongestionConfig { avoidance: avoidance.into(), ..CongestionConfig::default() };
     config.tcp.receive_buffer = ReceiveBuffer::Fixed(buffer);
     config
@@ -100,7 +101,7 @@ fn a_transfer_ends() {
     let lossy = [Link(50.0, 10, 0.01), Link(20.0, 30, 0.01)];
     for failure in FailureKind::ALL {
         let mut config = config(CongestionKind::Lia, SchedulerKind::LowRtt, 1 << 20);
-        config.failure = (*failure).into();
+        config.composition.failure = (*failure).into();
         let mut world = world(&lossy, &config, &NONE, Some(5_000_000));
         world.simulator.run_until(Timestamp::from_millis(60_000));
         let done = world.simulator.application::<Bulk>(world.bulk).unwrap().finished();
@@ -117,7 +118,7 @@ fn a_transfer_ends() {
 fn the_other_subflow_carries_on() {
     for failure in FailureKind::ALL {
         let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 4 << 20);
-        config.failure = (*failure).into();
+        config.composition.failure = (*failure).into();
         let mut world = world(&TWO, &config, &NONE, None);
         world.simulator.run_until(Timestamp::from_millis(5_000));
         for link in world.topology.both_ways("path0").unwrap() {
@@ -151,7 +152,8 @@ fn opportunistic_retransmission_and_penalisation_save_a_small_buffer() {
     let links = [Link(50.0, 5, 0.0), Link(5.0, 100, 0.0)];
     let goodput = |again, penalise| {
         let mut config = config(CongestionKind::Cubic, SchedulerKind::RoundRobin, 300_000);
-        (config.opportunistic_retransmission, config.penalisation) = (again, penalise);
+        (config.composition.opportunistic_retransmission, config.composition.penalisation) =
+            (again, penalise);
         world(&links, &config, &NONE, None).goodput(5, 25)
     };
     let (neither, both) = (goodput(false, false), goodput(true, true));
@@ -179,8 +181,8 @@ fn send_buffers_of_subflows_keep_both_paths_busy() {
     assert!(share >= 0.95, "{share:.3}");
 }
 
-/// What the buffer of a subflow holds when it turns slow arrives late: without buffers the scheduler
-/// gives a lossy path only what its window takes, with them the fast path waits for it.
+/// What the buffer of a subflow holds when it turns slow arrives late: without buffers the
+/// scheduler gives a lossy path only what its window takes, with them the fast path waits for it.
 #[test]
 fn send_buffers_of_subflows_wait_for_a_lossy_path() {
     let links = [Link(20.0, 20, 0.0), Link(20.0, 20, 0.02)];
@@ -193,17 +195,17 @@ fn send_buffers_of_subflows_wait_for_a_lossy_path() {
     assert!(with < 0.95 * without, "{with:.1} with, {without:.1} without");
 }
 
-/// A burst goes to the buffer that would be empty the soonest, and to nobody if that is full. That of
-/// the fast path holds two windows for which it is paced at 1.2 windows in each of its round trips of
-/// at most 20 ms (10 ms and a full queue): 35 ms with what memory is rounded by. So the slow path never
-/// gets more than that and a burst of 64 KiB, 27 ms of its link, in each round trip of 200 ms: 0.37 of
-/// its link with its pace of 1.2, and is idle for the rest.
+/// A burst goes to the buffer that would be empty the soonest, and to nobody if that is full. That
+/// of the fast path holds two windows for which it is paced at 1.2 windows in each of its round
+/// trips of at most 20 ms (10 ms and a full queue): 35 ms with what memory is rounded by. So the
+/// slow path never gets more than that and a burst of 64 KiB, 27 ms of its link, in each round trip
+/// of 200 ms: 0.37 of its link with its pace of 1.2, and is idle for the rest.
 #[test]
 fn a_slow_path_starves_beside_full_send_buffers() {
     let links = [Link(100.0, 5, 0.0), Link(20.0, 100, 0.0)];
     let share = |subflow_buffers| {
         let mut config = config(CongestionKind::Cubic, SchedulerKind::LowRtt, 16 << 20);
-        config.congestion.slow_start = SlowStartKind::Hystart.into();
+        config.composition.congestion.slow_start = SlowStartKind::Hystart.into();
         config.subflow_buffers = subflow_buffers;
         let goodput = world(&links, &config, &NONE, None).goodput(10, 30);
         (goodput - 100.0 * PAYLOAD) / (20.0 * PAYLOAD)

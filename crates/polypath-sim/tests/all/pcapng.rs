@@ -62,7 +62,8 @@ impl World {
     }
 
     fn mptcp(&mut self, failure: FailureKind) -> Ends {
-        let config = MptcpConfig { failure: failure.into(), ..MptcpConfig::default() };
+        let mut config = MptcpConfig::default();
+        config.composition.failure = failure.into();
         let (topology, routes) = (&self.topology, &self.routes);
         let start = Timestamp::ZERO;
         MptcpEnd::connect(&mut self.simulator, topology, routes, &[false; 2], &config, start)
@@ -219,8 +220,9 @@ fn tshark_follows_a_multipath_connection_both_ways() {
     }
 }
 
-/// What proves the keys is computed anew from what the packets show (RFC 8684 sections 3.1 and 3.2);
-/// data acknowledgements of the client reach from the server's first number to beyond its DATA_FIN.
+/// What proves the keys is computed anew from what the packets show (RFC 8684 sections 3.1 and
+/// 3.2); data acknowledgements of the client reach from the server's first number to beyond its
+/// DATA_FIN.
 #[test]
 fn handshakes_prove_the_keys() {
     if !is_there("handshakes_prove_the_keys") {
@@ -264,8 +266,8 @@ fn handshakes_prove_the_keys() {
     assert_eq!((acked[0], acked[acked.len() - 1]), (1_425, 100_002));
 }
 
-/// Without losses tshark has nothing to remark but the DATA_FINs, which map no data, and the FINs of
-/// subflows, whose numbers are not mapped.
+/// Without losses tshark has nothing to remark but the DATA_FINs, which map no data, and the FINs
+/// of subflows, whose numbers are not mapped.
 #[test]
 fn a_connection_without_losses_is_above_reproach() {
     if !is_there("a_connection_without_losses_is_above_reproach") {

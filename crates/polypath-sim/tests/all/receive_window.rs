@@ -3,7 +3,7 @@
 
 use crate::common::{link, world};
 use crate::world::Transfer;
-use polypath_bond::{BondConfig, BondStatus};
+use polypath_bond::{BondConfig, BondStatus, Composition};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
@@ -20,7 +20,7 @@ const SLOW: usize = 1;
 /// turn, so that the slow one is always used, and Reno, whose windows only losses and penalties
 /// lower.
 fn sending(opportunistic_retransmission: bool, penalisation: bool) -> (BondStatus, u64) {
-    let config = BondConfig {
+    let composition = Composition {
         congestion: CongestionConfig {
             avoidance: CongestionKind::Reno.into(),
             slow_start: SlowStartKind::Standard.into(),
@@ -28,11 +28,11 @@ fn sending(opportunistic_retransmission: bool, penalisation: bool) -> (BondStatu
             ..CongestionConfig::default()
         },
         scheduler: SchedulerKind::RoundRobin.into(),
-        receive_buffer: 64 << 10,
         opportunistic_retransmission,
         penalisation,
-        ..BondConfig::default()
+        ..Composition::default()
     };
+    let config = BondConfig { composition, receive_buffer: 64 << 10, ..BondConfig::default() };
     let mut world = world(&[link(50.0, 5.0), link(50.0, 100.0)], &config, 0);
     let mut transfer = Transfer::start(&mut world, 1 << 40);
     transfer.run(&mut world, Timestamp::from_millis(4_000));

@@ -2,10 +2,16 @@
 
 use crate::world::Network;
 use core::num::NonZeroU64;
+use polypath_bond::Composition;
+use polypath_core::congestion::CongestionKind;
+use polypath_core::failure::FailureKind;
+use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
 use polypath_link::{Blackout, ConfigError, Loss, QueueLimit, Rate, RateStep};
 use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
-    Bulk, FlowKind, NameKind, Scenario, ScenarioError, ScenarioPath, Transport,
+    Bulk, CompositionOptions, FlowKind, Scenario, ScenarioError, ScenarioPath, Transport,
+    WindowControl,
 };
 use polypath_sim::tcp::ReceiveBuffer;
 use polypath_sim::{Direction, RunSeed};
@@ -114,15 +120,17 @@ fn every_key_has_its_effect() {
     assert_eq!(up.queue, QueueLimit::Packets(1500).into());
     assert_eq!(down.queue, QueueLimit::Bytes(1_000_000).into());
 
-    let names: Vec<_> = scenario.connections[0].names().map(|(kind, n)| (kind, &*n.name)).collect();
-    let expected = [
-        (NameKind::Congestion, "balia"),
-        (NameKind::SlowStart, "bess"),
-        (NameKind::Scheduler, "blest"),
-        (NameKind::Failure, "fpf"),
-    ];
-    assert_eq!(names, expected);
     let Transport::Bond(bond) = &scenario.connections[0].transport else { panic!("no bond") };
+    let expected = CompositionOptions {
+        scheduler: Some(SchedulerKind::Blest.into()),
+        failure: Some(FailureKind::Fpf.into()),
+        control: WindowControl {
+            congestion: Some(CongestionKind::Balia.into()),
+            slow_start: Some(SlowStartKind::Bess.into()),
+        },
+        ..CompositionOptions::default()
+    };
+    assert_eq!(bond.composition, expected);
     assert_eq!(bond.receive.buffer, Some(ReceiveBuffer::Fixed(4_000_000)));
     let [flow] = &scenario.flows[..] else { panic!("{:?}", scenario.flows) };
     assert_eq!((flow.start, flow.direction), (secs(1), Direction::Down));
@@ -241,16 +249,10 @@ fn a_scenario_needs_paths() {
 }
 
 #[test]
-fn names_are_checked_by_the_caller() {
-    let scenario = parse(FULL).unwrap();
-    let check = |kind, name: &str| match (kind, name) {
-        (NameKind::Scheduler, _) => Err(format!("{name:?} is not a scheduler; allowed: edpf")),
-        _ => Ok(()),
-    };
-    let message = scenario.validate_names(check).unwrap_err().to_string();
-    let expected = "nets/test.toml:35: scheduler: \"blest\" is not a scheduler; allowed: edpf";
-    assert_eq!(message, expected);
-    assert!(scenario.validate_names(|_, _| Ok::<_, String>(())).is_ok());
+fn names_of_algorithms_are_those_of_the_registry() {
+    let message = parse(&FULL.replace("blest", "best")).unwrap_err().to_string();
+    let expected = "nets/test.toml:35: scheduler: unknown scheduler \"best\"; allowed: ";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -270,11 +272,11 @@ fn algorithms_have_the_parameters_of_the_file() {
          scheduler = { name = \"round_robin\", num_segments = 3 }\n\
          failure = { name = \"fpf\", timer_margin = 20 }",
     );
-    let congestion = config.congestion;
+    let Composition { congestion, scheduler, failure, .. } = config.composition;
     assert_eq!(format!("{:?}", congestion.avoidance), "Cubic { late_alpha: 0.0 }");
     assert_eq!(format!("{:?}", congestion.slow_start), "Standard { burst_limit: 2.0 }");
-    assert_eq!(format!("{:?}", config.scheduler), "RoundRobin { num_segments: 3.0 }");
-    assert_eq!(format!("{:?}", config.failure), "Fpf { timer_margin: 20.0 }");
+    assert_eq!(format!("{scheduler:?}"), "RoundRobin { num_segments: 3.0 }");
+    assert_eq!(format!("{failure:?}"), "Fpf { timer_margin: 20.0 }");
 }
 
 /// Name, Mbit/s, one-way delay in ms and loss of each path.

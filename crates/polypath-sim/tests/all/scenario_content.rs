@@ -1,11 +1,14 @@
 //! What the reader makes of files that say much.
 
+use polypath_core::congestion::CongestionKind;
+use polypath_core::scheduler::SchedulerKind;
 use polypath_link::{CoDelConfig, Loss, QueueLimit, Rate};
 use polypath_sim::Direction;
 use polypath_sim::run::bond_config;
 use polypath_sim::scenario::{
-    Bulk, Carrier, CdfPoint, Change, FlowKind, NetworkSpec, NextRequest, PathChoice, Preset,
-    Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread, TcpOptions, Transport,
+    Bulk, Carrier, CdfPoint, Change, CompositionOptions, FlowKind, NetworkSpec, NextRequest,
+    PathChoice, Preset, Scenario, ScenarioError, Series, SizeDistribution, Sizes, Spread,
+    TcpOptions, Transport,
 };
 use polypath_sim::tcp::{Pacing, ReceiveBuffer};
 use polypath_sim::topology::Ends;
@@ -303,9 +306,15 @@ fn connections_have_the_options_of_their_transport() {
     let Transport::Mptcp(mptcp) = &mp.transport else { panic!() };
     assert_eq!(mptcp.backup[0].value, PathChoice::Link("z".to_owned()));
     assert_eq!(mptcp.receive.buffer, Some(ReceiveBuffer::up_to(6_000_000)));
-    let switches = (mptcp.coupled, mptcp.opportunistic_retransmission, mptcp.penalisation);
-    assert_eq!(switches, (Some(false), Some(true), Some(false)));
-    assert_eq!((mptcp.subflow_buffers, mptcp.blocking_protection), (Some(true), Some(true)));
+    let switches = CompositionOptions {
+        coupled: Some(false),
+        opportunistic_retransmission: Some(true),
+        penalisation: Some(false),
+        blocking_protection: Some(true),
+        ..mptcp.composition.clone()
+    };
+    assert_eq!(mptcp.composition, switches);
+    assert_eq!(mptcp.subflow_buffers, Some(true));
     let options = TcpOptions {
         mss: Some(size(1400)),
         sack: Some(true),
@@ -326,8 +335,9 @@ fn connections_have_the_options_of_their_transport() {
     let Transport::Bond(bond) = &bond.transport else { panic!() };
     assert_eq!((bond.carrier, bond.receive.buffer), (Carrier::Light, None));
     let config = bond_config("bond", bond).unwrap();
-    assert!(!config.opportunistic_retransmission && config.penalisation);
-    assert!(!config.congestion.coupled && config.blocking_protection);
+    let composition = config.composition;
+    assert!(!composition.opportunistic_retransmission && composition.penalisation);
+    assert!(!composition.congestion.coupled && composition.blocking_protection);
     let Transport::Tunnel(tunnel) = &tunnel.transport else { panic!() };
     assert_eq!((tunnel.resequencing, &tunnel.tcp), (ms(20), &TcpOptions::default()));
 }
@@ -430,8 +440,9 @@ fn overrides_reach_every_table() {
     assert_eq!(scenario.record.series, [Series::Cwnd]);
     let only = format!("{TWO}[[connection]]\nscheduler = \"ecf\"\n");
     let scenario = parse_with(&only, &["connection.congestion=cubic"]).unwrap();
-    let names: Vec<_> = scenario.connections[0].names().map(|(_, name)| &*name.name).collect();
-    assert_eq!(names, ["cubic", "ecf"]);
+    let Transport::Bond(bond) = &scenario.connections[0].transport else { panic!("no bond") };
+    assert_eq!(bond.composition.control.congestion, Some(CongestionKind::Cubic.into()));
+    assert_eq!(bond.composition.scheduler, Some(SchedulerKind::Ecf.into()));
 }
 
 #[test]

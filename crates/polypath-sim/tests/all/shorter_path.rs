@@ -1,11 +1,12 @@
-//! A path that was of no use for its delay and becomes short while a bond sends, as after a handover
-//! from a satellite.
+//! A path that was of no use for its delay and becomes short while a bond sends, as after a
+//! handover from a satellite.
 
 use crate::common::{goodput_of, parallel};
 use polypath_core::scheduler::SchedulerKind;
 
-/// Goodput in Mbit/s, from the 10th to the 15th second, of a bond over two paths of this rate, of which
-/// one has a delay of 1.5 s until the 5th second and 20 ms since. The receive buffer holds 0.32 s of both.
+/// Goodput in Mbit/s, from the 10th to the 15th second, of a bond over two paths of this rate, of
+/// which one has a delay of 1.5 s until the 5th second and 20 ms since. The receive buffer holds
+/// 0.32 s of both.
 fn goodput(mbit_s: u64, scheduler: SchedulerKind, blocking_protection: bool) -> f64 {
     let (queue, buffer) = (mbit_s * 10, mbit_s * 80);
     let text = format!(
@@ -39,8 +40,8 @@ delay = "20 ms"
     goodput_of(&text)
 }
 
-/// What both carry of payload, less the tenth that a scheduler and the end of start-up may leave. Of one
-/// path alone it is half.
+/// What both carry of payload, less the tenth that a scheduler and the end of start-up may leave.
+/// Of one path alone it is half.
 fn used(mbit_s: u64) -> f64 {
     0.9 * 2.0 * mbit_s as f64 * 1_400.0 / 1_472.0
 }

@@ -226,8 +226,9 @@ fn an_aggregate_flow_survives_a_path() {
 fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
     let disorder = |resequence| {
         // In turn on both paths, whatever comes first: the default scheduler hardly reorders.
-        let scheduler = SchedulerKind::RoundRobin.into();
-        let mut world = world(&[5, 45], BondConfig { scheduler, ..BondConfig::default() });
+        let mut config = BondConfig::default();
+        config.composition.scheduler = SchedulerKind::RoundRobin.into();
+        let mut world = world(&[5, 45], config);
         let id = world.edge_bond().open_flow(flow(FlowMode::Aggregate, resequence)).unwrap();
         let (start, mut got) = (world.now(), Vec::new());
         for number in 0..3_000u64 {
@@ -248,8 +249,9 @@ fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
     assert!(unordered > 100, "unequal paths do reorder: {unordered}");
 }
 
-/// A flow of 40 Mbit/s on a path of 20, of which each side takes half: 1 MB of a stream and the 64 KiB that
-/// the flow may be ahead are 0.85 s, a tenth of that for headers, and half a second for the start-up.
+/// A flow of 40 Mbit/s on a path of 20, of which each side takes half: 1 MB of a stream and the 64
+/// KiB that the flow may be ahead are 0.85 s, a tenth of that for headers, and half a second for
+/// the start-up.
 #[test]
 fn a_flow_that_is_never_done_does_not_starve_a_stream() {
     let mut world = world(&[10], BondConfig::default());

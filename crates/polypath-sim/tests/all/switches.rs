@@ -52,9 +52,9 @@ fn the_narrower_switch_counts_wherever_it_stands() {
     assert_about(rates[2], half);
 }
 
-/// Four flows until two of them have sent what they had, which takes them 4.3 s at a quarter each. Their
-/// servers do not close, so that they are dormant 1 s later: from 6 s on, 28 periods after that, the
-/// others have a half each.
+/// Four flows until two of them have sent what they had, which takes them 4.3 s at a quarter each.
+/// Their servers do not close, so that they are dormant 1 s later: from 6 s on, 28 periods after
+/// that, the others have a half each.
 #[test]
 fn what_a_flow_leaves_is_given_to_those_that_stay() {
     let mut net = west_of(4);
@@ -150,8 +150,8 @@ fn what_cannot_be_a_switch_is_refused_with_its_reason() {
     }
 }
 
-/// 20 Mbit/s of datagrams at a port of 100 Mbit/s: 5 % of it pass, and a burst of 10 ms at the start,
-/// which is 1 % of a second; the rest is dropped before it takes anything from TCP.
+/// 20 Mbit/s of datagrams at a port of 100 Mbit/s: 5 % of it pass, and a burst of 10 ms at the
+/// start, which is 1 % of a second; the rest is dropped before it takes anything from TCP.
 #[test]
 fn udp_has_its_share_and_no_more() {
     let mut net = west_of(2);
@@ -173,8 +173,8 @@ fn udp_has_its_share_and_no_more() {
     assert!((0.99..1.01).contains(&share), "{share}");
 }
 
-/// Where nobody tells a rate for a second, the sender of BRF is CUBIC, which keeps a link with a queue
-/// of its own BDP and more busy. The 4 bytes of the option stay in its segments.
+/// Where nobody tells a rate for a second, the sender of BRF is CUBIC, which keeps a link with a
+/// queue of its own BDP and more busy. The 4 bytes of the option stay in its segments.
 #[test]
 fn without_switches_senders_behave_as_cubic() {
     let access = link(1_000.0, 1.0);

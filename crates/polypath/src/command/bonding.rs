@@ -35,7 +35,7 @@ impl BondOptions {
 
     fn bond_config(&self) -> BondConfig {
         let mut config = BondConfig::default();
-        self.composition.apply(&mut config);
+        self.composition.apply(&mut config.composition);
         config.receive_buffer =
             self.receive_buffer.map_or(config.receive_buffer, |bytes| bytes.get());
         config

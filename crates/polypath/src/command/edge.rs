@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 use polypath_bond::identity::JoinString;
+use polypath_config::{DocumentError, Table};
 use polypath_net::edge::Edge;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
-use super::Composition;
-use super::composition::with_composition;
+use super::CompositionArgs;
 use super::surfaces::{Serving, Surfaces};
 use crate::config::{
     Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, given, text,
@@ -21,56 +21,58 @@ use crate::control::{ControlSocket, Role};
 use crate::output;
 use crate::service::{self, LogFormat, Stop};
 
-with_composition! {
-    /// Join a hub over several paths and offer the bond to applications
-    ///
-    /// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
-    /// given here wins.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct EdgeArgs {
-        /// File with options (TOML)
-        #[arg(long, value_name = "FILE")]
-        #[serde(skip)]
-        pub(super) config: Option<PathBuf>,
-        /// What the hub printed: polypath:1/ADDRESS:PORT/ppp1...
-        #[arg(long, value_name = "STRING")]
-        #[serde(deserialize_with = "text::optional")]
-        join: Option<JoinString>,
-        /// File with this node's secret key [default: ~/.config/polypath/key]
-        #[arg(long, value_name = "FILE")]
-        key: Option<PathBuf>,
-        /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
-        /// one marked `backup` carries data only while no other works
-        #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
-        #[serde(deserialize_with = "text::list")]
-        path: Vec<PathSpec>,
-        /// One path for each usable uplink, as they come and go
-        #[arg(long, conflicts_with = "path")]
-        auto: bool,
-        /// Receive buffer that all paths share, such as "16 MB"
-        #[arg(long, value_name = "SIZE")]
-        #[serde(deserialize_with = "text::optional")]
-        receive_buffer: Option<ByteCount>,
-        /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
-        #[arg(long, value_name = "ADDR")]
-        #[serde(deserialize_with = "text::optional")]
-        pub(super) socks: Option<ListenAddress>,
-        /// Offer an HTTP CONNECT proxy, such as 127.0.0.1:8080
-        #[arg(long, value_name = "ADDR")]
-        #[serde(deserialize_with = "text::optional")]
-        pub(super) http: Option<ListenAddress>,
-        /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
-        #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
-        #[serde(deserialize_with = "text::list")]
-        pub(super) forward: Vec<Forward>,
-        /// Socket that `polypath status` asks
-        #[arg(long, value_name = "SOCKET")]
-        pub(super) control: Option<PathBuf>,
-        /// Form of the log
-        #[arg(long, value_name = "FORMAT")]
-        pub(super) log: Option<LogFormat>,
-    }
+/// Join a hub over several paths and offer the bond to applications
+///
+/// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
+/// given here wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(default)]
+pub struct EdgeArgs {
+    /// File with options (TOML)
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub(super) config: Option<PathBuf>,
+    /// What the hub printed: polypath:1/ADDRESS:PORT/ppp1...
+    #[arg(long, value_name = "STRING")]
+    #[serde(deserialize_with = "text::optional")]
+    join: Option<JoinString>,
+    /// File with this node's secret key [default: ~/.config/polypath/key]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
+    /// one marked `backup` carries data only while no other works
+    #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
+    #[serde(deserialize_with = "text::list")]
+    path: Vec<PathSpec>,
+    /// One path for each usable uplink, as they come and go
+    #[arg(long, conflicts_with = "path")]
+    auto: bool,
+    /// Receive buffer that all paths share, such as "16 MB"
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    receive_buffer: Option<ByteCount>,
+    /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) socks: Option<ListenAddress>,
+    /// Offer an HTTP CONNECT proxy, such as 127.0.0.1:8080
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) http: Option<ListenAddress>,
+    /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
+    #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
+    #[serde(deserialize_with = "text::list")]
+    pub(super) forward: Vec<Forward>,
+    /// Socket that `polypath status` asks
+    #[arg(long, value_name = "SOCKET")]
+    pub(super) control: Option<PathBuf>,
+    /// Form of the log
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) log: Option<LogFormat>,
+    /// What the bond is composed of
+    #[command(flatten)]
+    #[serde(skip)]
+    composition: CompositionArgs,
 }
 
 /// How to join a hub: shared by every command that makes a bond.
@@ -83,7 +85,7 @@ pub struct BondOptions {
     /// The paths.
     pub paths: Paths,
     /// What it is composed of.
-    pub composition: Composition,
+    pub composition: CompositionArgs,
     /// The receive buffer that all paths share.
     pub receive_buffer: Option<ByteCount>,
 }
@@ -119,6 +121,11 @@ impl FileBacked for EdgeArgs {
         self.config.as_deref()
     }
 
+    fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
+        let composition = CompositionArgs::of_table(table)?;
+        Ok(Self { composition, ..table.deserialize()? })
+    }
+
     fn over(self, file: Self) -> Self {
         let paths_given = self.auto || !self.path.is_empty();
         Self {
@@ -127,16 +134,7 @@ impl FileBacked for EdgeArgs {
             key: self.key.or(file.key),
             path: if paths_given { self.path } else { file.path },
             auto: if paths_given { self.auto } else { file.auto },
-            congestion: self.congestion.or(file.congestion),
-            slow_start: self.slow_start.or(file.slow_start),
-            coupled: self.coupled.or(file.coupled),
-            scheduler: self.scheduler.or(file.scheduler),
-            blocking_protection: self.blocking_protection.or(file.blocking_protection),
-            failure: self.failure.or(file.failure),
-            opportunistic_retransmission: self
-                .opportunistic_retransmission
-                .or(file.opportunistic_retransmission),
-            penalisation: self.penalisation.or(file.penalisation),
+            composition: self.composition.or(file.composition),
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
             socks: self.socks.or(file.socks),
             http: self.http.or(file.http),
@@ -183,7 +181,7 @@ impl EdgeArgs {
             join,
             key: self.key.clone().map_or_else(|| config_file("key"), Ok)?,
             paths: self.paths()?,
-            composition: self.composition(),
+            composition: self.composition,
             receive_buffer: self.receive_buffer,
         })
     }
@@ -334,7 +332,10 @@ pub(super) mod tests {
         let paths = ["wifi=wlan0", "lte=10.0.0.2"].map(|path| path.parse().unwrap());
         assert_eq!(options.bond.paths, Paths::Listed(paths.to_vec()));
         let scheduler = Some(scheduler.into());
-        assert_eq!(options.bond.composition, Composition { scheduler, ..Composition::default() });
+        assert_eq!(
+            options.bond.composition,
+            CompositionArgs { scheduler, ..CompositionArgs::default() }
+        );
         assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
         assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
         assert_eq!(options.forwards, ["udp:53=dns.example.org:53".parse().unwrap()]);
@@ -369,13 +370,13 @@ pub(super) mod tests {
         );
         let join = join();
         let config = ["--join", &join, "--config", file.path().to_str().unwrap()];
-        let from_file = Composition {
+        let from_file = CompositionArgs {
             congestion: Configured::with(CongestionKind::Cubic, &[("beta", 0.8)]).ok(),
             coupled: Some(false),
             scheduler: Configured::with(SchedulerKind::RoundRobin, &[("num_segments", 2.0)]).ok(),
             failure: Configured::with(FailureKind::Fpf, &[("timer_margin", 5.0)]).ok(),
             penalisation: Some(true),
-            ..Composition::default()
+            ..CompositionArgs::default()
         };
         assert_eq!(options(&config).unwrap().bond.composition, from_file);
 
@@ -383,7 +384,7 @@ pub(super) mod tests {
         let options = options(&[config.as_slice(), &flags].concat()).unwrap();
         let settings = [("beta", 0.6), ("c", 0.2)];
         let congestion = Configured::with(CongestionKind::Cubic, &settings).ok();
-        let expected = Composition { congestion, penalisation: Some(false), ..from_file };
+        let expected = CompositionArgs { congestion, penalisation: Some(false), ..from_file };
         assert_eq!(options.bond.composition, expected);
     }
 
@@ -399,7 +400,7 @@ pub(super) mod tests {
             .collect();
         assert!(flags.len() >= 18, "{flags:?}");
         for flag in flags {
-            assert!(allowed.contains(&format!("`{flag}`")), "{flag}: {allowed}");
+            assert!(allowed.contains(&format!(" {flag}")), "{flag}: {allowed}");
         }
     }
 
@@ -411,10 +412,10 @@ pub(super) mod tests {
             (
                 "\ncongestion = { name = \"cubic\", beta = 2 }\n",
                 2,
-                "congestion: beta of cubic cannot be 2; allowed: numbers from 0 to 1",
+                "beta: beta of cubic cannot be 2; allowed: numbers from 0 to 1",
             ),
-            ("auto = true\n[failure]\nname = \"rto\"\nx = 1", 2, "failure: rto has no parameter"),
-            ("coupled = 1\n", 1, "coupled: invalid type: integer `1`, expected a boolean"),
+            ("auto = true\n[failure]\nname = \"rto\"\nx = 1", 4, "x: rto has no parameter"),
+            ("coupled = 1\n", 1, "coupled: a value of type integer is not true or false"),
             ("receive_buffer = \"4\"\n", 1, "receive_buffer: \"4\" is not a size such as \"4 MB\""),
             ("auto = true\npath = [\"wlan0\"]\n", 2, "path: \"wlan0\" is not a path"),
             ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use polypath_bond::identity::HubAddress;
+use polypath_config::{DocumentError, Table};
 use polypath_net::exit::{TargetPolicy, TargetRule};
 use polypath_units::{Bandwidth, ByteCount};
 use serde::Deserialize;
 
 mod serving;
 
-use super::Composition;
-use super::composition::with_composition;
+use super::CompositionArgs;
 use crate::config::{Fault, FileBacked, ListenAddress, config_file, control_socket, given, text};
 use crate::service::{self, LogFormat};
 
@@ -30,60 +30,62 @@ const MIN_STREAMS: u32 = 16;
 /// Streams of one bond: as many as a browser behind a proxy opens, several times over.
 const DEFAULT_MAX_STREAMS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 
-with_composition! {
-    /// Accept edges and connect their streams to their targets
-    ///
-    /// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
-    /// given here wins.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct HubArgs {
-        /// File with options (TOML)
-        #[arg(long, value_name = "FILE")]
-        #[serde(skip)]
-        config: Option<PathBuf>,
-        /// Address to listen on, any number of times; port 0 takes a free one
-        /// [default: 0.0.0.0:4433 and [::]:4433]
-        #[arg(long, value_name = "ADDR")]
-        #[serde(deserialize_with = "text::list")]
-        listen: Vec<ListenAddress>,
-        /// Address to print in the join string, where edges reach this hub from outside
-        #[arg(long, value_name = "HOST:PORT")]
-        #[serde(deserialize_with = "text::list")]
-        advertise: Vec<HubAddress>,
-        /// File with this node's secret key [default: ~/.config/polypath/key, made if missing]
-        #[arg(long, value_name = "FILE")]
-        key: Option<PathBuf>,
-        /// File with the public keys that may join, one a line [default: ~/.config/polypath/allow]
-        #[arg(long, value_name = "FILE")]
-        allow: Option<PathBuf>,
-        /// Directory for files that edges send, made if missing; without it none are accepted
-        #[arg(long, value_name = "DIR")]
-        inbox: Option<PathBuf>,
-        /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 128 MB]
-        #[arg(long, value_name = "SIZE")]
-        #[serde(deserialize_with = "text::optional")]
-        max_memory: Option<ByteCount>,
-        /// Open streams of one bond, 16 or more [default: 4096]
-        #[arg(long, value_name = "COUNT")]
-        max_streams: Option<NonZeroU32>,
-        /// Rate of one bond, in each direction: data to the edge is sent no faster, data from it is
-        /// read no faster, UDP from it above the rate is dropped [default: no limit]
-        #[arg(long, value_name = "RATE")]
-        #[serde(deserialize_with = "text::optional")]
-        max_bandwidth: Option<Bandwidth>,
-        /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
-        /// [default: everywhere but the hub itself and link-local addresses]
-        #[arg(long, value_name = "RULE")]
-        #[serde(deserialize_with = "text::list")]
-        target: Vec<TargetRule>,
-        /// Socket that `polypath status` asks
-        #[arg(long, value_name = "SOCKET")]
-        control: Option<PathBuf>,
-        /// Form of the log
-        #[arg(long, value_name = "FORMAT")]
-        log: Option<LogFormat>,
-    }
+/// Accept edges and connect their streams to their targets
+///
+/// Every option can stand in the file of --config under the same name, with `_` for `-`; an option
+/// given here wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(default)]
+pub struct HubArgs {
+    /// File with options (TOML)
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Address to listen on, any number of times; port 0 takes a free one
+    /// [default: 0.0.0.0:4433 and [::]:4433]
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::list")]
+    listen: Vec<ListenAddress>,
+    /// Address to print in the join string, where edges reach this hub from outside
+    #[arg(long, value_name = "HOST:PORT")]
+    #[serde(deserialize_with = "text::list")]
+    advertise: Vec<HubAddress>,
+    /// File with this node's secret key [default: ~/.config/polypath/key, made if missing]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// File with the public keys that may join, one a line [default: ~/.config/polypath/allow]
+    #[arg(long, value_name = "FILE")]
+    allow: Option<PathBuf>,
+    /// Directory for files that edges send, made if missing; without it none are accepted
+    #[arg(long, value_name = "DIR")]
+    inbox: Option<PathBuf>,
+    /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 128 MB]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    max_memory: Option<ByteCount>,
+    /// Open streams of one bond, 16 or more [default: 4096]
+    #[arg(long, value_name = "COUNT")]
+    max_streams: Option<NonZeroU32>,
+    /// Rate of one bond, in each direction: data to the edge is sent no faster, data from it is
+    /// read no faster, UDP from it above the rate is dropped [default: no limit]
+    #[arg(long, value_name = "RATE")]
+    #[serde(deserialize_with = "text::optional")]
+    max_bandwidth: Option<Bandwidth>,
+    /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
+    /// [default: everywhere but the hub itself and link-local addresses]
+    #[arg(long, value_name = "RULE")]
+    #[serde(deserialize_with = "text::list")]
+    target: Vec<TargetRule>,
+    /// Socket that `polypath status` asks
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    /// Form of the log
+    #[arg(long, value_name = "FORMAT")]
+    log: Option<LogFormat>,
+    /// What the bond is composed of
+    #[command(flatten)]
+    #[serde(skip)]
+    composition: CompositionArgs,
 }
 
 /// What `polypath hub` is to do.
@@ -105,7 +107,7 @@ pub struct HubOptions {
     /// What one edge may use.
     pub limits: EdgeLimits,
     /// What the bonds are composed of at this end.
-    pub composition: Composition,
+    pub composition: CompositionArgs,
     /// Where edges may connect to.
     pub targets: TargetPolicy,
     /// The socket that `polypath status` asks.
@@ -130,6 +132,11 @@ impl FileBacked for HubArgs {
         self.config.as_deref()
     }
 
+    fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
+        let composition = CompositionArgs::of_table(table)?;
+        Ok(Self { composition, ..table.deserialize()? })
+    }
+
     fn over(self, file: Self) -> Self {
         Self {
             config: None,
@@ -144,16 +151,7 @@ impl FileBacked for HubArgs {
             target: given(self.target, file.target),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
-            congestion: self.congestion.or(file.congestion),
-            slow_start: self.slow_start.or(file.slow_start),
-            coupled: self.coupled.or(file.coupled),
-            scheduler: self.scheduler.or(file.scheduler),
-            blocking_protection: self.blocking_protection.or(file.blocking_protection),
-            failure: self.failure.or(file.failure),
-            opportunistic_retransmission: self
-                .opportunistic_retransmission
-                .or(file.opportunistic_retransmission),
-            penalisation: self.penalisation.or(file.penalisation),
+            composition: self.composition.or(file.composition),
         }
     }
 
@@ -197,7 +195,7 @@ impl TryFrom<HubArgs> for HubOptions {
         let args = args.resolve()?;
         Ok(Self {
             limits: args.limits(),
-            composition: args.composition(),
+            composition: args.composition,
             listen: match args.listen.is_empty() {
                 true => everywhere(),
                 false => args.listen.into_iter().map(ListenAddress::get).collect(),
@@ -282,9 +280,9 @@ mod tests {
         std::fs::write(path, text).unwrap();
         let bond = options(&["--config", path, "--scheduler", "ecf"]).unwrap().bond_config();
         let cubic = Configured::with(CongestionKind::Cubic, &[("beta", 0.8)]).unwrap();
-        assert_eq!(bond.congestion.avoidance, cubic);
-        assert_eq!(bond.scheduler, SchedulerKind::Ecf.into());
-        assert!(bond.blocking_protection);
+        assert_eq!(bond.composition.congestion.avoidance, cubic);
+        assert_eq!(bond.composition.scheduler, SchedulerKind::Ecf.into());
+        assert!(bond.composition.blocking_protection);
         assert_eq!((bond.receive_buffer, bond.send_buffer), (2_000_000, 2_000_000));
     }
 
@@ -311,10 +309,10 @@ mod tests {
             ("failure = \"best\"", "1: failure: unknown failure detector \"best\"; allowed: "),
             (
                 "congestion = { name = \"cubic\", gamma = 1 }",
-                "1: congestion: cubic has no parameter \"gamma\"; allowed: c, beta, ",
+                "1: gamma: cubic has no parameter \"gamma\"; allowed: c, beta, ",
             ),
             ("log = \"xml\"", "1: log: unknown variant `xml`, expected `text` or `json`"),
-            ("port = 1", "1: port: unknown field `port`, expected one of `listen`"),
+            ("port = 1", "1: unknown key `port` in a configuration file; allowed are listen, "),
         ] {
             std::fs::write(path, text).unwrap();
             let error = options(&["--config", path]).unwrap_err();

@@ -10,12 +10,13 @@ pub mod send;
 pub mod status;
 mod surfaces;
 
-pub use composition::Composition;
+pub use composition::CompositionArgs;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use polypath_config::DocumentError;
 
 use crate::config::{NoHome, UsageError};
 use crate::external;
@@ -66,9 +67,12 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Whether what the user wrote is wrong.
-pub fn is_usage(error: &anyhow::Error) -> bool {
+pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.is::<UsageError>() || cause.is::<NoHome>() || cause.is::<external::UnknownCommand>()
+        cause.is::<UsageError>()
+            || cause.is::<DocumentError>()
+            || cause.is::<NoHome>()
+            || cause.is::<external::UnknownCommand>()
     })
 }
 

@@ -19,7 +19,7 @@ impl Fault {
     }
 
     /// The fault as one of an environment variable.
-    pub fn in_environment(self) -> UsageError {
+    pub(crate) fn in_environment(self) -> UsageError {
         let variable = Some(self.key.to_owned());
         UsageError { file: None, line: None, key: variable, message: self.message }
     }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::de::DeserializeOwned;
+use polypath_config::{Document, DocumentError, Table};
 
-use super::{Fault, UsageError};
+use super::FileBacked;
 
-/// A configuration file that was read, kept so that faults found later can name their line.
+/// A configuration file that was read.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
     path: PathBuf,
@@ -25,71 +25,67 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// The values in the file.
+    /// The options in the file, checked.
     ///
     /// # Errors
-    /// At the first malformed line, unknown key or bad value.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, UsageError> {
-        toml::from_str(&self.text).map_err(|error| {
-            let at = error.span().map(|span| span.start);
-            UsageError::in_file(
-                &self.path,
-                at.map(|at| self.line_of(at)),
-                at.and_then(|at| self.key_at(at)),
-                error.message(),
-            )
-        })
+    /// At the first malformed line, unknown key or value that is not allowed.
+    pub fn options<T: FileBacked>(&self) -> Result<T, DocumentError> {
+        let document = Document::new(&self.path, &self.text);
+        let tables = document.parse()?;
+        let root = Table::root(document, "a configuration file", &tables);
+        let keys = T::keys();
+        let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+        root.refuse_others(&keys, "")?;
+        let options = T::of_table(&root)?;
+        options.check().map_err(|fault| {
+            let site = root.get(fault.key).map_or_else(|| root.site(), |value| value.site());
+            site.wrong(fault.message)
+        })?;
+        Ok(options)
     }
-
-    /// `fault` with the line on which its key stands.
-    pub fn locate(&self, fault: Fault) -> UsageError {
-        let line = self.text.lines().position(|line| key_of(line) == Some(fault.key));
-        UsageError::in_file(
-            &self.path,
-            line.map(|index| index + 1),
-            Some(fault.key.to_owned()),
-            fault.message,
-        )
-    }
-
-    fn line_of(&self, at: usize) -> usize {
-        self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
-    }
-
-    /// The key of the line that holds the byte `at`, or of the line above that begins its value.
-    fn key_at(&self, at: usize) -> Option<String> {
-        let lines: Vec<_> = self.text.lines().take(self.line_of(at)).collect();
-        lines.into_iter().rev().find_map(key_of).map(str::to_owned)
-    }
-}
-
-/// The key that a line gives a value to, or whose table it begins.
-fn key_of(line: &str) -> Option<&str> {
-    let table = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let key = table.or_else(|| Some(line.split_once('=')?.0))?.trim();
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    (!key.is_empty() && key.chars().all(bare)).then_some(key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ListenAddress, text};
+    use crate::config::{Fault, ListenAddress, text};
+    use clap::Args;
 
-    #[derive(Debug, Default, serde::Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    #[allow(dead_code, reason = "only errors are of interest")]
+    #[derive(Debug, Default, Args, serde::Deserialize)]
+    #[serde(default)]
     struct Sample {
+        #[arg(long)]
         #[serde(deserialize_with = "text::optional")]
         socks: Option<ListenAddress>,
+        #[arg(long)]
         #[serde(deserialize_with = "text::list")]
         listen: Vec<ListenAddress>,
+        #[arg(long)]
         auto: bool,
+    }
+
+    impl FileBacked for Sample {
+        fn file(&self) -> Option<&Path> {
+            None
+        }
+
+        fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
+            table.deserialize()
+        }
+
+        fn over(self, _: Self) -> Self {
+            self
+        }
+
+        fn check(&self) -> Result<(), Fault> {
+            let alone = !self.auto || self.listen.is_empty() && self.socks.is_none();
+            alone.then_some(()).ok_or_else(|| Fault::new("auto", "not alone"))
+        }
     }
 
     fn error(text: &str) -> String {
         let file = ConfigFile { path: "edge.toml".into(), text: text.to_owned() };
-        file.parse::<Sample>().unwrap_err().to_string()
+        file.options::<Sample>().unwrap_err().to_string()
     }
 
     #[test]
@@ -97,8 +93,7 @@ mod tests {
         let unknown = error("auto = true\nsock = \"127.0.0.1:1080\"\n");
         assert_eq!(
             unknown,
-            "edge.toml:2: sock: unknown field `sock`, expected one of `socks`, `listen`, \
-             `auto`"
+            "edge.toml:2: unknown key `sock` in a configuration file; allowed are socks, listen, auto"
         );
         let value = error("# a comment\n\nsocks = \"1080\"\n");
         assert!(value.starts_with("edge.toml:3: socks: \"1080\" is not"), "{value}");
@@ -110,7 +105,7 @@ mod tests {
         assert!(number.contains("expected text in quotes"), "{number}");
         let syntax = error("auto = true\nlisten = [\"[::1]:1\",\n  \"[::1]:2\"\nauto");
         assert!(syntax.starts_with("edge.toml:"), "{syntax}");
-        assert!(syntax.contains(": listen: "), "{syntax}");
+        assert!(syntax.contains(": not valid TOML: "), "{syntax}");
     }
 
     #[test]
@@ -127,8 +122,7 @@ mod tests {
 
     #[test]
     fn a_fault_found_later_gets_the_line_of_its_key() {
-        let file = ConfigFile { path: "e.toml".into(), text: "a = 1\n path = []\n".to_owned() };
-        let located = file.locate(Fault::new("path", "empty"));
-        assert_eq!(located.to_string(), "e.toml:2: path: empty");
+        let fault = error("\n# here\n auto = true\nsocks = \"127.0.0.1:1\"\n");
+        assert_eq!(fault, "edge.toml:3: auto: not alone");
     }
 }

@@ -1,13 +1,30 @@
 //! Flags over a configuration file.
 
 use super::{ConfigFile, Fault};
-use serde::de::DeserializeOwned;
+use clap::Args;
+use polypath_config::{DocumentError, Table};
 use std::path::Path;
 
-/// Flags of which each is also a key of the file that one of them names.
-pub trait FileBacked: DeserializeOwned {
+/// The flag that names the file.
+const FILE: &str = "config";
+
+/// Flags of which each is also a key of the file that the flag `--config` names.
+pub trait FileBacked: Args {
     /// The file.
     fn file(&self) -> Option<&Path>;
+
+    /// The keys that the file may have: the names of the flags, with `_` for `-`.
+    fn keys() -> Vec<String> {
+        let command = Self::augment_args(clap::Command::new(""));
+        let flags = command.get_arguments().map(|flag| flag.get_id().to_string());
+        flags.filter(|flag| flag != FILE).collect()
+    }
+
+    /// What the file says.
+    ///
+    /// # Errors
+    /// At the first value that is not allowed.
+    fn of_table(table: &Table<'_>) -> Result<Self, DocumentError>;
 
     /// These flags, and those of the file where there is none.
     #[must_use]
@@ -27,10 +44,8 @@ pub trait FileBacked: DeserializeOwned {
         let merged = match self.file() {
             None => self,
             Some(path) => {
-                let file = ConfigFile::read(path)?;
-                let args: Self = file.parse()?;
-                args.check().map_err(|fault| file.locate(fault))?;
-                self.over(args)
+                let file = ConfigFile::read(path)?.options()?;
+                self.over(file)
             }
         };
         merged.check().map_err(Fault::on_command_line)?;

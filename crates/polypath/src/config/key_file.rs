@@ -58,7 +58,7 @@ pub enum KeyFileError {
 ///
 /// # Errors
 /// When anything exists at `path`, and when the operating system refuses.
-pub fn create_key_file(path: &Path, secret: &SecretKey) -> Result<(), KeyFileError> {
+pub(crate) fn create_key_file(path: &Path, secret: &SecretKey) -> Result<(), KeyFileError> {
     let io = |action| move |error| KeyFileError::Io { action, file: path.to_owned(), error };
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         DirBuilder::new()
@@ -90,7 +90,7 @@ fn write_key(mut file: File, secret: &SecretKey) -> io::Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read, can be read by others, or does not hold exactly one key.
-pub fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
+pub(crate) fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
     let io = |error| KeyFileError::Io { action: "read", file: path.to_owned(), error };
     let file = File::open(path).map_err(io)?;
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;

@@ -13,7 +13,7 @@ pub struct NoHome;
 ///
 /// # Errors
 /// When the environment names no home directory.
-pub fn config_file(name: &str) -> Result<PathBuf, NoHome> {
+pub(crate) fn config_file(name: &str) -> Result<PathBuf, NoHome> {
     let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
     Ok(base.ok_or(NoHome)?.join("polypath").join(name))
 }

@@ -129,8 +129,7 @@ fn hub_and_edge_refuse_what_a_bond_cannot_be_composed_of() {
     for command in ["hub", "edge"] {
         let output = polypath(home.path(), &[command, "--config", file.to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(2), "{command}");
-        let expected =
-            "node.toml:2: congestion: beta of cubic cannot be 2; allowed: numbers from 0 to 1";
+        let expected = "node.toml:2: beta: beta of cubic cannot be 2; allowed: numbers from 0 to 1";
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
         let output = polypath(home.path(), &[command, "--scheduler", "best"]);
         assert_eq!(output.status.code(), Some(2), "{command}");

@@ -29,9 +29,10 @@ impl Chunks {
         }
     }
 
-    /// Queues again, of the oldest `limit` chunks, what a path was given last and has not delivered,
-    /// though what it was given later by more than `reordering` has been acknowledged: RFC 8985 with
-    /// the peer's acknowledgements of data in place of the path's own, which may be lost.
+    /// Queues again, of the oldest `limit` chunks, what a path was given last and has not
+    /// delivered, though what it was given later by more than `reordering` has been acknowledged:
+    /// RFC 8985 with the peer's acknowledgements of data in place of the path's own, which may be
+    /// lost.
     pub(crate) fn reinject_overtaken(
         &mut self,
         limit: usize,
@@ -61,8 +62,9 @@ impl Chunks {
         }
     }
 
-    /// DSN space that is queued to be sent again, without what was left behind. A chunk of that which has
-    /// been taken, and is handed to a carrier before long, still counts as left behind: less by it.
+    /// DSN space that is queued to be sent again, without what was left behind. A chunk of that
+    /// which has been taken, and is handed to a carrier before long, still counts as left behind:
+    /// less by it.
     pub(crate) fn to_reinject(&self) -> u64 {
         self.reinject.space().saturating_sub(self.reserved)
     }

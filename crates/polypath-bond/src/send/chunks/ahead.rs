@@ -24,8 +24,8 @@ impl Chunks {
     }
 
     /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
-    /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds of
-    /// chunks left behind: it is looked for from the nearer end.
+    /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds
+    /// of chunks left behind: it is looked for from the nearer end.
     pub(crate) fn reserved_after(&self, skip: u64) -> Result<u64, u64> {
         if skip >= self.reserved {
             return Err(skip - self.reserved);

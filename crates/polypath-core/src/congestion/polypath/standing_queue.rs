@@ -9,8 +9,8 @@ use std::time::Duration;
 /// and saves no delay (docs/algorithms/congestion/polypath.md, ablation).
 const QUEUE_RTTS: f64 = 2.0;
 
-/// Of what a round delivered, so much has met a queue if the link was busy: a sender that sends
-/// in bursts, because the receive window opens in bursts, finds none with the first packets of each.
+/// Of what a round delivered, so much has met a queue if the link was busy: a sender that sends in
+/// bursts, because the receive window opens in bursts, finds none with the first packets of each.
 const BUSY: f64 = 0.25;
 
 /// RTTs above which there is a queue.

@@ -40,7 +40,7 @@ impl WestwoodEstimator {
     }
 
     /// Nothing has arrived until `now`: the filter of the paper then decays.
-    pub fn on_silence(&mut self, now: Timestamp) {
+    pub(crate) fn on_silence(&mut self, now: Timestamp) {
         let Some((sample, period)) = self.newest.zip(self.filter.silence()) else { return };
         // What arrives at the end of a period ends the silence.
         let nanos = now.since(sample.to).as_nanos().saturating_sub(1);

@@ -75,7 +75,7 @@ impl WestwoodPlusEstimator {
 
     /// Data is sent again after a pause: the next ACK begins an interval, because the pause says
     /// nothing about the path; estimates are kept.
-    pub fn on_idle_restart(&mut self) {
+    pub(crate) fn on_idle_restart(&mut self) {
         self.interval.forget();
     }
 

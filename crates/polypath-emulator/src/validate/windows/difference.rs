@@ -1,9 +1,9 @@
 //! How far two windows over time are apart.
 //!
-//! A window under congestion control is a sawtooth. Two of them may be of the same form and the same
-//! height and yet never be in the same place: a loss that comes one round later shifts all that
-//! follows. So there are three measures, each a mean absolute difference as a share of the first
-//! window's mean; none hides what another shows.
+//! A window under congestion control is a sawtooth. Two of them may be of the same form and the
+//! same height and yet never be in the same place: a loss that comes one round later shifts all
+//! that follows. So there are three measures, each a mean absolute difference as a share of the
+//! first window's mean; none hides what another shows.
 
 use polypath_model::metrics::mean;
 use serde::Serialize;
@@ -22,18 +22,18 @@ pub struct Difference {
     pub in_time: f64,
     /// At equal times since the last reduction: the first reduction of one window next to the first
     /// of the other, and so on, each as long as both last until the next. CUBIC's teeth may come in
-    /// twos, a long one and a short one (fast convergence, RFC 9438 section 4.7), and which is first
-    /// is a phase as well; so it is the first next to the second where that is nearer. `None` if
-    /// either has no reduction.
+    /// twos, a long one and a short one (fast convergence, RFC 9438 section 4.7), and which is
+    /// first is a phase as well; so it is the first next to the second where that is nearer. `None`
+    /// if either has no reduction.
     pub since_reduction: Option<f64>,
-    /// Without time: the smallest window next to the smallest, and so on. Never above `in_time`, for
-    /// no other pairing has a smaller sum of differences.
+    /// Without time: the smallest window next to the smallest, and so on. Never above `in_time`,
+    /// for no other pairing has a smaller sum of differences.
     pub sorted: f64,
 }
 
 impl Difference {
-    /// Of windows at equal times and intervals. What only one of them has counts for nothing. `None`
-    /// if the first has no window above zero.
+    /// Of windows at equal times and intervals. What only one of them has counts for nothing.
+    /// `None` if the first has no window above zero.
     pub fn of(kernel: &[f64], simulator: &[f64]) -> Option<Self> {
         let length = kernel.len().min(simulator.len());
         let (kernel, simulator) = (&kernel[..length], &simulator[..length]);
@@ -49,8 +49,8 @@ impl Difference {
         })
     }
 
-    /// What is held to [`BOUND`]: the form of the windows, and their heights. In time where there is
-    /// no reduction to begin with.
+    /// What is held to [`BOUND`]: the form of the windows, and their heights. In time where there
+    /// is no reduction to begin with.
     pub fn judged(&self) -> f64 {
         self.since_reduction.unwrap_or(self.in_time).max(self.sorted)
     }
@@ -79,8 +79,8 @@ impl Sawtooth {
     }
 }
 
-/// Where windows have fallen by a fifth since their last maximum. A fall counts once, however deep it
-/// goes and however many samples it takes.
+/// Where windows have fallen by a fifth since their last maximum. A fall counts once, however deep
+/// it goes and however many samples it takes.
 fn reductions(windows: &[f64]) -> Vec<usize> {
     let mut found = Vec::new();
     let (mut falling, mut reference) = (false, 0.0);

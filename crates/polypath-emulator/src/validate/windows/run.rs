@@ -164,13 +164,14 @@ mod tests {
         let period = Sawtooth::of(&windows, INTERVAL.as_secs_f64()).unwrap().period_s.unwrap();
         assert!((10.0..12.0).contains(&period), "{period}");
         let looks = windows.iter().filter(|&&window| window < 100.0 * 1_448.0).count();
-        // Each lasts 200 ms, a round to get there, a round at least, and one until the window is back.
+        // Each lasts 200 ms, a round to get there, a round at least, and one until the window is
+        // back.
         assert!(looks as f64 * 0.02 <= 2.0 * (0.2 + 4.0 * 0.02), "{looks}");
     }
 
-    /// Path and queue hold two BDPs of 20 Mbit/s x 40 ms, 100 kB each, headers of 52 bytes in packets
-    /// of 1500 included; CUBIC's window falls to 0.7 of it. The last packet that fits, and the one in
-    /// service, come on top.
+    /// Path and queue hold two BDPs of 20 Mbit/s x 40 ms, 100 kB each, headers of 52 bytes in
+    /// packets of 1500 included; CUBIC's window falls to 0.7 of it. The last packet that fits, and
+    /// the one in service, come on top.
     #[test]
     fn the_simulators_window_is_recorded() {
         let mut cell = cell("cubic-20m-20ms-1bdp");

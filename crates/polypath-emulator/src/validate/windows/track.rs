@@ -17,8 +17,8 @@ pub struct Track {
 }
 
 impl Track {
-    /// Of samples in the order of time, each of which holds until the next. The value of an interval
-    /// is that in its middle, so that a sample may be late by half of it.
+    /// Of samples in the order of time, each of which holds until the next. The value of an
+    /// interval is that in its middle, so that a sample may be late by half of it.
     pub fn held(samples: &[WindowSample], interval: Duration, end: Timestamp) -> Self {
         let mut track = Self::default();
         let mut at = Timestamp::ZERO + interval / 2;
@@ -38,7 +38,7 @@ impl Track {
     }
 
     /// The windows in bytes without the first ones.
-    pub fn windows_from(&self, first: usize) -> Vec<f64> {
+    pub(crate) fn windows_from(&self, first: usize) -> Vec<f64> {
         self.window_bytes.iter().skip(first).map(|&window| window as f64).collect()
     }
 }

@@ -35,14 +35,15 @@ const SCREENING_SEEDS: u32 = 1;
 /// path alone, and ranks the combinations.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct CompareOptions {
-    /// Only combinations that differ from the shipped one in one part, 6 s of each scenario, one seed
+    /// Only combinations that differ from the shipped one in one part, 6 s of each scenario, one
+    /// seed
     #[arg(long)]
     quick: bool,
     /// How many seeds, from 1 on [default: 5, with --quick 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     seeds: Option<u32>,
-    /// With one seed first; with all of them the N best of each scenario alone, the coupled one that
-    /// delays are held against, and what ships
+    /// With one seed first; with all of them the N best of each scenario alone, the coupled one
+    /// that delays are held against, and what ships
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     finalists: Option<u32>,
     /// Only these scenarios

@@ -107,7 +107,8 @@ fn start(
     Ok(Some(told))
 }
 
-/// Where the command finds the nodes: `POLYPATH_SERVER` is the first address of `server`, and so on.
+/// Where the command finds the nodes: `POLYPATH_SERVER` is the first address of `server`, and so
+/// on.
 fn addresses(plan: &NetworkPlan) -> impl Iterator<Item = (String, OsString)> {
     plan.nodes.iter().filter_map(|node| {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };

@@ -13,9 +13,9 @@ use polypath::output;
 
 /// Of up to so many links all sets are looked at, of more the best ones.
 const ALL_SETS: usize = 4;
-/// Of a transfer through a tunnel so many segments are followed, which takes some milliseconds; what comes
-/// after them goes on as they did. A transfer that is cut off earlier, as it repairs what slow start has
-/// lost, is taken for much slower than it is.
+/// Of a transfer through a tunnel so many segments are followed, which takes some milliseconds;
+/// what comes after them goes on as they did. A transfer that is cut off earlier, as it repairs
+/// what slow start has lost, is taken for much slower than it is.
 const MOST_SEGMENTS: u64 = 100_000;
 /// Bytes of a full segment in a tunnel.
 const SEGMENT: u32 = 1_460;

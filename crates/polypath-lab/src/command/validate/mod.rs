@@ -30,13 +30,13 @@ enum Against {
     Death(death::DeathOptions),
     /// Compare congestion windows with this machine's kernel
     ///
-    /// Runs the scenarios of scenarios/validation that have one TCP connection and no random losses,
-    /// in network namespaces with the kernel's TCP over emulated links, and in the simulator.
-    /// Windows are looked at every 20 ms. Three mean absolute differences are told, as shares of
-    /// the kernel's mean window: at equal times, at equal times since the last reduction, and of the
-    /// windows sorted by size. The last two are to be at most 15 %; where there are no reductions,
-    /// the first is. Takes about half a minute for each run of a cell, and root. The exit code is 1
-    /// if a cell is beyond the bound.
+    /// Runs the scenarios of scenarios/validation that have one TCP connection and no random
+    /// losses, in network namespaces with the kernel's TCP over emulated links, and in the
+    /// simulator. Windows are looked at every 20 ms. Three mean absolute differences are told, as
+    /// shares of the kernel's mean window: at equal times, at equal times since the last reduction,
+    /// and of the windows sorted by size. The last two are to be at most 15 %; where there are no
+    /// reductions, the first is. Takes about half a minute for each run of a cell, and root. The
+    /// exit code is 1 if a cell is beyond the bound.
     Windows(cells::CellOptions),
 }
 

@@ -52,8 +52,8 @@ pub(super) const TWO: Names = Names {
 };
 
 /// Of both subflows, from 2 s on: mean estimate and throughput in Mbit/s, the mean error of the
-/// estimate and its mean as shares of what the link carries, the estimate's coefficient of variation.
-/// All samples count.
+/// estimate and its mean as shares of what the link carries, the estimate's coefficient of
+/// variation. All samples count.
 pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {
     let observation = Observation::default().with("goodput", goodput(outcome));
     [ONE, TWO].iter().fold(observation, |observation, names| {

@@ -44,9 +44,9 @@ macro_rules! experiments {
         /// All experiments, in the order of the papers.
         pub const EXPERIMENTS: &[Experiment] = &[$(Experiment {
             folder: $folder,
-            plan: include_str!(concat!("../../../../../experiments/", $folder, "/plan.toml")),
+            plan: include_str!(concat!("../../../experiments/", $folder, "/plan.toml")),
             input_file: $input,
-            input: include_str!(concat!("../../../../../experiments/", $input)),
+            input: include_str!(concat!("../../../experiments/", $input)),
             method: experiments!(@$how $module),
             quantities: $module::QUANTITIES,
         }),+];

@@ -26,7 +26,8 @@ pub(super) fn of_connection(recording: &Recording, name: &str) -> Option<Vec<(f6
     Some(over_time(recording, recording.connections.lines.first()?.column(name)?))
 }
 
-/// A series of each connection over time, in the order of the scenario; of none if it is not recorded.
+/// A series of each connection over time, in the order of the scenario; of none if it is not
+/// recorded.
 pub(super) fn of_each_connection(recording: &Recording, name: &str) -> Vec<Vec<(f64, f64)>> {
     let columns = recording.connections.lines.iter().filter_map(|line| line.column(name));
     columns.map(|column| over_time(recording, column)).collect()

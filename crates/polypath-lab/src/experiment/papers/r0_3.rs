@@ -11,7 +11,8 @@ fn both(runs: &SeedRuns<'_>, variant: &str) -> Option<[f64; 2]> {
     Some([one?, two?])
 }
 
-/// By how much the share of CABE exceeds the largest of the others, on the subflow where it is less.
+/// By how much the share of CABE exceeds the largest of the others, on the subflow where it is
+/// less.
 fn least_lead(runs: &SeedRuns<'_>) -> Option<f64> {
     let cabe = both(runs, "cabe")?;
     let others = OTHERS.iter().map(|other| both(runs, other)).collect::<Option<Vec<_>>>()?;

@@ -11,8 +11,8 @@ const LINKS: [&str; 7] = ["2", "3", "4", "5", "6", "7", "8"];
 /// From here on the asymmetry is large, in ms.
 const LARGE: f64 = 30.0;
 
-/// How throughput falls with the delay asymmetry: the negative of Spearman's rank correlation, of the
-/// number of links with the least.
+/// How throughput falls with the delay asymmetry: the negative of Spearman's rank correlation, of
+/// the number of links with the least.
 fn with_asymmetry(runs: &SeedRuns<'_>, by: &str) -> Option<f64> {
     let of = |links: &&str| {
         let line = runs.along(by, &[("links", links)], "delay_asymmetry", "throughput")?;

@@ -7,8 +7,8 @@ use polypath_sim::scenario::Scenario;
 
 /// Throughput is averaged over such times, in s.
 const SPAN: f64 = 0.5;
-/// Slow start is over by then, in s: ten doublings from a window of ten segments take less than half
-/// a second, recovery is what is looked for.
+/// Slow start is over by then, in s: ten doublings from a window of ten segments take less than
+/// half a second, recovery is what is looked for.
 const STARTED: f64 = 0.5;
 
 pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {

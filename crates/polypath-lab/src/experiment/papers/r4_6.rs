@@ -82,8 +82,8 @@ pub(super) const QUANTITIES: &[Quantity] = &[
 mod tests {
     use super::*;
 
-    /// Two flows of 10 bytes a bin together: the second joins after 2 s and has its half `late` bins
-    /// later.
+    /// Two flows of 10 bytes a bin together: the second joins after 2 s and has its half `late`
+    /// bins later.
     fn bins(late: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
         let flow = |flow: usize| {
             let rate = move |bin: usize| match (flow, bin) {

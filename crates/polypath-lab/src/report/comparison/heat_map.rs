@@ -1,7 +1,7 @@
 //! Combinations over scenarios, each cell coloured by its share of the scenario's best.
 //!
-//! One hue from light to dark: what is darker is better with any kind of colour vision and on paper.
-//! The share stands in the cell as well.
+//! One hue from light to dark: what is darker is better with any kind of colour vision and on
+//! paper. The share stands in the cell as well.
 
 use core::fmt::Write;
 

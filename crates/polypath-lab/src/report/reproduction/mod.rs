@@ -25,7 +25,7 @@ pub fn page(reports: &[StudyReport], title: &str) -> String {
 }
 
 /// The plots, each as SVG with the name of its file.
-pub fn plots(reports: &[StudyReport]) -> impl Iterator<Item = (String, String)> {
+pub(crate) fn plots(reports: &[StudyReport]) -> impl Iterator<Item = (String, String)> {
     reports.iter().flat_map(|report| {
         report.drawings.iter().zip(1..).map(move |(drawing, number): (&Drawing, u32)| {
             (format!("{}-{number}.svg", report.id.to_lowercase()), draw(drawing))

@@ -18,10 +18,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7, and on
-/// 23 sets of 20261122. EDPF and start-up were changed because of the 200 sets of 20261124;
-/// acknowledgements, `polypath`'s window and the buffers that are advised because of 20261126; what EDPF does
-/// with many losses at once because of 66 sets of 20261127.
+/// The models were fitted to 42 sets of another draw, seed 102, and tried on seeds 103 and 7, and
+/// on 23 sets of 20261122. EDPF and start-up were changed because of the 200 sets of 20261124;
+/// acknowledgements, `polypath`'s window and the buffers that are advised because of 20261126; what
+/// EDPF does with many losses at once because of 66 sets of 20261127.
 const HELD_OUT: u64 = 20_261_128;
 /// How many held-out sets there are.
 const SETS: usize = 200;
@@ -38,8 +38,8 @@ const SLACK: f64 = 1.15;
 
 /// The seed with which every choice is simulated.
 const FIRST_SEED: u64 = 1;
-/// Those with which the contenders are simulated again: the best of many single runs owes some of its
-/// lead to chance.
+/// Those with which the contenders are simulated again: the best of many single runs owes some of
+/// its lead to chance.
 const OTHER_SEEDS: [u64; 2] = [2, 3];
 /// So many of the best are contenders,
 const CONTENDERS: usize = 3;
@@ -137,7 +137,8 @@ fn choices(set: &Bonded) -> Vec<(Vec<usize>, SchedulerKind)> {
     alone.chain(together).collect()
 }
 
-/// What is advised, `others` that `--check` simulates, and all that may be better, with the first seed.
+/// What is advised, `others` that `--check` simulates, and all that may be better, with the first
+/// seed.
 fn try_all(
     set: &Bonded,
     question: &AdviceQuestion,
@@ -180,8 +181,8 @@ fn first<'t>(tried: impl IntoIterator<Item = (usize, &'t Tried)>) -> Option<usiz
     best.map(|(place, _)| place)
 }
 
-/// The places of what is simulated again: what is advised, `checked`, the best link `alone`, and the best
-/// of all; but for those that are not close to what is advised.
+/// The places of what is simulated again: what is advised, `checked`, the best link `alone`, and
+/// the best of all; but for those that are not close to what is advised.
 fn contenders(tried: &[Tried], checked: usize, alone: Option<usize>) -> Vec<usize> {
     let mut ranked: Vec<usize> = (1..tried.len()).collect();
     ranked.sort_by(|&a, &b| tried[b].goodput.total_cmp(&tried[a].goodput));
@@ -291,8 +292,8 @@ mod experiments {
     }
 }
 
-/// Goes on with the sets that are not in the file yet, and keeps each at once: the file shows how far
-/// it is.
+/// Goes on with the sets that are not in the file yet, and keeps each at once: the file shows how
+/// far it is.
 fn go_on() {
     let sets = advised(HELD_OUT, SETS, 500.0);
     let known = known();
@@ -306,8 +307,9 @@ fn go_on() {
     });
 }
 
-/// What of them was found, together, must reach the mark of the best choice with and without `--check`, that
-/// of the best link with it: what the model alone misses there is in the file (docs/advise.md).
+/// What of them was found, together, must reach the mark of the best choice with and without
+/// `--check`, that of the best link with it: what the model alone misses there is in the file
+/// (docs/advise.md).
 #[test]
 fn the_held_out_sets_so_far() {
     if std::env::var_os("HELD_OUT_SETS").is_some() {
@@ -321,8 +323,9 @@ fn the_held_out_sets_so_far() {
     assert_eq!(told(), [0.1, 0.9].map(|at| in_hundredths(ratio(&outcomes, at))));
 }
 
-/// The interval that the advice with EDPF for these sets comes with, as factors of what is predicted, where
-/// what links can carry is more, and no link holds so few packets that less is told to be possible.
+/// The interval that the advice with EDPF for these sets comes with, as factors of what is
+/// predicted, where what links can carry is more, and no link holds so few packets that less is
+/// told to be possible.
 fn told() -> [f64; 2] {
     let advice = |set: &Bonded| advise(&question(set)).expect("the set is possible").choice;
     let highest = |[from, to]: [f64; 2], choice: &Choice| {

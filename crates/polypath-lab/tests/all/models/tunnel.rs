@@ -94,8 +94,8 @@ mod experiments {
         assert_accurate(&rows);
     }
 
-    /// Losses, which the model draws on its own, larger buffers, CUBIC, and transfers that last longer
-    /// than what the model looks at.
+    /// Losses, which the model draws on its own, larger buffers, CUBIC, and transfers that last
+    /// longer than what the model looks at.
     #[test]
     fn losses_and_longer_transfers() {
         let cases = wide(HELD_OUT);

@@ -13,7 +13,8 @@ knock() { for n in 1 2 3 4 5; do (exec 3<>/dev/tcp/$1/9) 2>/dev/null; done; }
 "#;
 const KNOCKS: u64 = 5;
 
-/// The report of `--json`, which comes last on standard error; warnings of a busy host may precede it.
+/// The report of `--json`, which comes last on standard error; warnings of a busy host may precede
+/// it.
 fn report(text: &str) -> Value {
     let start = text.find("{\n").unwrap_or_else(|| panic!("no report: {text}"));
     serde_json::from_str(&text[start..]).unwrap()

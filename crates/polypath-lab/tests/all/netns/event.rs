@@ -24,8 +24,8 @@ const DOWN: Duration = Duration::from_secs(1);
 const UP: Duration = Duration::from_secs(2);
 /// What a link holds when it goes down is lost too: what was sent in its delay before.
 const DELAY: Duration = Duration::from_millis(10);
-/// Threads of a busy machine are late: the one that sends, between stamp and link, and the one of the
-/// events. The silence is four times as long.
+/// Threads of a busy machine are late: the one that sends, between stamp and link, and the one of
+/// the events. The silence is four times as long.
 const LATE: Duration = Duration::from_millis(250);
 
 const CLIENTS: [&str; 2] = ["10.0.1.1", "10.0.2.1"];

@@ -19,9 +19,9 @@ use crate::process::{Process, stderr, stdout};
 /// Of each packet of 1500 bytes TCP carries 1448 over IPv4 (20 of IP, 20 of TCP, 12 of time stamps)
 /// and 1428 over IPv6: 0.965 and 0.952. The longer link holds 50 Mbit/s x 80 ms = 333 packets, to
 /// which a window of 10 grows in five or six rounds of 80 ms: slow start is over in half a second,
-/// and what the queue dropped at its end is repeated in one more round. From then on CUBIC keeps the
-/// link busy: of a window of 2 BDP (link and queue) a loss leaves 0.7, 1.4 BDP. 2 % are left for the
-/// edges of the measurement.
+/// and what the queue dropped at its end is repeated in one more round. From then on CUBIC keeps
+/// the link busy: of a window of 2 BDP (link and queue) a loss leaves 0.7, 1.4 BDP. 2 % are left
+/// for the edges of the measurement.
 const SHARE: f64 = 0.93;
 
 #[allow(clippy::print_stdout, reason = "a skipped test says so")]
@@ -96,9 +96,9 @@ fn tcp_over_ipv6_fills_each_link() {
 }
 
 /// Of a packet Multipath TCP carries at least 1420 bytes: its data sequence mapping and
-/// acknowledgement take at most 28 more of options (RFC 8684 section 3.3), which leaves 0.947 of the
-/// links. 5 % of the sum are left for what arrives on one link while the receive buffer waits for the
-/// other, and for repetitions; were the slow link unused, a third would be missing.
+/// acknowledgement take at most 28 more of options (RFC 8684 section 3.3), which leaves 0.947 of
+/// the links. 5 % of the sum are left for what arrives on one link while the receive buffer waits
+/// for the other, and for repetitions; were the slow link unused, a third would be missing.
 #[test]
 fn multipath_tcp_fills_both_links() {
     let Some(lab) = Lab::new("multipath_tcp_fills_both_links", TWO_LINKS) else { return };

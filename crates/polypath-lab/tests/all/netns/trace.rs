@@ -93,8 +93,8 @@ fn sample(clock: Clock) -> Vec<(Timestamp, u64)> {
 
 /// In each second but the first, in which the queue fills, as many packets as the trace has, within
 /// 2 %. Seconds are those between the samples, whose times are known to 1 ms, so that it does not
-/// matter when the one who samples was awake. The trace has 400 packets in each of them or more: the
-/// packet at either end is at most 0.5 %, and a millisecond 0.1 % of the mean rate.
+/// matter when the one who samples was awake. The trace has 400 packets in each of them or more:
+/// the packet at either end is at most 0.5 %, and a millisecond 0.1 % of the mean rate.
 #[test]
 fn a_trace_is_delivered_second_by_second() {
     let test = "a_trace_is_delivered_second_by_second";

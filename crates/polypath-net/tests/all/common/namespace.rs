@@ -1,4 +1,5 @@
-//! Tests that run themselves again under `unshare --net`, so that the host's interfaces stay out of them.
+//! Tests that run themselves again under `unshare --net`, so that the host's interfaces stay out of
+//! them.
 
 use std::process::Command;
 

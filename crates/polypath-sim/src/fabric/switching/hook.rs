@@ -35,8 +35,8 @@ impl Fabric {
         self.switching.as_ref()?.host(SwitchId(node.0)).map(|host| &host.switch)
     }
 
-    /// A packet is to enter a link: shows it to the switch there, which may write into it, and gives
-    /// it the class that it has on this link. `None` if the switch has dropped it.
+    /// A packet is to enter a link: shows it to the switch there, which may write into it, and
+    /// gives it the class that it has on this link. `None` if the switch has dropped it.
     pub(in crate::fabric) fn pass_switch(
         &mut self,
         link: LinkId,

@@ -1,8 +1,8 @@
 //! What a switch is shown of a packet.
 //!
-//! Simulated hosts have no addresses: a host is its node, a path one of the addresses there. The end
-//! that connected has its number for a port, the other one waits at one port for all, so that flows
-//! to the same node are flows to the same service, which first rates are remembered of.
+//! Simulated hosts have no addresses: a host is its node, a path one of the addresses there. The
+//! end that connected has its number for a port, the other one waits at one port for all, so that
+//! flows to the same node are flows to the same service, which first rates are remembered of.
 
 use crate::fabric::store::{Header, Look, Protocol};
 use crate::tcp::Flags;
@@ -15,8 +15,8 @@ const SERVICE: u16 = 443;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// The packet as its switch sees it: `flow` is [`crate::fabric::Packet::flow`], `ends` the nodes that
-/// its route begins and ends at.
+/// The packet as its switch sees it: `flow` is [`crate::fabric::Packet::flow`], `ends` the nodes
+/// that its route begins and ends at.
 pub(super) fn describe(
     look: &Look,
     flow: u32,

@@ -1,5 +1,5 @@
-//! What happened at the ends of connections: losses, timeouts, recoveries, reinjections, failures of
-//! paths and their return, states.
+//! What happened at the ends of connections: losses, timeouts, recoveries, reinjections, failures
+//! of paths and their return, states.
 
 #[cfg(feature = "parquet")]
 mod table;

@@ -14,8 +14,8 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
-/// For experiments (RFC 4727), without the identifier of RFC 6994: beside the options of Multipath TCP
-/// there is no room for it.
+/// For experiments (RFC 4727), without the identifier of RFC 6994: beside the options of Multipath
+/// TCP there is no room for it.
 const FEEDBACK: u8 = 253;
 
 /// Writes a segment as an IPv4 packet, without its payload, which is zeros. Returns its size with

@@ -261,8 +261,8 @@ mod tests {
         }
     }
 
-    /// Three segments, of which the second is sent twice, and acknowledgements of which the first is
-    /// lost: it is repeated, and what has been heard is not.
+    /// Three segments, of which the second is sent twice, and acknowledgements of which the first
+    /// is lost: it is repeated, and what has been heard is not.
     #[test]
     fn numbers_are_repeated_until_they_are_known() {
         let (mut exchange, at) = (Exchange::default(), Timestamp::from_millis);

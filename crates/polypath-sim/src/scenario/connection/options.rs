@@ -1,11 +1,14 @@
 //! What can be said of a transport.
 
-use crate::scenario::ScenarioError;
+use crate::scenario::algorithms::registered;
 use crate::scenario::declare::{Located, Readable, Refine, Shape, choices, keys, tagged};
-use crate::scenario::names::{AlgorithmName, registered};
-use crate::scenario::table::{Table, Value};
 use crate::tcp::{Pacing, ReceiveBuffer};
-use polypath_core::registry::Kind;
+use polypath_config::{DocumentError, Table, Value};
+use polypath_core::congestion::CongestionKind;
+use polypath_core::failure::FailureKind;
+use polypath_core::registry::{Configured, Kind};
+use polypath_core::scheduler::SchedulerKind;
+use polypath_core::slow_start::SlowStartKind;
 use polypath_units::ByteCount;
 use std::time::Duration;
 
@@ -31,9 +34,32 @@ keys! {
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct WindowControl {
         /// The congestion control after slow start.
-        congestion: Option<AlgorithmName> as registered(Kind::Congestion);
+        congestion: Option<Configured<CongestionKind>> as registered(Kind::Congestion);
         /// The slow start.
-        slow_start: Option<AlgorithmName> as registered(Kind::SlowStart);
+        slow_start: Option<Configured<SlowStartKind>> as registered(Kind::SlowStart);
+    }
+}
+
+keys! {
+    /// The algorithms of a connection over several paths, and the switches between them. What is
+    /// not said is as the transport has it.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct CompositionOptions {
+        /// Whether one congestion control sees the subflows of all paths.
+        coupled: Option<bool>;
+        /// What chooses the path of the next segment.
+        scheduler: Option<Configured<SchedulerKind>> as registered(Kind::Scheduler);
+        /// Whether the scheduler is shown only the paths that the receive buffer has room for, so
+        /// that no path makes the others wait (Oh and Lee, ToN 24(6), 2016).
+        blocking_protection: Option<bool>;
+        /// What decides that a path is dead.
+        failure: Option<Configured<FailureKind>> as registered(Kind::Failure);
+        /// Whether an idle fast path sends again what blocks the shared receive window, if it would
+        /// deliver it earlier (Raiciu et al., NSDI 2012, section 4.2).
+        opportunistic_retransmission: Option<bool>;
+        /// Whether the slower path that blocks the receive window has its window halved (ibid.).
+        penalisation: Option<bool>;
+        ..control: WindowControl;
     }
 }
 
@@ -41,23 +67,9 @@ keys! {
     /// The options of a bond.
     #[derive(Clone, Debug, PartialEq)]
     pub struct BondOptions {
-        /// Whether one congestion control sees the subflows of all paths.
-        coupled: Option<bool>;
-        /// What chooses the path of the next segment.
-        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
-        /// Whether the scheduler is shown only the paths that the receive buffer has room for, so
-        /// that no path makes the others wait (Oh and Lee, ToN 24(6), 2016).
-        blocking_protection: Option<bool>;
-        /// What decides that a path is dead.
-        failure: Option<AlgorithmName> as registered(Kind::Failure);
-        /// Whether an idle fast path sends again what blocks the shared receive window, if it would
-        /// deliver it earlier (Raiciu et al., NSDI 2012, section 4.2).
-        opportunistic_retransmission: Option<bool>;
-        /// Whether the slower path that blocks the receive window has its window halved (ibid.).
-        penalisation: Option<bool>;
         /// What carries the frames of the bond on a path.
         carrier: Carrier = "quic";
-        ..control: WindowControl;
+        ..composition: CompositionOptions;
         ..receive: ReceiveOptions;
     }
 }
@@ -77,20 +89,6 @@ keys! {
     /// The options of Multipath TCP.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Mptcp {
-        /// Whether one congestion control sees all subflows.
-        coupled: Option<bool>;
-        /// What chooses the subflow of the next segment.
-        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
-        /// Whether the scheduler is shown only the paths that the receive buffer has room for, so
-        /// that no path makes the others wait (Oh and Lee, ToN 24(6), 2016).
-        blocking_protection: Option<bool>;
-        /// What decides that a subflow's path is dead.
-        failure: Option<AlgorithmName> as registered(Kind::Failure);
-        /// Whether a subflow with room sends again what blocks the shared receive window
-        /// (Raiciu et al., NSDI 2012, section 4.2).
-        opportunistic_retransmission: Option<bool>;
-        /// Whether the subflow that blocks the receive window has its window halved (ibid.).
-        penalisation: Option<bool>;
         /// Whether data is dealt to send buffers of the subflows ahead of time, as Linux does, in
         /// place of the scheduler, opportunistic retransmission and penalisation.
         subflow_buffers: Option<bool>;
@@ -98,7 +96,7 @@ keys! {
         backup: Vec<Located<PathChoice>> = [];
         /// Options of each subflow's TCP.
         tcp: TcpOptions = {};
-        ..control: WindowControl;
+        ..composition: CompositionOptions;
         ..receive: ReceiveOptions;
     }
 }
@@ -108,9 +106,9 @@ keys! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct Tunnel {
         /// What chooses the path of the next packet.
-        scheduler: Option<AlgorithmName> as registered(Kind::Scheduler);
+        scheduler: Option<Configured<SchedulerKind>> as registered(Kind::Scheduler);
         /// What decides that a path is dead.
-        failure: Option<AlgorithmName> as registered(Kind::Failure);
+        failure: Option<Configured<FailureKind>> as registered(Kind::Failure);
         /// How long the far end holds packets back to put them in order; at zero it does not.
         resequencing: Duration = "0 s" where "0 s" to "10 s";
         /// Options of the TCP inside.
@@ -204,7 +202,7 @@ pub struct ReceiveOptions {
 impl Refine for ReceiveOptions {
     type Raw = ReceiveBufferKeys;
 
-    fn refine(keys: ReceiveBufferKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: ReceiveBufferKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let buffer = match (keys.receive_buffer, keys.receive_buffer_max) {
             (None, None) => None,
             (Some(fixed), None) => Some(ReceiveBuffer::Fixed(fixed.get())),
@@ -231,7 +229,7 @@ impl Readable for PathChoice {
         Shape::OneOf(vec![String::shape(), Vec::<String>::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if value.is_list() {
             return Vec::read(value).map(Self::Nodes);
         }

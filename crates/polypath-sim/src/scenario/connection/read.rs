@@ -1,12 +1,11 @@
 //! Reads connections and checks what they refer to.
 
 use super::{ConnectionSpec, PathChoice, Transport};
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Shape, keys};
 use crate::scenario::network::unique;
 use crate::scenario::read::{list, quoted};
-use crate::scenario::table::Value;
 use crate::topology::{Ends, Graph};
+use polypath_config::{DocumentError, Value};
 use polypath_units::PathId;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -43,7 +42,7 @@ impl<T: Readable> Readable for OneOrMany<T> {
         Shape::OneOf(vec![T::shape(), Vec::<T>::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if value.is_table() {
             return Ok(Self(vec![T::read(value)?]));
         }
@@ -55,7 +54,7 @@ impl<T: Readable> Readable for OneOrMany<T> {
 pub(in crate::scenario) fn read_connections(
     tables: &[Located<ConnectionKeys>],
     graph: &Graph,
-) -> Result<Vec<ConnectionSpec>, ScenarioError> {
+) -> Result<Vec<ConnectionSpec>, DocumentError> {
     unique(tables.iter().filter_map(|table| table.value.name.as_ref()), "connection")?;
     let mut in_turn = InTurn { graph, next: 0 };
     let mut connections: Vec<ConnectionSpec> = Vec::with_capacity(tables.len());
@@ -88,7 +87,7 @@ fn read_connection(
     name: String,
     table: &Located<ConnectionKeys>,
     in_turn: &mut InTurn<'_>,
-) -> Result<ConnectionSpec, ScenarioError> {
+) -> Result<ConnectionSpec, DocumentError> {
     let ConnectionKeys { count, stagger, class, paths, transport, .. } = &table.value;
     let ends = read_ends(table, in_turn)?;
     let chosen = match paths {
@@ -103,7 +102,7 @@ fn read_connection(
 fn read_ends(
     table: &Located<ConnectionKeys>,
     in_turn: &mut InTurn<'_>,
-) -> Result<Vec<Ends>, ScenarioError> {
+) -> Result<Vec<Ends>, DocumentError> {
     let graph = in_turn.graph;
     let (from, to) = match (&table.value.from, &table.value.to) {
         (None, None) if graph.pairs.is_empty() => {
@@ -132,7 +131,7 @@ pub(in crate::scenario) fn known<'a>(
     what: &str,
     name: &Located<String>,
     names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     match names.clone().any(|known| known == name.value) {
         true => Ok(()),
         false => Err(unknown(what, name, names)),
@@ -144,7 +143,7 @@ pub(in crate::scenario) fn unknown<'a>(
     what: &str,
     name: &Located<String>,
     names: impl Iterator<Item = &'a str>,
-) -> ScenarioError {
+) -> DocumentError {
     let (given, all) = (quoted(name), list(names));
     name.wrong(format_args!("there is no {what} {given}; there are {all}"))
 }
@@ -154,7 +153,7 @@ fn read_paths(
     ends: &[Ends],
     transport: &Transport,
     graph: &Graph,
-) -> Result<Vec<PathChoice>, ScenarioError> {
+) -> Result<Vec<PathChoice>, DocumentError> {
     let most = match transport {
         Transport::Tcp(_) | Transport::Udp(_) => 1,
         Transport::Bond(_) | Transport::Mptcp(_) | Transport::Tunnel(_) => PathId::COUNT,
@@ -219,7 +218,7 @@ fn check_backup(
     paths: &[PathChoice],
     ends: &[Ends],
     graph: &Graph,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let Transport::Mptcp(mptcp) = transport else { return Ok(()) };
     for backup in &mptcp.backup {
         if paths.is_empty() {

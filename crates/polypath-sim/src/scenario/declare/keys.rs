@@ -1,8 +1,8 @@
 //! How tables and their values are read.
 
+use super::literal::read_literal;
 use super::shape::{Declaration, Key, Shape};
-use crate::scenario::ScenarioError;
-use crate::scenario::table::{Table, Value, read_literal};
+use polypath_config::{DocumentError, Table, Value};
 
 /// A type that can stand as a value in a scenario file.
 pub trait Readable: Sized {
@@ -13,7 +13,7 @@ pub trait Readable: Sized {
     ///
     /// # Errors
     /// When the value is not one, with its place and what is allowed.
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError>;
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError>;
 
     /// Whether it is neither below nor above these; types without an order have no range.
     fn within(&self, _low: &Self, _high: &Self) -> bool {
@@ -33,7 +33,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    fn read<T: Readable>(&self, value: &Value<'_>) -> Result<T, ScenarioError> {
+    fn read<T: Readable>(&self, value: &Value<'_>) -> Result<T, DocumentError> {
         let read = T::read(value)?;
         let Some((low, high)) = self.range else { return Ok(read) };
         if read.within(&read_literal(low), &read_literal(high)) {
@@ -72,7 +72,7 @@ pub trait Field: Sized {
     fn shape() -> Shape;
 
     /// Takes it from a table.
-    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, ScenarioError>;
+    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, DocumentError>;
 
     /// Panics if a default or limit in a declaration is not a value of this field.
     fn check_literal(text: &'static str);
@@ -85,7 +85,7 @@ impl<T: Readable> Field for T {
         T::shape()
     }
 
-    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, ScenarioError> {
+    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, DocumentError> {
         match (table.get(rule.name), rule.default) {
             (Some(value), _) => rule.read(&value),
             (None, Some(default)) => Ok(read_literal(default)),
@@ -105,7 +105,7 @@ impl<T: Readable> Field for Option<T> {
         T::shape()
     }
 
-    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, ScenarioError> {
+    fn take(table: &Table<'_>, rule: Rule) -> Result<Self, DocumentError> {
         table.get(rule.name).map(|value| rule.read(&value)).transpose()
     }
 
@@ -129,10 +129,10 @@ pub trait Keys: Sized {
     fn declare(declaration: &mut Declaration);
 
     /// Adds the names of the keys.
-    fn allow(allowed: &mut Allowed, table: &Table<'_>) -> Result<(), ScenarioError>;
+    fn allow(allowed: &mut Allowed, table: &Table<'_>) -> Result<(), DocumentError>;
 
     /// Takes the values.
-    fn take(table: &Table<'_>) -> Result<Self, ScenarioError>;
+    fn take(table: &Table<'_>) -> Result<Self, DocumentError>;
 
     /// A table of these keys alone.
     fn declaration() -> Declaration {
@@ -142,10 +142,10 @@ pub trait Keys: Sized {
     }
 
     /// Reads a table that has these keys and no others.
-    fn read_all(table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn read_all(table: &Table<'_>) -> Result<Self, DocumentError> {
         let mut allowed = Allowed::default();
         Self::allow(&mut allowed, table)?;
-        table.refuse_others(&allowed)?;
+        table.refuse_others(&allowed.names, &allowed.because)?;
         Self::take(table)
     }
 }
@@ -155,7 +155,7 @@ impl<T: Keys> Readable for T {
         Shape::Table(T::declaration)
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         T::read_all(&value.table()?)
     }
 }
@@ -165,9 +165,9 @@ pub struct Row<T> {
     /// The value of the tag that chooses it.
     pub name: &'static str,
     /// Adds the names of its keys.
-    pub allow: fn(&mut Allowed, &Table<'_>) -> Result<(), ScenarioError>,
+    pub allow: fn(&mut Allowed, &Table<'_>) -> Result<(), DocumentError>,
     /// Takes its values.
-    pub take: fn(&Table<'_>) -> Result<T, ScenarioError>,
+    pub take: fn(&Table<'_>) -> Result<T, DocumentError>,
 }
 
 /// The variant that a table chooses with the key `tag`.
@@ -176,7 +176,7 @@ pub fn row<T>(
     tag: &'static str,
     default: Option<&'static str>,
     table: &Table<'_>,
-) -> Result<&'static Row<T>, ScenarioError> {
+) -> Result<&'static Row<T>, DocumentError> {
     let value = table.get(tag);
     let chosen = value.as_ref().map(Value::text).transpose()?.or(default);
     let row = rows.iter().find(|row| Some(row.name) == chosen);
@@ -192,7 +192,7 @@ pub(in crate::scenario) trait Refine: Sized {
     type Raw: Keys;
 
     /// What they mean together.
-    fn refine(raw: Self::Raw, table: &Table<'_>) -> Result<Self, ScenarioError>;
+    fn refine(raw: Self::Raw, table: &Table<'_>) -> Result<Self, DocumentError>;
 }
 
 impl<T: Refine> Keys for T {
@@ -200,11 +200,11 @@ impl<T: Refine> Keys for T {
         <T::Raw as Keys>::declare(declaration);
     }
 
-    fn allow(allowed: &mut Allowed, table: &Table<'_>) -> Result<(), ScenarioError> {
+    fn allow(allowed: &mut Allowed, table: &Table<'_>) -> Result<(), DocumentError> {
         <T::Raw as Keys>::allow(allowed, table)
     }
 
-    fn take(table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn take(table: &Table<'_>) -> Result<Self, DocumentError> {
         T::refine(<T::Raw as Keys>::take(table)?, table)
     }
 }

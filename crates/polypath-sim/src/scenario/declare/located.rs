@@ -1,9 +1,8 @@
 //! Values that remember where they stand.
 
 use super::{Readable, Shape};
-use crate::scenario::table::{Site, Value};
-use crate::scenario::{Place, ScenarioError};
 use core::fmt;
+use polypath_config::{DocumentError, Place, Site, Value};
 
 /// A value and where it stands, for checks that come after reading.
 #[derive(Clone, Debug)]
@@ -39,12 +38,12 @@ impl<T> Located<T> {
     }
 
     /// The error that this value is not right.
-    pub fn wrong(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub fn wrong(&self, problem: impl fmt::Display) -> DocumentError {
         self.site.wrong(problem)
     }
 
     /// The error that this table lacks a key.
-    pub fn missing(&self, keys: &str) -> ScenarioError {
+    pub fn missing(&self, keys: &str) -> DocumentError {
         self.site.missing(keys)
     }
 }
@@ -54,7 +53,7 @@ impl<T: Readable> Readable for Located<T> {
         T::shape()
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         Ok(Self { value: T::read(value)?, site: value.site() })
     }
 

@@ -50,8 +50,8 @@ macro_rules! keys {
             #[allow(unused_variables, reason = "a group may have no keys")]
             fn allow(
                 allowed: &mut $crate::scenario::declare::Allowed,
-                table: &$crate::scenario::table::Table<'_>,
-            ) -> Result<(), $crate::scenario::ScenarioError> {
+                table: &$crate::scenario::declare::Table<'_>,
+            ) -> Result<(), $crate::scenario::declare::DocumentError> {
                 $(allowed.names.push(stringify!($field));)*
                 $(<$group as $crate::scenario::declare::Keys>::allow(allowed, table)?;)*
                 Ok(())
@@ -59,8 +59,8 @@ macro_rules! keys {
 
             #[allow(unused_variables, reason = "a group may have no keys")]
             fn take(
-                table: &$crate::scenario::table::Table<'_>,
-            ) -> Result<Self, $crate::scenario::ScenarioError> {
+                table: &$crate::scenario::declare::Table<'_>,
+            ) -> Result<Self, $crate::scenario::declare::DocumentError> {
                 Ok(Self {
                     $($field: $crate::scenario::declare::Field::take(
                         table,
@@ -154,8 +154,8 @@ macro_rules! tagged {
 
             fn allow(
                 allowed: &mut $crate::scenario::declare::Allowed,
-                table: &$crate::scenario::table::Table<'_>,
-            ) -> Result<(), $crate::scenario::ScenarioError> {
+                table: &$crate::scenario::declare::Table<'_>,
+            ) -> Result<(), $crate::scenario::declare::DocumentError> {
                 let row = $crate::scenario::declare::row(Self::ROWS, Self::TAG, Self::DEFAULT, table)?;
                 allowed.names.push(Self::TAG);
                 allowed.because.push_str(&format!(" with {} = \"{}\"", Self::TAG, row.name));
@@ -163,8 +163,8 @@ macro_rules! tagged {
             }
 
             fn take(
-                table: &$crate::scenario::table::Table<'_>,
-            ) -> Result<Self, $crate::scenario::ScenarioError> {
+                table: &$crate::scenario::declare::Table<'_>,
+            ) -> Result<Self, $crate::scenario::declare::DocumentError> {
                 let row = $crate::scenario::declare::row(Self::ROWS, Self::TAG, Self::DEFAULT, table)?;
                 (row.take)(table)
             }
@@ -223,8 +223,8 @@ macro_rules! choices {
             }
 
             fn read(
-                value: &$crate::scenario::table::Value<'_>,
-            ) -> Result<Self, $crate::scenario::ScenarioError> {
+                value: &$crate::scenario::declare::Value<'_>,
+            ) -> Result<Self, $crate::scenario::declare::DocumentError> {
                 match value.text()? {
                     $($value => Ok(<$name>::$variant),)+
                     _ => Err(value.is_none_of(&[$($value),+])),

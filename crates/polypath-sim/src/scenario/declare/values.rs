@@ -1,8 +1,7 @@
 //! The types that stand as single values: units, numbers, names and lists.
 
 use super::{Readable, Shape, TextForm};
-use crate::scenario::ScenarioError;
-use crate::scenario::table::Value;
+use polypath_config::{DocumentError, Value};
 use polypath_units::{Bandwidth, ByteCount, Timestamp, parse_duration};
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ macro_rules! quantity {
                 Shape::Text(&$form)
             }
 
-            fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+            fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
                 value.parse_with($parse)
             }
 
@@ -56,7 +55,7 @@ impl Readable for bool {
         Shape::Boolean
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         value.boolean()
     }
 }
@@ -69,7 +68,7 @@ macro_rules! integer {
                 Shape::Integer(<$type>::MAX.into())
             }
 
-            fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+            fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
                 value.integer(<$type>::MAX)
             }
 
@@ -88,7 +87,7 @@ impl Readable for f64 {
         Shape::Number
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         value.number("a number from 0", |number| number >= 0.0)
     }
 
@@ -106,7 +105,7 @@ impl Readable for Probability {
         Shape::Probability
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let allowed = |number| (0.0..=1.0).contains(&number);
         value.number("a probability from 0 to 1", allowed).map(Self)
     }
@@ -117,7 +116,7 @@ impl Readable for String {
         Shape::Text(&NAME)
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let text = value.text()?;
         if text.trim().is_empty() {
             return Err(value.wrong("is empty; a name is allowed"));
@@ -131,7 +130,7 @@ impl<T: Readable> Readable for Vec<T> {
         Shape::List(Box::new(T::shape()))
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let what = match T::shape() {
             Shape::Table(_) => format!("a list of tables ([[{}]])", value.path()),
             _ => "a list in brackets".to_owned(),

@@ -1,10 +1,9 @@
 //! The kinds of flow.
 
 use super::Sizes;
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Refine, choices, keys, tagged};
-use crate::scenario::table::Table;
 use crate::traffic::Random;
+use polypath_config::{DocumentError, Table};
 use polypath_units::{Bandwidth, ByteCount};
 use std::time::Duration;
 
@@ -141,7 +140,7 @@ pub enum NextRequest {
 impl Refine for RequestResponse {
     type Raw = RequestKeys;
 
-    fn refine(keys: RequestKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: RequestKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let RequestKeys { request, response, think, interarrival, times, requests } = keys;
         let next = match (think, interarrival) {
             (Some(_), Some(interarrival)) => {
@@ -195,7 +194,7 @@ pub struct Video {
 impl Refine for Video {
     type Raw = VideoKeys;
 
-    fn refine(keys: VideoKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: VideoKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let VideoKeys { chunk, bit_rates, buffer } = keys;
         let rates = &bit_rates.value;
         if rates.first().is_none_or(|&lowest| lowest == Bandwidth::ZERO) {

@@ -2,11 +2,10 @@
 
 use super::{Flow, FlowKind};
 use crate::network::Direction;
-use crate::scenario::ScenarioError;
 use crate::scenario::connection::{ConnectionSpec, Transport, known};
 use crate::scenario::declare::{Choice, Located, Readable, Shape, keys};
 use crate::scenario::read::list;
-use crate::scenario::table::Value;
+use polypath_config::{DocumentError, Value};
 use polypath_units::Timestamp;
 
 keys! {
@@ -33,7 +32,7 @@ impl Readable for Direction {
         ])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let (text, both) = (value.text()?, [Self::Up, Self::Down]);
         let named = both.into_iter().find(|direction| direction.name() == text);
         named.ok_or_else(|| value.is_none_of(&both.map(Self::name)))
@@ -44,14 +43,14 @@ impl Readable for Direction {
 pub(in crate::scenario) fn read_flows(
     tables: &[Located<FlowKeys>],
     connections: &[ConnectionSpec],
-) -> Result<Vec<Flow>, ScenarioError> {
+) -> Result<Vec<Flow>, DocumentError> {
     tables.iter().map(|table| read_flow(table, connections)).collect()
 }
 
 fn read_flow(
     table: &Located<FlowKeys>,
     connections: &[ConnectionSpec],
-) -> Result<Flow, ScenarioError> {
+) -> Result<Flow, DocumentError> {
     let FlowKeys { direction, start, stop, kind, .. } = &table.value;
     let connection = find_connection(table, connections)?;
     if let Some(stop) = stop.as_ref().filter(|stop| stop.value <= *start) {
@@ -72,7 +71,7 @@ fn read_flow(
 fn find_connection<'a>(
     table: &Located<FlowKeys>,
     connections: &'a [ConnectionSpec],
-) -> Result<&'a ConnectionSpec, ScenarioError> {
+) -> Result<&'a ConnectionSpec, DocumentError> {
     let names = connections.iter().map(|connection| connection.name.as_str());
     match (&table.value.connection, connections) {
         (None, [only]) => Ok(only),

@@ -1,8 +1,7 @@
 //! Sizes, and how they are spread.
 
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Refine, Shape, keys, tagged};
-use crate::scenario::table::{Table, Value};
+use polypath_config::{DocumentError, Table, Value};
 use polypath_units::ByteCount;
 
 /// A size that is always the same, or drawn anew each time.
@@ -19,7 +18,7 @@ impl Readable for Sizes {
         Shape::OneOf(vec![ByteCount::shape(), SizeDistribution::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if value.is_table() {
             return SizeDistribution::read(value).map(Self::Drawn);
         }
@@ -134,7 +133,7 @@ pub struct Cdf {
     pub points: Vec<CdfPoint>,
 }
 
-fn above(minimum: ByteCount, maximum: &Located<ByteCount>) -> Result<ByteCount, ScenarioError> {
+fn above(minimum: ByteCount, maximum: &Located<ByteCount>) -> Result<ByteCount, DocumentError> {
     if maximum.value < minimum {
         let given = maximum.value;
         return Err(maximum.wrong(format_args!("{given} is less than `minimum`, {minimum}")));
@@ -145,7 +144,7 @@ fn above(minimum: ByteCount, maximum: &Located<ByteCount>) -> Result<ByteCount, 
 impl Refine for UniformSizes {
     type Raw = UniformKeys;
 
-    fn refine(keys: UniformKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: UniformKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let minimum = keys.minimum;
         Ok(Self { minimum, maximum: above(minimum, &keys.maximum)? })
     }
@@ -154,7 +153,7 @@ impl Refine for UniformSizes {
 impl Refine for Pareto {
     type Raw = ParetoKeys;
 
-    fn refine(keys: ParetoKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: ParetoKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let ParetoKeys { shape, minimum, maximum } = keys;
         let maximum = maximum.map(|maximum| above(minimum, &maximum)).transpose()?;
         Ok(Self { shape, minimum, maximum })
@@ -164,7 +163,7 @@ impl Refine for Pareto {
 impl Refine for Cdf {
     type Raw = CdfKeys;
 
-    fn refine(keys: CdfKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: CdfKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let points = keys.points.value.as_slice();
         let rises = |a: &CdfPoint, b: &CdfPoint| a.size < b.size && a.share <= b.share;
         if points.windows(2).any(|pair| !rises(&pair[0], &pair[1])) {

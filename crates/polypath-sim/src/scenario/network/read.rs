@@ -7,6 +7,7 @@ use crate::scenario::feedback::SwitchKeys;
 use crate::scenario::link_keys::PairKeys;
 use crate::scenario::read::{File, Reader, quoted};
 use crate::topology::Ends;
+use polypath_config::DocumentError;
 use polypath_units::PathId;
 use std::collections::BTreeSet;
 
@@ -47,17 +48,18 @@ pub(in crate::scenario) fn read_network(
 ) -> Result<NetworkSpec, ScenarioError> {
     let File { path, link, network, node, .. } = &file.value;
     if let (Some(node), None) = (node, link) {
-        return Err(node.wrong("goes with [[link]] only"));
+        return Err(node.wrong("goes with [[link]] only").into());
     }
     match (path, link, network) {
         (Some(paths), None, None) => read_paths(paths, reader).map(NetworkSpec::Paths),
         (None, Some(links), None) => read_graph(node.as_ref(), links, reader),
         (None, None, Some(preset)) => preset.value.preset(reader).map(NetworkSpec::Preset),
         (None, None, None) => {
-            Err(file.missing("a network: at least one [[path]], or [[link]]s, or a [network]"))
+            let needed = "a network: at least one [[path]], or [[link]]s, or a [network]";
+            Err(file.missing(needed).into())
         }
-        (_, Some(second), _) => Err(second.wrong(ONE_NETWORK)),
-        (_, _, Some(second)) => Err(second.wrong(ONE_NETWORK)),
+        (_, Some(second), _) => Err(second.wrong(ONE_NETWORK).into()),
+        (_, _, Some(second)) => Err(second.wrong(ONE_NETWORK).into()),
     }
 }
 
@@ -70,7 +72,7 @@ fn read_paths(
     let count = paths.value.len();
     if !(1..=PathId::COUNT).contains(&count) {
         let problem = format_args!("{count} paths; 1 to {} are allowed", PathId::COUNT);
-        return Err(paths.wrong(problem));
+        return Err(paths.wrong(problem).into());
     }
     unique(paths.value.iter().map(|path| &path.value.name), "path")?;
     let paths = paths.value.iter().map(|path| {
@@ -86,7 +88,7 @@ fn read_graph(
     reader: &mut Reader<'_>,
 ) -> Result<NetworkSpec, ScenarioError> {
     if links.value.is_empty() {
-        return Err(links.wrong("there is none; a network has at least one"));
+        return Err(links.wrong("there is none; a network has at least one").into());
     }
     let declared = nodes.map(|nodes| &nodes.value[..]).unwrap_or_default();
     unique(declared.iter().map(|node| &node.name), "node")?;
@@ -116,10 +118,10 @@ fn read_link(
     let LinkItem { name, between, pair } = &link.value;
     let [from, to] = &between.value[..] else {
         let count = between.value.len();
-        return Err(between.wrong(format_args!("{count} nodes; a link is between two")));
+        return Err(between.wrong(format_args!("{count} nodes; a link is between two")).into());
     };
     if from == to {
-        return Err(between.wrong(format_args!("a link from {from:?} to itself")));
+        return Err(between.wrong(format_args!("a link from {from:?} to itself")).into());
     }
     let links = pair.links(&name.value, link, reader)?;
     let (name, from, to) = (name.value.clone(), from.clone(), to.clone());
@@ -130,7 +132,7 @@ fn read_link(
 pub(in crate::scenario) fn unique<'a>(
     names: impl Iterator<Item = &'a Located<String>>,
     what: &str,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name.value.as_str()) {

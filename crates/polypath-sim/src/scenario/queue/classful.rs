@@ -1,9 +1,8 @@
 //! Queues with others in them.
 
 use super::limit::Bytes;
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Refine, keys};
-use crate::scenario::table::Table;
+use polypath_config::{DocumentError, Table};
 use polypath_link::{
     HtbClass, HtbConfig, HtbContent, LeafQueue, PeakRate, PriorityConfig, QueueLimit,
     TokenBucketConfig,
@@ -22,7 +21,7 @@ keys! {
 impl Refine for PriorityConfig {
     type Raw = PriorityKeys;
 
-    fn refine(keys: PriorityKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: PriorityKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         Ok(Self { bands: keys.bands })
     }
 }
@@ -46,7 +45,7 @@ keys! {
 impl Refine for TokenBucketConfig {
     type Raw = TokenBucketKeys;
 
-    fn refine(keys: TokenBucketKeys, table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: TokenBucketKeys, table: &Table<'_>) -> Result<Self, DocumentError> {
         let TokenBucketKeys { rate, burst, peak_rate, peak_burst, queue } = keys;
         let peak = match (peak_rate, peak_burst) {
             (Some(rate), Some(burst)) => Some(PeakRate { rate, burst: burst.get() }),
@@ -71,7 +70,7 @@ keys! {
 impl Refine for HtbConfig {
     type Raw = HtbKeys;
 
-    fn refine(keys: HtbKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: HtbKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         Ok(Self { classes: keys.class, default: keys.default })
     }
 }
@@ -106,7 +105,7 @@ keys! {
 impl Refine for HtbClass {
     type Raw = HtbClassKeys;
 
-    fn refine(keys: HtbClassKeys, table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: HtbClassKeys, table: &Table<'_>) -> Result<Self, DocumentError> {
         let HtbClassKeys { name, rate, ceil, burst, ceil_burst, priority, quantum, .. } = keys;
         let content = content(keys.class, keys.serves, keys.queue, table)?;
         let class = Self::new(name, rate, content).with_ceil(ceil.unwrap_or(rate));
@@ -126,7 +125,7 @@ fn content(
     serves: Option<Located<Vec<u8>>>,
     queue: Option<Located<LeafQueue>>,
     table: &Table<'_>,
-) -> Result<HtbContent, ScenarioError> {
+) -> Result<HtbContent, DocumentError> {
     match (classes, serves, queue) {
         (Some(_), Some(serves), _) => {
             Err(serves.wrong("a class has classes in it or `serves` packets"))

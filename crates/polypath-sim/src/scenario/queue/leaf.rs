@@ -1,9 +1,8 @@
 //! Queues without others in them.
 
 use super::limit::{Bytes, Threshold};
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Probability, Refine, keys};
-use crate::scenario::table::Table;
+use polypath_config::{DocumentError, Table};
 use polypath_link::{CoDelConfig, FqCoDelConfig, QueueLimit, RedConfig};
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ keys! {
 impl Refine for RedConfig {
     type Raw = RedKeys;
 
-    fn refine(keys: RedKeys, table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: RedKeys, table: &Table<'_>) -> Result<Self, DocumentError> {
         let thresholds = match (keys.min_threshold, keys.max_threshold) {
             (None, None) => Self::default().thresholds,
             (Some(min), Some(max)) => min.up_to(&max)?,
@@ -78,7 +77,7 @@ keys! {
 impl Refine for CoDelConfig {
     type Raw = CoDelKeys;
 
-    fn refine(keys: CoDelKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: CoDelKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let CoDelKeys { target, interval, limit, ecn } = keys;
         Ok(Self { target, interval, limit, ecn })
     }
@@ -105,7 +104,7 @@ keys! {
 impl Refine for FqCoDelConfig {
     type Raw = FqCoDelKeys;
 
-    fn refine(keys: FqCoDelKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: FqCoDelKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         let FqCoDelKeys { target, interval, limit, queues, quantum, ecn } = keys;
         Ok(Self { target, interval, limit, queues, quantum: quantum.get(), ecn })
     }

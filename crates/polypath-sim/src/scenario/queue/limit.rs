@@ -1,8 +1,7 @@
 //! Quantities of queues.
 
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Shape, TextForm};
-use crate::scenario::table::Value;
+use polypath_config::{DocumentError, Value};
 use polypath_link::{QueueLimit, RedThresholds};
 use polypath_units::ByteCount;
 
@@ -17,7 +16,7 @@ impl Readable for QueueLimit {
         Shape::Text(&LIMIT)
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         value.parse_with(parse_limit)
     }
 }
@@ -54,7 +53,7 @@ impl Readable for Threshold {
         Shape::Text(&THRESHOLD)
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         value.parse_with(|text| match parse_limit(text) {
             Ok(QueueLimit::Packets(packets)) => Ok(Self::Packets(packets)),
             Ok(QueueLimit::Bytes(bytes)) => Ok(Self::Bytes(bytes)),
@@ -67,7 +66,7 @@ impl Readable for Threshold {
 
 impl Threshold {
     /// This as the lower threshold, and the upper one.
-    pub(super) fn up_to(self, max: &Located<Self>) -> Result<RedThresholds, ScenarioError> {
+    pub(super) fn up_to(self, max: &Located<Self>) -> Result<RedThresholds, DocumentError> {
         match (self, max.value) {
             (Self::Packets(min), Self::Packets(max)) => Ok(RedThresholds::Packets { min, max }),
             (Self::Bytes(min), Self::Bytes(max)) => Ok(RedThresholds::Bytes { min, max }),
@@ -92,7 +91,7 @@ impl Readable for Bytes {
         ByteCount::shape()
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let bytes = u32::try_from(ByteCount::read(value)?.get());
         bytes.map(Self).map_err(|_| {
             let (given, most) = (value.written(), u32::MAX);

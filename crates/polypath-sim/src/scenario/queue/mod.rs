@@ -6,10 +6,9 @@ mod limit;
 
 pub(super) use limit::Bytes;
 
-use super::ScenarioError;
 use super::declare::{Readable, Shape, tagged};
-use super::table::Value;
 use leaf::DropTailKeys;
+use polypath_config::{DocumentError, Value};
 use polypath_link::{
     CoDelConfig, FqCoDelConfig, HtbConfig, LeafQueue, PriorityConfig, QueueConfig, QueueLimit,
     RedConfig, TokenBucketConfig,
@@ -54,7 +53,7 @@ impl Readable for QueueConfig {
         Shape::OneOf(vec![QueueLimit::shape(), QueueKeys::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         let queue: Self = match value.is_table() {
             true => QueueKeys::read(value)?.into(),
             false => QueueLimit::read(value)?.into(),
@@ -83,7 +82,7 @@ impl Readable for LeafQueue {
         Shape::OneOf(vec![QueueLimit::shape(), LeafKeys::shape()])
     }
 
-    fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+    fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
         if !value.is_table() {
             return QueueLimit::read(value).map(Self::DropTail);
         }

@@ -5,12 +5,12 @@ mod place;
 mod units;
 mod walk;
 
-use super::ScenarioError;
 use super::declare::{Located, tagged};
 use super::rate_source::Service;
 use super::read::Reader;
 use core::fmt;
 use place::{ChangingView, RadioFixedKeys};
+use polypath_config::DocumentError;
 use std::time::Duration;
 use walk::Street;
 
@@ -36,7 +36,7 @@ impl RadioKeys {
         keys: &Located<Self>,
         default_seed: u64,
         reader: &Reader<'_>,
-    ) -> Result<Service, ScenarioError> {
+    ) -> Result<Service, DocumentError> {
         let duration = reader.duration.unwrap_or(WITHOUT_DURATION);
         match &keys.value {
             Self::Fixed(fixed) => located(keys, fixed.rate()).map(Service::from),
@@ -54,6 +54,6 @@ impl RadioKeys {
 fn located<T, E: fmt::Display>(
     keys: &Located<RadioKeys>,
     result: Result<T, E>,
-) -> Result<T, ScenarioError> {
+) -> Result<T, DocumentError> {
     result.map_err(|problem| keys.wrong(problem))
 }

@@ -2,10 +2,9 @@
 
 use super::air::AirKeys;
 use super::units::{Decibels, Metres};
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Refine, choices, keys};
 use crate::scenario::seed::SeedKeys;
-use crate::scenario::table::Table;
+use polypath_config::{DocumentError, Table};
 use polypath_link::Rate;
 use polypath_link::radio::{Blockage, Obstacle, RadioError, Sight, View, ViewProcess};
 use polypath_units::Timestamp;
@@ -77,7 +76,7 @@ pub(in crate::scenario) struct ChangingView {
 impl Refine for ChangingView {
     type Raw = RadioBlockageKeys;
 
-    fn refine(keys: RadioBlockageKeys, table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: RadioBlockageKeys, table: &Table<'_>) -> Result<Self, DocumentError> {
         let air = keys.air.air();
         let attenuation = keys.attenuation.map(|given| Obstacle::Attenuation { db: given.0 });
         let obstacle = attenuation.unwrap_or(Obstacle::Building);
@@ -89,7 +88,7 @@ impl Refine for ChangingView {
 }
 
 impl RadioBlockageKeys {
-    fn view(self, table: &Table<'_>) -> Result<ViewProcess, ScenarioError> {
+    fn view(self, table: &Table<'_>) -> Result<ViewProcess, DocumentError> {
         const BESIDE: &str = "goes with `changes` only, not with `mean_clear` and `mean_blocked`";
         match (self.changes, self.mean_clear, self.mean_blocked) {
             (Some(changes), None, None) => {

@@ -1,8 +1,7 @@
 //! Physical quantities, as text with their units.
 
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Readable, Shape, TextForm};
-use crate::scenario::table::Value;
+use polypath_config::{DocumentError, Value};
 
 /// A quantity in its first unit.
 macro_rules! physical {
@@ -16,7 +15,7 @@ macro_rules! physical {
                 Shape::Text(&$form)
             }
 
-            fn read(value: &Value<'_>) -> Result<Self, ScenarioError> {
+            fn read(value: &Value<'_>) -> Result<Self, DocumentError> {
                 value.parse_with(|text| parse(text, &$form, &$units)).map(Self)
             }
 

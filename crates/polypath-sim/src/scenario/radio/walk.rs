@@ -2,10 +2,9 @@
 
 use super::air::AirKeys;
 use super::units::{Decibels, Metres, MetresPerSecond};
-use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Probability, Refine, choices, keys};
 use crate::scenario::seed::SeedKeys;
-use crate::scenario::table::Table;
+use polypath_config::{DocumentError, Table};
 use polypath_link::radio::{
     BaseStation, CellLoad, HandoverRule, PacketsInHandover, RadioError, Sight, StreetSight, Walk,
     WalkRun,
@@ -97,7 +96,7 @@ keys! {
 impl Refine for HandoverRule {
     type Raw = HandoverKeys;
 
-    fn refine(keys: HandoverKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: HandoverKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         Ok(Self {
             offset_db: keys.offset.0,
             hysteresis_db: keys.hysteresis.0,
@@ -124,7 +123,7 @@ keys! {
 impl Refine for CellLoad {
     type Raw = CellLoadKeys;
 
-    fn refine(keys: CellLoadKeys, _: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: CellLoadKeys, _: &Table<'_>) -> Result<Self, DocumentError> {
         Ok(Self { mean_users: keys.mean_users, mean_stay: keys.mean_stay })
     }
 }
@@ -153,7 +152,7 @@ pub(in crate::scenario) struct Street {
 impl Refine for Street {
     type Raw = RadioWalkKeys;
 
-    fn refine(keys: RadioWalkKeys, table: &Table<'_>) -> Result<Self, ScenarioError> {
+    fn refine(keys: RadioWalkKeys, table: &Table<'_>) -> Result<Self, DocumentError> {
         let mut air = keys.air.air();
         let activity = keys.neighbour_activity.0;
         if activity > 0.0 && keys.air.interference_margin.is_none() {
@@ -180,7 +179,7 @@ fn stations(
     spacing: Option<Located<Metres>>,
     aside: Option<Located<Metres>>,
     table: &Table<'_>,
-) -> Result<Stations, ScenarioError> {
+) -> Result<Stations, DocumentError> {
     match (given, spacing, aside) {
         (Some(_), Some(spacing), _) => Err(spacing.wrong("a walk has `station`s or a `spacing`")),
         (Some(_), None, Some(aside)) => {

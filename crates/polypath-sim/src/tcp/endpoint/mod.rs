@@ -191,7 +191,7 @@ impl TcpEndpoint {
     }
 
     /// Turns Nagle's algorithm off.
-    pub fn set_no_delay(&mut self) {
+    pub(crate) fn set_no_delay(&mut self) {
         self.config.nagle = false;
         self.sender.set_no_delay();
     }
@@ -226,7 +226,7 @@ impl TcpEndpoint {
     /// Adds up to `len` bytes, whose tag would be `tag`, to the segment handed over last, if that
     /// has not left, is not full, and tags are numbers of bytes by which they continue it. Returns
     /// how many it took.
-    pub fn lengthen_last(&mut self, len: u32, tag: u64) -> u32 {
+    pub(crate) fn lengthen_last(&mut self, len: u32, tag: u64) -> u32 {
         self.sender.lengthen_tagged(len, tag)
     }
 
@@ -294,11 +294,6 @@ impl TcpEndpoint {
     /// Payload bytes received in order.
     pub fn delivered(&self) -> u64 {
         self.receiver.bytes_in_order()
-    }
-
-    /// Payload bytes that the application has read.
-    pub const fn read_bytes(&self) -> u64 {
-        self.receiver.read_bytes()
     }
 
     /// Payload bytes in order that the application has not read.

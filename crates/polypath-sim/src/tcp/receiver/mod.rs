@@ -71,11 +71,6 @@ impl Receiver {
         self.data.out_of_order()
     }
 
-    /// Payload bytes that the application has read.
-    pub(super) const fn read_bytes(&self) -> u64 {
-        self.window.read_bytes()
-    }
-
     /// Whether the peer's FIN is in order.
     pub(super) const fn is_finished(&self) -> bool {
         self.data.is_finished()

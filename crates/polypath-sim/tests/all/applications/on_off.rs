@@ -13,7 +13,8 @@ const FLOW: OnOff = OnOff {
 };
 const PIECE: u64 = 1_200;
 
-/// Ten times on for 100 ms at 10 Mbit/s, at which a piece takes 0.96 ms: 1041 2/3 pieces have begun.
+/// Ten times on for 100 ms at 10 Mbit/s, at which a piece takes 0.96 ms: 1041 2/3 pieces have
+/// begun.
 #[test]
 fn the_mean_rate_is_that_of_the_on_times() {
     for transport in TRANSPORTS {

@@ -5,7 +5,7 @@ use crate::world::{Transfer, World, WorldConfig};
 use polypath_bond::BondConfig;
 use polypath_link::RunSeed;
 use polypath_sim::PathLinks;
-use polypath_sim::scenario::Scenario;
+use polypath_sim::scenario::{CompositionOptions, Scenario, Transport};
 use polypath_units::{PathId, Timestamp};
 use std::path::Path;
 use std::time::Duration;
@@ -32,8 +32,10 @@ pub(crate) struct Figure {
 /// All figures of the demo for the scenario in a file.
 pub(crate) fn figures(file: &Path) -> Vec<Figure> {
     let scenario = Scenario::load(file).expect("the scenario is sound");
-    let names = scenario.connections.iter().flat_map(|connection| connection.names());
-    assert_eq!(names.count(), 0, "the demo's settings are the defaults");
+    for connection in &scenario.connections {
+        let Transport::Bond(bond) = &connection.transport else { panic!("the demo bonds") };
+        assert_eq!(bond.composition, CompositionOptions::default(), "the demo's are the defaults");
+    }
     let paths = scenario.network.paths().expect("the demo's links join two hosts");
     let links: Vec<_> = paths.iter().map(|path| path.links.clone()).collect();
     let rates: Vec<f64> = links.iter().map(|link| rate(std::slice::from_ref(link))).collect();

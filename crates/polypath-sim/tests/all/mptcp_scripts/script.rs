@@ -30,11 +30,10 @@ struct Script {
 /// Segments of 1000 bytes beside the data sequence signal, each acknowledged at once; Reno on each
 /// subflow of its own. Everything else is the default.
 fn plain_mptcp() -> MptcpConfig {
-    MptcpConfig {
-        tcp: TcpConfig { mss: 1_024, ..plain() },
-        congestion: CongestionConfig { coupled: false, ..reno() },
-        ..MptcpConfig::default()
-    }
+    let tcp = TcpConfig { mss: 1_024, ..plain() };
+    let mut config = MptcpConfig { tcp, ..MptcpConfig::default() };
+    config.composition.congestion = CongestionConfig { coupled: false, ..reno() };
+    config
 }
 
 /// Runs a script to its end.
@@ -113,10 +112,12 @@ fn application(words: &[&str]) -> Option<Action> {
 
 fn set_mptcp(config: &mut MptcpConfig, key: &str, value: &str) -> Option<()> {
     match key {
-        "scheduler" => config.scheduler = value.parse().ok()?,
-        "failure" => config.failure = value.parse().ok()?,
-        "opportunistic_retransmission" => config.opportunistic_retransmission = value == "on",
-        "penalisation" => config.penalisation = value == "on",
+        "scheduler" => config.composition.scheduler = value.parse().ok()?,
+        "failure" => config.composition.failure = value.parse().ok()?,
+        "opportunistic_retransmission" => {
+            config.composition.opportunistic_retransmission = value == "on";
+        }
+        "penalisation" => config.composition.penalisation = value == "on",
         _ => set(&mut config.tcp, key, value)?,
     }
     Some(())

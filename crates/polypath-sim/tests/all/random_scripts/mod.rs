@@ -4,8 +4,9 @@
 
 mod script;
 
+use polypath_bond::Composition;
 use polypath_core::registry;
-use script::{Composition, Outcome, play, play_with};
+use script::{Outcome, composition, names, play, play_with};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ pub(crate) const COMPOSED_RUNS: u64 = 364;
 
 /// What the two ends of a run are composed of: never the same.
 fn composed(seed: u64) -> [Composition; 2] {
-    [Composition::number(seed), Composition::number(seed + COMPOSED_RUNS / 2 + 1)]
+    [seed, seed + COMPOSED_RUNS / 2 + 1].map(composition)
 }
 
 /// Plays seeds on all processors and names those that fail.
@@ -57,7 +58,8 @@ pub(crate) fn play_shipped(seeds: Range<u64>) -> [u64; 4] {
     kinds.map(AtomicU64::into_inner)
 }
 
-/// The same with every congestion control, slow start, scheduler and failure detector that there is.
+/// The same with every congestion control, slow start, scheduler and failure detector that there
+/// is.
 ///
 /// # Panics
 /// When a run is wrong; the message names the seeds and what was composed.
@@ -70,7 +72,7 @@ pub(crate) fn play_composed(seeds: Range<u64>) {
         .into_iter()
         .map(|seed| {
             let [edge, hub] = composed(seed);
-            format!("{seed}: edge {edge}, hub {hub}")
+            format!("{seed}: edge {edge:?}, hub {hub:?}")
         })
         .collect();
     assert!(failed.is_empty(), "failing seeds:\n{}", failed.join("\n"));
@@ -91,7 +93,7 @@ pub(crate) fn assert_composed_repeated(seeds: Range<u64>) {
         let [edge, hub] = composed(seed);
         let runs = [(); 2].map(|()| play_with(seed, [&edge, &hub]));
         let [one, again] = runs.map(|Outcome { trace, log, .. }| (trace, log));
-        assert_eq!(one, again, "edge {edge}, hub {hub}");
+        assert_eq!(one, again, "edge {edge:?}, hub {hub:?}");
     });
     assert!(failed.is_empty(), "failing seeds: {failed:?}");
 }
@@ -114,7 +116,7 @@ fn the_runs_have_every_algorithm() {
     let mut runs: [BTreeMap<&str, u32>; 2] = Default::default();
     for seed in 0..COMPOSED_RUNS {
         for (runs, end) in runs.iter_mut().zip(composed(seed)) {
-            end.names().into_iter().for_each(|name| *runs.entry(name).or_default() += 1);
+            names(&end).into_iter().for_each(|name| *runs.entry(name).or_default() += 1);
         }
     }
     for row in registry::all() {

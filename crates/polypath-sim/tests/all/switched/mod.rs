@@ -19,8 +19,9 @@ pub(crate) const SHARE: f64 = 0.97 * 0.95;
 /// IPv4, TCP, timestamps and routing feedback take 56 of 1,500 bytes.
 pub(crate) const PAYLOAD: f64 = 1_444.0 / 1_500.0;
 
-/// Of a packet of a bond that obeys switches: 20 bytes of IPv4, 8 of UDP, 6 of its header, 30 of QUIC
-/// and 10 of the STREAM frame stand before what 1,408 bytes of datagram have beside that frame.
+/// Of a packet of a bond that obeys switches: 20 bytes of IPv4, 8 of UDP, 6 of its header, 30 of
+/// QUIC and 10 of the STREAM frame stand before what 1,408 bytes of datagram have beside that
+/// frame.
 pub(crate) const BOND_PAYLOAD: f64 = (1_408.0 - 10.0) / (1_408.0 + 30.0 + 34.0);
 
 /// What carries a bond.

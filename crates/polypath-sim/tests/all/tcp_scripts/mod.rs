@@ -289,8 +289,8 @@ fn rfc6675() {
 #[test]
 fn loss_of_a_retransmission_rfc6675() {
     let world = run("loss_of_a_retransmission_rfc6675");
-    // RFC 6298 section 5.3: only an ACK of new data restarts the timer, so it expires an RTO (100 ms
-    // of RTT and 200 ms) after the retransmission although new data is SACKed all the time.
+    // RFC 6298 section 5.3: only an ACK of new data restarts the timer, so it expires an RTO (100
+    // ms of RTT and 200 ms) after the retransmission although new data is SACKed all the time.
     assert_eq!(world.times_of(3_001), [100.0, 200.0, 500.0]);
     assert_eq!((stats(&world).timeouts, delivered(&world)), (1, 200_000));
 }
@@ -310,9 +310,9 @@ fn given_up() {
 #[test]
 fn pacing() {
     let world = run("pacing");
-    // The RTT is 100 ms. The first burst of two leaves at the first ACK, at a window of 11: it takes
-    // 2 / (2 * 11 / 100 ms) = 9.09 ms, of which half a burst is made up for. The next bursts leave at
-    // a window of 20: 5 ms each.
+    // The RTT is 100 ms. The first burst of two leaves at the first ACK, at a window of 11: it
+    // takes 2 / (2 * 11 / 100 ms) = 9.09 ms, of which half a burst is made up for. The next bursts
+    // leave at a window of 20: 5 ms each.
     let expected = [200.0, 200.0, 204.545, 204.545, 209.545, 209.545];
     for (n, expected) in (10..).zip(expected) {
         let sent = world.times_of(n * 1_000 + 1)[0];

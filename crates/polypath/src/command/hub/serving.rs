@@ -107,7 +107,7 @@ impl HubOptions {
             max_rate: bandwidth,
             ..BondConfig::default()
         };
-        self.composition.apply(&mut bond);
+        self.composition.apply(&mut bond.composition);
         bond
     }
 }

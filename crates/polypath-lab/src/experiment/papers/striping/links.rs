@@ -37,7 +37,8 @@ choices! {
 }
 
 keys! {
-    /// Links by their Average Delay Asymmetry and Average Bandwidth Asymmetry (S1 equations 22, 23).
+    /// Links by their Average Delay Asymmetry and Average Bandwidth Asymmetry (S1 equations 22,
+    /// 23).
     #[derive(Debug)]
     pub(in crate::experiment::papers) struct LinkKeys {
         /// How many.

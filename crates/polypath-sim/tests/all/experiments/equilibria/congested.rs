@@ -3,7 +3,8 @@
 //!
 //! Packets are lost `k` times as often on the congested path, whose round-trip time is `r` times as
 //! long. What theory says of `a`, the rate on the free path over that on the congested one, where
-//! on each the growth makes up for the losses (`equilibrium`; OLIA cannot have less than a segment):
+//! on each the growth makes up for the losses (`equilibrium`; OLIA cannot have less than a
+//! segment):
 //!
 //! ```text
 //! uncoupled   w_i = sqrt(2 / p_i)                                              a = r sqrt(k)

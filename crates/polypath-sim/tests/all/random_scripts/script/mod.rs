@@ -5,8 +5,8 @@ mod composition;
 
 use crate::world::{World, WorldConfig};
 use app::App;
-pub(crate) use composition::Composition;
-use polypath_bond::{BondConfig, BreakReason, Side};
+pub(crate) use composition::{composition, names};
+use polypath_bond::{BondConfig, BreakReason, Composition, Side};
 use polypath_link::{LinkConfig, Loss, RunSeed};
 use polypath_sim::{Direction, PathLinks};
 use polypath_units::{Bandwidth, Timestamp};
@@ -15,7 +15,8 @@ use std::time::Duration;
 /// When the network is whole again and the applications have written everything.
 const HEALED: Timestamp = Timestamp::from_millis(6_000);
 /// Everything must be over by then: a path that died joins again within 10 s, 2 MB over the worst
-/// link (0.3 Mbit/s with 3 % loss and 120 ms) are 60 s, a broken bond is noticed on the other side within its idle time of 20 s.
+/// link (0.3 Mbit/s with 3 % loss and 120 ms) are 60 s, a broken bond is noticed on the other side
+/// within its idle time of 20 s.
 const LIMIT: Timestamp = Timestamp::from_millis(150_000);
 
 /// How the run ends.
@@ -99,8 +100,8 @@ fn build(dice: &mut Dice, seed: u64, [edge, hub]: [&Composition; 2]) -> WorldCon
         .collect();
     let mut config = WorldConfig::new(paths, config(dice), RunSeed::new(seed, 0));
     config.hub = BondConfig { receive_buffer: self::config(dice).receive_buffer, ..config.hub };
-    edge.apply(&mut config.edge);
-    hub.apply(&mut config.hub);
+    config.edge.composition = edge.clone();
+    config.hub.composition = hub.clone();
     config
 }
 
@@ -225,7 +226,7 @@ pub(crate) fn play_with(seed: u64, ends: [&Composition; 2]) -> Outcome {
             }
         }
     }
-    let case = format!("seed {seed}, edge {}, hub {}, {kind:?}", ends[0], ends[1]);
+    let case = format!("seed {seed}, edge {:?}, hub {:?}, {kind:?}", ends[0], ends[1]);
     judge(&case, kind, &mut world, &edge, &hub);
     let log = [edge.log, hub.log].concat();
     Outcome { kind, trace: world.trace(), log }
