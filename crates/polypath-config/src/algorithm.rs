@@ -43,32 +43,28 @@ pub fn parse_algorithm<K: Registered>(text: &str) -> Result<Configured<K>, Parse
     let mut parts = text.split(',');
     let name = parts.next().unwrap_or_default();
     let settings = parts.map(parse_setting).collect::<Result<Vec<_>, _>>()?;
-    configure(name, &settings)
-}
-
-fn parse_setting(text: &str) -> Result<(String, f64), ParseAlgorithmError> {
-    let Some((parameter, value)) = text.split_once('=') else {
-        return Err(ParseAlgorithmError::Form(text.to_owned()));
-    };
-    let (parameter, value) = (parameter.trim().to_owned(), value.trim());
-    match value.parse() {
-        Ok(number) => Ok((parameter, number)),
-        Err(_) => Err(ParseAlgorithmError::NoNumber { parameter, value: format!("{value:?}") }),
-    }
-}
-
-fn configure<K: Registered>(
-    name: &str,
-    settings: &[(String, f64)],
-) -> Result<Configured<K>, ParseAlgorithmError> {
     let mut configured: Configured<K> = name.trim().parse()?;
     for (index, (parameter, value)) in settings.iter().enumerate() {
         if settings[..index].iter().any(|(earlier, _)| earlier == parameter) {
-            return Err(ParseAlgorithmError::Twice(parameter.clone()));
+            return Err(ParseAlgorithmError::Twice((*parameter).to_owned()));
         }
         configured.set(parameter, *value)?;
     }
     Ok(configured)
+}
+
+fn parse_setting(text: &str) -> Result<(&str, f64), ParseAlgorithmError> {
+    let Some((parameter, value)) = text.split_once('=') else {
+        return Err(ParseAlgorithmError::Form(text.to_owned()));
+    };
+    let (parameter, value) = (parameter.trim(), value.trim());
+    match value.parse() {
+        Ok(number) => Ok((parameter, number)),
+        Err(_) => Err(ParseAlgorithmError::NoNumber {
+            parameter: parameter.to_owned(),
+            value: format!("{value:?}"),
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -16,4 +16,4 @@ pub use algorithm::{ParseAlgorithmError, Registered, parse_algorithm};
 pub use document::Document;
 pub use error::{DocumentError, Place};
 pub use table::Table;
-pub use value::{Site, Value};
+pub use value::{ALGORITHM_NAME, Site, Value};

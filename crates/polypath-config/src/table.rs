@@ -110,3 +110,90 @@ impl<'a> Table<'a> {
         Some(key.get_ref().as_ref())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use std::path::Path;
+
+    const TEXT: &str = "\
+port = 7
+[path.lte]
+rate = \"5 Mbit/s\"
+delay = 3
+[[flow]]
+size = 1
+[[flow]]
+size = 2
+";
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Lte {
+        rate: String,
+        delay: u8,
+    }
+
+    fn with<T>(text: &str, test: impl FnOnce(&Table<'_>) -> T) -> T {
+        let document = Document::new(Path::new("file"), text);
+        let tables = document.parse().unwrap();
+        test(&Table::root(document, "a file", &tables))
+    }
+
+    #[test]
+    fn a_value_knows_the_keys_that_lead_to_it_and_its_line() {
+        with(TEXT, |root| {
+            assert!(root.get("delay").is_none());
+            let lte = root.get("path").unwrap().table().unwrap().get("lte").unwrap();
+            assert_eq!(lte.path(), "path.lte");
+            let delay = lte.table().unwrap().get("delay").unwrap();
+            assert_eq!((delay.path(), delay.written()), ("path.lte.delay", "3"));
+            let error = delay.wrong("is too short").to_string();
+            assert_eq!(error, "file:4: delay: is too short");
+        });
+    }
+
+    #[test]
+    fn items_of_a_list_have_lines_of_their_own() {
+        with(TEXT, |root| {
+            let flows = root.get("flow").unwrap().items("a list").unwrap();
+            let errors: Vec<_> =
+                flows.iter().map(|flow| flow.table().unwrap().missing("`at`").to_string()).collect();
+            assert_eq!(errors, ["file:5: [[flow]] needs `at`", "file:7: [[flow]] needs `at`"]);
+            let others = root.others("port");
+            let paths: Vec<_> = others.iter().map(super::Value::path).collect();
+            assert_eq!(paths, ["flow", "path"]);
+        });
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_where_they_stand() {
+        with(TEXT, |root| {
+            assert_eq!(root.refuse_others(&["port", "path", "flow"], ""), Ok(()));
+            let error = root.refuse_others(&["path", "flow"], " of a hub").unwrap_err();
+            let text = "file:1: unknown key `port` in a file of a hub; allowed are path, flow";
+            assert_eq!(error.to_string(), text);
+        });
+    }
+
+    #[test]
+    fn a_table_becomes_its_type_or_an_error_at_the_value() {
+        let lte = |text: &str| {
+            with(text, |root| {
+                let path = root.get("path").unwrap().table().unwrap();
+                path.get("lte").unwrap().table().unwrap().deserialize::<Lte>()
+            })
+        };
+        assert_eq!(lte(TEXT), Ok(Lte { rate: "5 Mbit/s".to_owned(), delay: 3 }));
+        for (change, begins) in [
+            ("delay = 300", "file:4: delay: "),
+            ("delay = \"3\"", "file:4: delay: "),
+            ("delay = 3\nloss = 1", "file:5: loss: unknown field `loss`"),
+            ("", "file:2: [path.lte]: missing field `delay`"),
+        ] {
+            let error = lte(&TEXT.replace("delay = 3", change)).unwrap_err().to_string();
+            assert!(error.starts_with(begins), "{change}: {error}");
+        }
+    }
+}

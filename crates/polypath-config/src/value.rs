@@ -11,6 +11,9 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::DeValue;
 
+/// The key of an algorithm's name, in a table that also has parameters.
+pub const ALGORITHM_NAME: &str = "name";
+
 /// Where a value stands and what it is called in errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -218,18 +221,17 @@ impl<'a> Value<'a> {
     /// # Errors
     /// When there is no such algorithm or parameter, or a value is not allowed, with its place.
     pub fn algorithm<K: Registered>(&self) -> Result<Configured<K>, DocumentError> {
-        const NAME: &str = "name";
         if !self.is_table() {
             return self.parse_with(|name| name.parse::<K>()).map(Configured::from);
         }
         let table = self.table()?;
-        let name = table.get(NAME).ok_or_else(|| table.missing("`name`"))?;
+        let name = table.get(ALGORITHM_NAME).ok_or_else(|| table.missing("`name`"))?;
         let kind = name.text()?.parse::<K>().map_err(|problem| {
             // Where the name stands, under the key that the whole table is the value of.
             Site { key: self.key.to_owned(), ..name.site() }.wrong(problem)
         })?;
         let mut configured = Configured::from(kind);
-        for parameter in table.others(NAME) {
+        for parameter in table.others(ALGORITHM_NAME) {
             let number = parameter.number("a number", |_| true)?;
             configured.set(parameter.key, number).map_err(|problem| parameter.wrong(problem))?;
         }

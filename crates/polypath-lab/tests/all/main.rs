@@ -6,8 +6,6 @@ mod compare;
 mod emulate;
 #[path = "../../../polypath-sim/tests/all/common/golden.rs"]
 mod golden;
-#[path = "../../../polypath-sim/tests/all/common/golden_part.rs"]
-mod golden_part;
 #[path = "../../../polypath/tests/all/http.rs"]
 #[allow(dead_code, reason = "only its content is of use here")]
 mod http;

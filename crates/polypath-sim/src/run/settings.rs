@@ -63,6 +63,7 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
 pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig, RunError> {
     let BondOptions { carrier: _, composition, receive } = options;
     let mut bond = BondConfig::default();
+    set_control(&mut bond.composition.congestion, &composition.control);
     compose(&mut bond.composition, composition);
     match receive.buffer {
         None => {}
@@ -86,9 +87,8 @@ fn mptcp_config(options: &Mptcp) -> MptcpConfig {
     config
 }
 
-/// Sets what is said of a composition.
+/// Sets what is said of a composition, but for the algorithms of its window.
 fn compose(composition: &mut Composition, options: &CompositionOptions) {
-    set_control(&mut composition.congestion, &options.control);
     set(&mut composition.congestion.coupled, options.coupled);
     set(&mut composition.scheduler, options.scheduler);
     set(&mut composition.blocking_protection, options.blocking_protection);

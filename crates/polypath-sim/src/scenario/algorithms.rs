@@ -1,7 +1,7 @@
 //! Algorithms of the registry, with their parameters.
 
 use super::declare::{Choice, Declaration, Key, Readable, Shape, Tag, Variant};
-use polypath_config::{DocumentError, Registered, Value};
+use polypath_config::{ALGORITHM_NAME, DocumentError, Registered, Value};
 use polypath_core::registry::{self, Configured, Description, Kind, Parameter};
 
 impl<K: Registered> Readable for Configured<K> {
@@ -46,7 +46,7 @@ fn table(kind: Kind, name: &'static str) -> Declaration {
         },
     });
     let purpose = "The name of the algorithm.".to_owned();
-    let tag = Tag { key: NAME, purpose, default: None, variants: variants.collect() };
+    let tag = Tag { key: ALGORITHM_NAME, purpose, default: None, variants: variants.collect() };
     let purpose = "An algorithm and those of its parameters that are not to have their defaults.";
     Declaration { name, purpose: purpose.to_owned(), keys: Vec::new(), tag: Some(tag) }
 }
@@ -63,6 +63,3 @@ fn key(row: &Description, parameter: &Parameter) -> Key {
         range: Some((parameter.lowest.to_string().into(), parameter.highest.to_string().into())),
     }
 }
-
-/// The key of the name in a table.
-const NAME: &str = "name";

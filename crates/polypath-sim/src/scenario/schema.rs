@@ -140,10 +140,12 @@ impl Definitions {
             return self.property(key);
         }
         let group = format!("{}Keys", key.group.trim_end_matches("Keys"));
-        let property = self.property(key);
-        let definition = self.schemas.entry(&group);
-        let definition = definition.or_insert_with(|| json!({ "properties": {}, "required": [] }));
-        if definition["properties"].get(key.name).is_none() {
+        let known = self.schemas.get(&group).is_some_and(|known| known["properties"].get(key.name).is_some());
+        if !known {
+            let property = self.property(key);
+            let definition = self.schemas.entry(&group);
+            let definition =
+                definition.or_insert_with(|| json!({ "properties": {}, "required": [] }));
             definition["properties"][key.name] = property;
             if let Some(required) = definition["required"].as_array_mut().filter(|_| key.required) {
                 required.push(json!(key.name));

@@ -5,8 +5,7 @@
 //! stopped; to begin anew, delete `golden/models_advice_held_out.txt`.
 
 use super::sets::{Bonded, advised};
-use crate::golden::golden;
-use crate::golden_part::golden_part;
+use crate::golden::{golden, golden_part};
 use crate::parallel::parallel;
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;

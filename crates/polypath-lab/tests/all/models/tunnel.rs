@@ -6,8 +6,7 @@
 
 use super::sets::{narrow, s1, wide};
 use super::striping::{Case, accuracy};
-use crate::golden::golden;
-use crate::golden_part::golden_part;
+use crate::golden::{golden, golden_part};
 use crate::parallel::parallel;
 use polypath_model::TunnelTransfer;
 

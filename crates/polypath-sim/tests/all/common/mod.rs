@@ -2,12 +2,10 @@
 
 pub(crate) mod demo;
 mod golden;
-mod golden_part;
 pub(crate) mod grid;
 mod parallel;
 
-pub(crate) use golden::golden;
-pub(crate) use golden_part::golden_part;
+pub(crate) use golden::{golden, golden_part};
 pub(crate) use parallel::parallel;
 
 use crate::world::{Transfer, World, WorldConfig};
