@@ -87,13 +87,16 @@ impl Bond {
         self.progress_close(now);
     }
 
-    /// The peer closed a connection together with the whole bond.
-    pub(crate) fn on_peer_ended(&mut self, code: CloseCode) {
+    /// The peer closed a connection together with the whole bond. Returns whether that was to be
+    /// expected, because the bond has ended at this end as well.
+    pub(crate) fn on_peer_ended(&mut self, code: CloseCode) -> bool {
         if self.lifecycle.message().is_some() && code == CloseCode::BondClosed {
             self.finish_close();
         } else if !self.lifecycle.has_ended() {
             self.break_off(BreakReason::PeerEnded(code));
+            return false;
         }
+        code == CloseCode::BondClosed
     }
 
     /// Gives up at once: streams end with an error unless all their data is here.

@@ -52,6 +52,6 @@ pub enum DecodeError {
     /// A join of another protocol version; answer [`JoinRefusal::Version`].
     ///
     /// [`JoinRefusal::Version`]: super::JoinRefusal::Version
-    #[error("protocol version {0}, allowed is 1")]
+    #[error("this hub speaks protocol version 1, the join is of version {0}")]
     Version(u64),
 }

@@ -4,6 +4,7 @@ use super::control::MAX_RESEQUENCE;
 use super::frame::MAX_SILENCE;
 use super::join::{MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY, MAX_NAME};
 use super::*;
+use crate::identity::BondSecret;
 use bytes::{Bytes, BytesMut};
 use polypath_brf::{Code, FeedbackHeader};
 use polypath_core::failure::{Query, Suspect, SuspicionReport};
@@ -120,13 +121,13 @@ fn parameters() -> Parameters {
 }
 
 fn join_examples() -> [Join; 2] {
-    let key = std::array::from_fn(|at| 0x20 + at as u8);
+    let key = BondSecret::new(std::array::from_fn(|at| 0x20 + at as u8));
     let create = Join {
         version: PROTOCOL_VERSION,
         bond: BondId(std::array::from_fn(|at| at as u8)),
         path: path(0),
-        create: Some(key),
-        proof: [0; 32],
+        create: Some(key.clone()),
+        proof: BondSecret::NONE,
         backup: false,
         name: "lte".to_owned(),
         parameters: parameters(),
@@ -349,7 +350,6 @@ fn changed_join(at: usize, value: u8) -> Result<Option<Join>, DecodeError> {
 #[test]
 fn joins_that_no_edge_sends_are_refused() {
     // Two bytes of length stand before the fields.
-    assert_eq!(changed_join(2, 2), Err(DecodeError::Version(2)));
     let allowed = "0 to 63";
     let path = DecodeError::OutOfRange { field: "path", value: 16_384, allowed };
     let mut long_path = bytes("4000 01 000102030405060708090a0b0c0d0e0f 80004000");
@@ -361,11 +361,35 @@ fn joins_that_no_edge_sends_are_refused() {
     assert_eq!(changed_join(1, 0x46), Err(truncated));
 }
 
+/// What stands behind the version, and how much of it there is, is for others to know.
+#[test]
+fn a_join_of_another_version_is_told_by_its_version_whatever_follows() {
+    for (version, join) in [
+        (2, "01 02"),
+        (2, "03 02 ffff"),
+        (2, "4047 02 00"),
+        (2, "7fff 02"),
+        (0, "02 00 00 ffffff"),
+        (16_384, "8000ffff 80004000"),
+    ] {
+        assert_eq!(Join::decode(&mut bytes(join)), Err(DecodeError::Version(version)), "{join}");
+    }
+    assert_eq!(changed_join(2, 2), Err(DecodeError::Version(2)));
+    for part in ["", "40", "4047", "4047 40"] {
+        assert_eq!(Join::decode(&mut bytes(part)), Ok(None), "{part}");
+    }
+    let truncated = DecodeError::Truncated { field: "protocol version" };
+    for short in ["00", "00 02", "01 4002"] {
+        assert_eq!(Join::decode(&mut bytes(short)), Err(truncated), "{short}");
+    }
+}
+
 #[test]
 fn a_join_message_may_not_be_longer_than_1024_bytes() {
     let refusal =
         DecodeError::OutOfRange { field: "message length", value: 1025, allowed: "0 to 1024" };
-    assert_eq!(Join::decode(&mut bytes("4401")), Err(refusal));
+    assert_eq!(Join::decode(&mut bytes("4401")), Ok(None), "its version is not there yet");
+    assert_eq!(Join::decode(&mut bytes("4401 01")), Err(refusal));
     assert_eq!(JoinReply::decode(&mut bytes("4400")), Ok(None));
 }
 

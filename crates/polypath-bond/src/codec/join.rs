@@ -4,13 +4,14 @@ use super::DecodeError;
 use super::control::MAX_REASON;
 use super::control::{max_streams, path, reason};
 use super::varint::{Reader, put_text, put_varint};
+use crate::identity::BondSecret;
 use bytes::{Buf, BufMut, BytesMut};
 use polypath_units::PathId;
 use std::fmt;
 use std::time::Duration;
 
 /// The version of the protocol that this crate speaks.
-pub(crate) const PROTOCOL_VERSION: u64 = 1;
+pub const PROTOCOL_VERSION: u64 = 1;
 
 /// The application protocol of every path in TLS (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"polypath/1";
@@ -62,9 +63,9 @@ pub struct Join {
     /// The number of the path; one that the bond has already is replaced.
     pub path: PathId,
     /// The secret of a new bond; `None` to join one that exists.
-    pub create: Option<[u8; 32]>,
-    /// Proof of the secret; all zero when creating, where it does not travel.
-    pub proof: [u8; 32],
+    pub create: Option<BondSecret>,
+    /// Proof of the secret; [`BondSecret::NONE`] when creating, where it does not travel.
+    pub proof: BondSecret,
     /// Whether the path is to be used only when no other works.
     pub backup: bool,
     /// What people call the path, at most 64 bytes.
@@ -205,7 +206,7 @@ impl Join {
         let create = if self.create.is_some() { CREATE } else { 0 };
         let backup = if self.backup { BACKUP } else { 0 };
         body.put_u8(create | backup);
-        body.put_slice(&self.create.unwrap_or(self.proof));
+        body.put_slice(self.create.as_ref().unwrap_or(&self.proof).as_bytes());
         put_text(&mut body, &self.name, MAX_NAME);
         self.parameters.encode(&mut body);
         put_message(buf, &body);
@@ -216,17 +217,17 @@ impl Join {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Version`] for another version of the protocol, whose message is not
-    /// read further; any other error for a message that no edge sends.
+    /// [`DecodeError::Version`] for another version of the protocol, as soon as that is there and
+    /// whatever follows; any other error for a message that no edge sends.
     pub fn decode(buf: &mut BytesMut) -> Result<Option<Self>, DecodeError> {
+        if !has_our_version(buf)? {
+            return Ok(None);
+        }
         take_message(buf, Self::decode_body)
     }
 
     fn decode_body(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let version = reader.varint("protocol version")?;
-        if version != PROTOCOL_VERSION {
-            return Err(DecodeError::Version(version));
-        }
         let bond = BondId(reader.array("bond ID")?);
         let path = path(reader)?;
         let flags = reader.byte("join flags")?;
@@ -234,8 +235,9 @@ impl Join {
             let (field, value) = ("join flags", flags.into());
             return Err(DecodeError::OutOfRange { field, value, allowed: "0 to 3" });
         }
-        let key = reader.array("secret or proof")?;
-        let (create, proof) = if flags & CREATE != 0 { (Some(key), [0; 32]) } else { (None, key) };
+        let key = BondSecret::new(reader.array("secret or proof")?);
+        let (create, proof) =
+            if flags & CREATE != 0 { (Some(key), BondSecret::NONE) } else { (None, key) };
         let backup = flags & BACKUP != 0;
         let name = reader.text(MAX_NAME, "path name", "0 to 64 bytes")?.to_owned();
         let parameters = Parameters::decode(reader)?;
@@ -287,6 +289,21 @@ impl JoinReply {
                 Err(DecodeError::OutOfRange { field, value, allowed: "0 and 1" })
             }
         }
+    }
+}
+
+/// Whether the join at the front of `buf` is of our version; false if that is not there yet. Its
+/// length is for those to judge who know the version.
+fn has_our_version(buf: &[u8]) -> Result<bool, DecodeError> {
+    let mut outer = Reader::new(buf);
+    let Ok(len) = outer.varint("message length") else { return Ok(false) };
+    let (here, field) = (outer.remaining() as u64, "protocol version");
+    let body = outer.bytes(len.min(here) as usize, field)?;
+    match Reader::new(body).varint(field) {
+        Ok(PROTOCOL_VERSION) => Ok(true),
+        Ok(version) => Err(DecodeError::Version(version)),
+        Err(_) if here < len => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

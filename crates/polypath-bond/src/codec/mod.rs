@@ -32,5 +32,5 @@ pub(crate) use frame::MAX_ACK_RANGES;
 pub use frame::{AckFrame, Arrival, DatagramFrame, Frame, StreamFrame};
 pub(crate) use id::MAX_FLOWS;
 pub use id::{FlowId, Side, StreamId};
-pub(crate) use join::{ALPN, ALPN_FEEDBACK, PROTOCOL_VERSION};
-pub use join::{BondId, Join, JoinRefusal, JoinReply, Parameters};
+pub(crate) use join::{ALPN, ALPN_FEEDBACK};
+pub use join::{BondId, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Parameters};

@@ -2,6 +2,7 @@
 
 use super::varint::MAX_VARINT;
 use super::*;
+use crate::identity::BondSecret;
 use bytes::{Bytes, BytesMut};
 use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
@@ -169,14 +170,14 @@ fn is_shortened(frame: &Frame, whole: &Frame) -> bool {
 }
 
 fn join() -> impl Strategy<Value = Join> {
-    let key = (any::<bool>(), any::<[u8; 32]>());
+    let key = (any::<bool>(), any::<[u8; 32]>().prop_map(BondSecret::new));
     let rest = (any::<[u8; 16]>(), path(), any::<bool>(), "\\PC{0,16}", parameters());
     (key, rest).prop_map(|((create, key), (bond, path, backup, name, parameters))| Join {
         version: PROTOCOL_VERSION,
         bond: BondId(bond),
         path,
-        create: create.then_some(key),
-        proof: if create { [0; 32] } else { key },
+        create: create.then(|| key.clone()),
+        proof: if create { BondSecret::NONE } else { key },
         backup,
         name,
         parameters,

@@ -106,16 +106,20 @@ fn proofs_agree_on_both_ends_and_differ_by_secret_and_connection() {
     let (edge, hub) = keys();
     let first = Pair::handshake(&edge, &hub, hub.public());
     let second = Pair::handshake(&edge, &hub, hub.public());
-    let secret = [9; 32];
+    let secret = BondSecret::new([9; 32]);
     let proof = join_proof(&secret, first.edge.connection()).unwrap();
-    assert_eq!(join_proof(&secret, first.hub.connection()), Ok(proof));
+    assert_eq!(join_proof(&secret, first.hub.connection()), Ok(proof.clone()));
     assert_eq!(verify_join_proof(&secret, first.hub.connection(), &proof), Ok(()));
 
     let mismatch = Err(JoinProofError::Mismatch);
-    assert_eq!(verify_join_proof(&[8; 32], first.hub.connection(), &proof), mismatch);
+    assert_eq!(
+        verify_join_proof(&BondSecret::new([8; 32]), first.hub.connection(), &proof),
+        mismatch
+    );
     assert_eq!(verify_join_proof(&secret, second.hub.connection(), &proof), mismatch);
-    let mut damaged = proof;
+    let mut damaged = *proof.as_bytes();
     damaged[31] ^= 1;
+    let damaged = BondSecret::new(damaged);
     assert_eq!(verify_join_proof(&secret, first.hub.connection(), &damaged), mismatch);
 }
 
@@ -131,5 +135,5 @@ fn nothing_is_proved_before_the_handshake() {
     end.connection = Some(end.endpoint.connect(now, config, to, SERVER_NAME).unwrap());
     assert_eq!(peer_public_key(end.connection()), None);
     let incomplete = Err(JoinProofError::HandshakeIncomplete);
-    assert_eq!(join_proof(&[9; 32], end.connection()), incomplete);
+    assert_eq!(join_proof(&BondSecret::NONE, end.connection()), incomplete);
 }

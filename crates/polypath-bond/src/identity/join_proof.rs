@@ -4,6 +4,7 @@
 //! this TLS connection can export (RFC 8446, section 7.5): a proof seen on one connection is
 //! worthless on every other.
 
+use super::BondSecret;
 use noq_proto::Connection;
 use ring::hmac;
 use zeroize::Zeroizing;
@@ -27,13 +28,13 @@ pub(crate) enum JoinProofError {
 /// # Errors
 /// Until the handshake is complete.
 pub(crate) fn join_proof(
-    bond_secret: &[u8; 32],
+    bond_secret: &BondSecret,
     connection: &Connection,
-) -> Result<[u8; 32], JoinProofError> {
+) -> Result<BondSecret, JoinProofError> {
     let material = exported(connection)?;
     let mut proof = [0; 32];
-    proof.copy_from_slice(hmac::sign(&key(bond_secret), &*material).as_ref());
-    Ok(proof)
+    proof.copy_from_slice(hmac::sign(&bond_secret.hmac_key(), &*material).as_ref());
+    Ok(BondSecret::new(proof))
 }
 
 /// Checks in constant time that `proof` was made with `bond_secret` for `connection`.
@@ -41,16 +42,13 @@ pub(crate) fn join_proof(
 /// # Errors
 /// Until the handshake is complete, and when the proof does not match.
 pub(crate) fn verify_join_proof(
-    bond_secret: &[u8; 32],
+    bond_secret: &BondSecret,
     connection: &Connection,
-    proof: &[u8; 32],
+    proof: &BondSecret,
 ) -> Result<(), JoinProofError> {
     let material = exported(connection)?;
-    hmac::verify(&key(bond_secret), &*material, proof).map_err(|_| JoinProofError::Mismatch)
-}
-
-fn key(bond_secret: &[u8; 32]) -> hmac::Key {
-    hmac::Key::new(hmac::HMAC_SHA256, bond_secret)
+    hmac::verify(&bond_secret.hmac_key(), &*material, proof.as_bytes())
+        .map_err(|_| JoinProofError::Mismatch)
 }
 
 fn exported(connection: &Connection) -> Result<Zeroizing<[u8; 32]>, JoinProofError> {

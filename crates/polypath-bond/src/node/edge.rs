@@ -1,7 +1,8 @@
 //! The edge: opens bonds, joins their paths, and joins again what is lost.
 
 use super::{
-    BondKey, JOIN_TIMEOUT, Node, NodeError, NodeEvent, PathSpec, Role, Stage, Timer, Wanted,
+    BEHIND_THE_MESSAGE, BondKey, JOIN_TIMEOUT, Node, NodeError, NodeEvent, PathSpec, Role, Stage,
+    Timer, Wanted,
 };
 use crate::bond::Bond;
 use crate::codec::{
@@ -9,7 +10,7 @@ use crate::codec::{
 };
 use crate::config::{LEAST_STREAM_WINDOW, LEAST_STREAMS, LEAST_WINDOW};
 use crate::event::BreakReason;
-use crate::identity::{SERVER_NAME, join_proof};
+use crate::identity::{BondSecret, SERVER_NAME, join_proof};
 use crate::quic::{Exchange, QuicPath, Recorder};
 use bytes::BytesMut;
 use polypath_units::{PathId, Timestamp};
@@ -58,7 +59,7 @@ impl Node {
     pub fn open_bond(&mut self, now: Timestamp) -> Result<BondKey, NodeError> {
         let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
         let id = BondId(self.settings.random());
-        let secret = self.settings.random();
+        let secret = BondSecret::new(self.settings.random());
         let bond = Bond::new(Side::Edge, self.config.clone(), &LEAST, now);
         Ok(self.add_bond(id, secret, hub, bond, false))
     }
@@ -196,8 +197,8 @@ impl Node {
             version: PROTOCOL_VERSION,
             bond: entry.id,
             path,
-            create: (!entry.established).then_some(entry.secret),
-            proof: if entry.established { proof } else { [0; 32] },
+            create: (!entry.established).then(|| entry.secret.clone()),
+            proof: if entry.established { proof } else { BondSecret::NONE },
             backup: spec.backup,
             name: spec.name.clone(),
             parameters: Bond::parameters(&self.config),
@@ -214,7 +215,11 @@ impl Node {
     pub(super) fn on_join_reply(&mut self, index: usize, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         let Some((key, path)) = connection.owner else { return };
-        match JoinReply::decode(&mut connection.path.exchange.incoming) {
+        let reply = connection.path.exchange.receive(JoinReply::decode);
+        if connection.path.exchange.is_violated() {
+            return self.give_up(index, CloseCode::ProtocolViolation, BEHIND_THE_MESSAGE, now);
+        }
+        match reply {
             Ok(None) => {}
             Ok(Some(JoinReply::Accepted { parameters })) => {
                 self.timers.cancel(Timer::Join(index));

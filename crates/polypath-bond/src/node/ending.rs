@@ -42,7 +42,8 @@ impl Node {
         }
     }
 
-    /// A bond loses the connection of a path. Returns whether the path is to be joined again.
+    /// A bond loses the connection of a path, which is told. Returns whether the path is to be
+    /// joined again.
     pub(super) fn detach(
         &mut self,
         index: usize,
@@ -50,6 +51,15 @@ impl Node {
         path: PathId,
         reason: LossReason,
     ) -> bool {
+        let detached = self.unhook(index, key, path);
+        if detached {
+            self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
+        }
+        detached
+    }
+
+    /// Takes a connection from its bond. Returns whether it carried the path.
+    fn unhook(&mut self, index: usize, key: BondKey, path: PathId) -> bool {
         self.forget_spare(index, key, path);
         let Some(entry) = self.bonds.get_mut(&key) else { return false };
         if entry.carriers.get(&path) != Some(&index) {
@@ -61,7 +71,6 @@ impl Node {
             wanted.srtt = srtt.or(wanted.srtt);
         }
         entry.bond.remove_path(path);
-        self.events.push_back(NodeEvent::PathLost { bond: key, path, reason });
         self.mark_bond(key);
         true
     }
@@ -78,8 +87,11 @@ impl Node {
         let Some((key, path)) = connection.owner.take() else { return };
         if let Some(code) = ended_bond(reason)
             && let Some(bond) = self.bond_mut(key)
+            && bond.on_peer_ended(code)
         {
-            bond.on_peer_ended(code);
+            // It went with its bond, of whose end the bond tells.
+            self.unhook(index, key, path);
+            return;
         }
         let reason = match crate::identity::WrongHubKey::find(reason) {
             Some(wrong) => LossReason::WrongHubKey(wrong),

@@ -1,10 +1,10 @@
 //! The hub: accepts bonds and their paths.
 
-use super::{BondKey, Connection, HubPolicy, Node, NodeEvent, Role, Stage, Timer};
+use super::{BEHIND_THE_MESSAGE, BondKey, Connection, HubPolicy, Node, NodeEvent, Role, Timer};
 use crate::bond::Bond;
-use crate::codec::{CloseCode, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Side};
+use crate::codec::{CloseCode, DecodeError, Join, JoinRefusal, JoinReply, Side};
 use crate::event::BreakReason;
-use crate::identity::{PublicKey, peer_public_key, verify_join_proof};
+use crate::identity::{BondSecret, PublicKey, peer_public_key, verify_join_proof};
 use bytes::BytesMut;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -22,6 +22,14 @@ pub(super) enum Welcome {
     Doubt,
     /// None is accepted until others have joined or are gone.
     Refuse,
+}
+
+/// What is answered to a join that cannot be read.
+const fn refusal_of(error: DecodeError) -> JoinRefusal {
+    match error {
+        DecodeError::Version(_) => JoinRefusal::Version,
+        _ => JoinRefusal::Malformed,
+    }
 }
 
 impl Node {
@@ -43,18 +51,17 @@ impl Node {
 
     pub(super) fn on_join(&mut self, index: usize, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
-        if connection.stage != Stage::Joining {
-            return;
+        let join = connection.path.exchange.receive(Join::decode);
+        if connection.path.exchange.is_violated() {
+            return self.give_up(index, CloseCode::ProtocolViolation, BEHIND_THE_MESSAGE, now);
         }
-        match Join::decode(&mut connection.path.exchange.incoming) {
+        match join {
             Ok(None) => {}
             Ok(Some(join)) => match self.admit(index, &join, now) {
                 Ok((key, is_new)) => self.accept_join(index, key, is_new, join, now),
                 Err(refusal) => self.refuse(index, refusal, &refusal.to_string(), now),
             },
-            Err(error) => {
-                self.refuse(index, JoinRefusal::Malformed, &error.to_string(), now);
-            }
+            Err(error) => self.refuse(index, refusal_of(error), &error.to_string(), now),
         }
     }
 
@@ -65,9 +72,6 @@ impl Node {
         join: &Join,
         now: Timestamp,
     ) -> Result<(BondKey, bool), JoinRefusal> {
-        if join.version != PROTOCOL_VERSION {
-            return Err(JoinRefusal::Version);
-        }
         let connection = self.connections.get(&index).ok_or(JoinRefusal::Malformed)?;
         let quic = &connection.path.connection;
         let edge = peer_public_key(quic).ok_or(JoinRefusal::NotAllowed)?;
@@ -96,7 +100,7 @@ impl Node {
             (None, None) => Err(JoinRefusal::UnknownBond),
             (None, Some(secret)) => {
                 self.check_limits(&edge)?;
-                Ok((self.create(join, *secret, edge, now), true))
+                Ok((self.create(join, secret.clone(), edge, now), true))
             }
         }
     }
@@ -115,7 +119,7 @@ impl Node {
     fn create(
         &mut self,
         join: &Join,
-        secret: [u8; 32],
+        secret: BondSecret,
         edge: PublicKey,
         now: Timestamp,
     ) -> BondKey {

@@ -380,8 +380,12 @@ impl Node {
     }
 
     fn on_join_data(&mut self, index: usize, now: Timestamp) {
-        let Some(Connection { path, .. }) = self.connections.get_mut(&index) else { return };
+        let Some(Connection { path, stage, .. }) = self.connections.get_mut(&index) else { return };
         path.exchange.pump_in(&mut path.connection);
+        // What has arrived before the handshake is complete is looked at then.
+        if matches!(stage, Stage::Handshaking | Stage::Closed) {
+            return;
+        }
         match self.role {
             super::Role::Edge { .. } => self.on_join_reply(index, now),
             super::Role::Hub(_) => self.on_join(index, now),

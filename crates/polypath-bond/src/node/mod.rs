@@ -24,7 +24,7 @@ use crate::bond::Bond;
 use crate::codec::{BondId, CloseCode};
 use crate::config::BondConfig;
 use crate::event::Event;
-use crate::identity::{PublicKey, SecretKey};
+use crate::identity::{BondSecret, PublicKey, SecretKey};
 use crate::quic::{QuicPath, QuicSettings};
 use bytes::Bytes;
 use early::EarlyDatagrams;
@@ -75,6 +75,10 @@ impl Connection {
 /// rarely.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Why a connection is closed whose peer says more than one message (docs/protocol.md, join).
+const BEHIND_THE_MESSAGE: &str =
+    "the peer sent more than its join message; allowed: one message on the first stream";
+
 /// A path of a bond, as its edge wants it.
 #[derive(Debug)]
 struct Wanted {
@@ -92,7 +96,7 @@ struct Wanted {
 struct Entry {
     bond: Bond,
     id: BondId,
-    secret: [u8; 32],
+    secret: BondSecret,
     peer: PublicKey,
     /// The hub has accepted a path of it.
     established: bool,
@@ -277,7 +281,7 @@ impl Node {
     fn add_bond(
         &mut self,
         id: BondId,
-        secret: [u8; 32],
+        secret: BondSecret,
         peer: PublicKey,
         bond: Bond,
         established: bool,

@@ -1,5 +1,7 @@
 //! Nodes whose other end is none: a QUIC endpoint that says what it likes.
 
+mod joining;
+
 use super::*;
 use crate::codec::{ALPN, Control, FlowMode, Frame, Frames, Join, PROTOCOL_VERSION};
 use crate::flow::FlowConfig;
@@ -133,20 +135,8 @@ impl Pair {
 
     /// Joins as the first path of a new bond.
     fn join(&mut self) -> BondKey {
-        let join = Join {
-            version: PROTOCOL_VERSION,
-            bond: BondId([1; 16]),
-            path: PathId::default(),
-            create: Some([2; 32]),
-            proof: [0; 32],
-            backup: false,
-            name: String::new(),
-            parameters: Bond::parameters(&BondConfig::default()),
-        };
-        let mut message = BytesMut::new();
-        join.encode(&mut message);
         assert!(Exchange::open(self.quic()));
-        Exchange::default().send(self.quic(), message.freeze());
+        Exchange::default().send(self.quic(), message(&join()));
         self.run();
         self.node.bonds().next().expect("the hub has a bond")
     }
@@ -163,6 +153,26 @@ impl Pair {
     fn is_joined(&mut self, key: BondKey) -> bool {
         self.node.is_path_attached(key, PathId::default())
     }
+}
+
+/// The join of the first path of a new bond.
+fn join() -> Join {
+    Join {
+        version: PROTOCOL_VERSION,
+        bond: BondId([1; 16]),
+        path: PathId::default(),
+        create: Some(BondSecret::new([2; 32])),
+        proof: BondSecret::NONE,
+        backup: false,
+        name: String::new(),
+        parameters: Bond::parameters(&BondConfig::default()),
+    }
+}
+
+fn message(join: &Join) -> Bytes {
+    let mut message = BytesMut::new();
+    join.encode(&mut message);
+    message.freeze()
 }
 
 fn encode(frame: &Frame) -> Bytes {

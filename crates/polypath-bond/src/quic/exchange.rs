@@ -1,5 +1,6 @@
 //! The join exchange on a connection's only stream: one message each way.
 
+use crate::codec::DecodeError;
 use bytes::{Bytes, BytesMut};
 use noq_proto::{Connection, Dir, ReadError, ReadableError, StreamId, WriteError};
 
@@ -14,10 +15,14 @@ fn stream(connection: &Connection) -> StreamId {
 pub(crate) struct Exchange {
     outgoing: Bytes,
     finished: bool,
-    pub(crate) incoming: BytesMut,
+    incoming: BytesMut,
+    /// The peer's message was whole and is taken.
+    received: bool,
+    /// The peer opened another stream.
+    strayed: bool,
 }
 
-/// A join message is at most a KiB (docs/protocol.md); a peer that sends more is not believed.
+/// A join message is at most a KiB (docs/protocol.md): what fits here is a whole one, or wrong.
 const MAX_INCOMING: usize = 2_048;
 
 impl Exchange {
@@ -49,10 +54,30 @@ impl Exchange {
         }
     }
 
+    /// The peer's message, once, when it is whole.
+    pub(crate) fn receive<T>(
+        &mut self,
+        decode: impl FnOnce(&mut BytesMut) -> Result<Option<T>, DecodeError>,
+    ) -> Result<Option<T>, DecodeError> {
+        if self.received {
+            return Ok(None);
+        }
+        let message = decode(&mut self.incoming)?;
+        self.received = message.is_some();
+        Ok(message)
+    }
+
+    /// Whether the peer has sent more than its one message.
+    pub(crate) fn is_violated(&self) -> bool {
+        self.strayed || self.received && !self.incoming.is_empty()
+    }
+
     /// Reads what has arrived into `incoming`.
     pub(crate) fn pump_in(&mut self, connection: &mut Connection) {
-        while connection.streams().accept(Dir::Bi).is_some() {}
         let id = stream(connection);
+        while let Some(opened) = connection.streams().accept(Dir::Bi) {
+            self.strayed |= opened != id;
+        }
         let mut stream = connection.recv_stream(id);
         let mut chunks = match stream.read(true) {
             Ok(chunks) => chunks,
@@ -60,12 +85,10 @@ impl Exchange {
             #[allow(unreachable_patterns, reason = "the library may add reasons")]
             Err(_) => return,
         };
-        loop {
-            match chunks.next(MAX_INCOMING) {
-                Ok(Some(chunk)) if self.incoming.len() + chunk.bytes.len() <= MAX_INCOMING => {
-                    self.incoming.extend_from_slice(&chunk.bytes);
-                }
-                Ok(_) | Err(ReadError::Blocked | ReadError::Reset(_)) => break,
+        while self.incoming.len() < MAX_INCOMING {
+            match chunks.next(MAX_INCOMING - self.incoming.len()) {
+                Ok(Some(chunk)) => self.incoming.extend_from_slice(&chunk.bytes),
+                Ok(None) | Err(ReadError::Blocked | ReadError::Reset(_)) => break,
                 #[allow(unreachable_patterns, reason = "the library may add reasons")]
                 Err(_) => break,
             }

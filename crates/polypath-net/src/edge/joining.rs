@@ -1,6 +1,6 @@
 //! Whether the hub can be joined at all, at first or with a new bond after one broke.
 
-use polypath_bond::codec::JoinRefusal;
+use polypath_bond::codec::{JoinRefusal, PROTOCOL_VERSION};
 use polypath_bond::identity::WrongHubKey;
 use polypath_bond::{BondKey, LossReason, NodeEvent};
 use polypath_units::PathId;
@@ -24,7 +24,7 @@ pub enum JoinError {
     #[error(transparent)]
     WrongHubKey(WrongHubKey),
     /// The hub said no.
-    #[error("{reason}")]
+    #[error("{}", refused(*code, reason))]
     Refused {
         /// Why.
         code: JoinRefusal,
@@ -34,6 +34,18 @@ pub enum JoinError {
     /// Nothing answered.
     #[error("the hub cannot be reached: {0}")]
     Unreachable(String),
+}
+
+/// What to say of a refusal: the hub's words, and what they mean for this edge.
+fn refused(code: JoinRefusal, reason: &str) -> String {
+    match code {
+        JoinRefusal::Version => {
+            format!(
+                "{code} than this edge, which speaks {PROTOCOL_VERSION}; the hub says: {reason}"
+            )
+        }
+        _ => reason.to_owned(),
+    }
 }
 
 impl Joining {
@@ -167,6 +179,21 @@ mod tests {
         let mut join = FirstJoin::new(FIRST, 1);
         assert!(!is_final(join.judge(&lost(FIRST, 0))));
         assert!(!is_final(join.judge(&refused(FIRST, 0, JoinRefusal::LimitReached))));
+    }
+
+    #[test]
+    fn a_hub_of_another_version_is_final_and_said_to_be_one() {
+        let (code, reason) =
+            (JoinRefusal::Version, "this hub speaks protocol version 7".to_owned());
+        let mut join = FirstJoin::new(FIRST, 1);
+        let refused = NodeEvent::PathRefused { bond: FIRST, path: path(0), code, reason };
+        let Some(Joining::Failed(error)) = join.judge(&refused) else { panic!("not failed") };
+        assert!(error.is_final());
+        assert_eq!(
+            error.to_string(),
+            "the hub speaks another protocol version than this edge, which speaks 1; \
+             the hub says: this hub speaks protocol version 7"
+        );
     }
 
     #[test]

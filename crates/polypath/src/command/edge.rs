@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::CompositionArgs;
 use super::surfaces::{Serving, Surfaces};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, control_socket, given, text,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, given, text,
 };
 use crate::control::{ControlSocket, Role};
 use crate::output;
@@ -63,7 +63,7 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
     #[serde(deserialize_with = "text::list")]
     pub(super) forward: Vec<Forward>,
-    /// Socket that `polypath status` asks
+    /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
     /// Form of the log
@@ -110,8 +110,8 @@ pub struct EdgeOptions {
     pub http: Option<ListenAddress>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
-    /// The socket that `polypath status` asks.
-    pub control: PathBuf,
+    /// The socket that `polypath status` asks; `None` for the first default place that will do.
+    pub control: Option<PathBuf>,
     /// The form of the log.
     pub log: LogFormat,
 }
@@ -209,7 +209,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             socks: args.socks,
             http: args.http,
             forwards: args.forward,
-            control: args.control.unwrap_or_else(control_socket),
+            control: args.control,
             log: args.log.unwrap_or_default(),
         })
     }
@@ -227,7 +227,7 @@ pub fn run(options: EdgeOptions) -> anyhow::Result<ExitCode> {
 
 async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let mut stop = Stop::new()?;
-    let control = ControlSocket::bind(&options.control)?;
+    let control = ControlSocket::open(options.control.as_deref())?;
     // Names that have to be resolved may take their time.
     let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
     let (surfaces, edge) = started?;

@@ -15,7 +15,7 @@ use serde::Deserialize;
 mod serving;
 
 use super::CompositionArgs;
-use crate::config::{Fault, FileBacked, ListenAddress, config_file, control_socket, given, text};
+use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
 use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
@@ -76,7 +76,7 @@ pub struct HubArgs {
     #[arg(long, value_name = "RULE")]
     #[serde(deserialize_with = "text::list")]
     target: Vec<TargetRule>,
-    /// Socket that `polypath status` asks
+    /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
     /// Form of the log
@@ -110,8 +110,8 @@ pub struct HubOptions {
     pub composition: CompositionArgs,
     /// Where edges may connect to.
     pub targets: TargetPolicy,
-    /// The socket that `polypath status` asks.
-    pub control: PathBuf,
+    /// The socket that `polypath status` asks; `None` for the first default place that will do.
+    pub control: Option<PathBuf>,
     /// The form of the log.
     pub log: LogFormat,
 }
@@ -206,7 +206,7 @@ impl TryFrom<HubArgs> for HubOptions {
             allow: args.allow.map_or_else(|| config_file("allow"), Ok)?,
             inbox: args.inbox,
             targets: TargetPolicy::new(args.target),
-            control: args.control.unwrap_or_else(control_socket),
+            control: args.control,
             log: args.log.unwrap_or_default(),
         })
     }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::config::control_socket;
 use crate::{control, output};
 
 /// Show the paths and counters of the running edge or hub
@@ -14,7 +13,7 @@ pub struct StatusArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Control socket of the edge or hub
+    /// Control socket of the edge or hub [default: the first found in the default places]
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
 }
@@ -24,13 +23,13 @@ pub struct StatusArgs {
 pub struct StatusOptions {
     /// Whether to print JSON.
     pub json: bool,
-    /// The control socket to ask.
-    pub control: PathBuf,
+    /// The control socket to ask; `None` to look in the default places.
+    pub control: Option<PathBuf>,
 }
 
 impl From<StatusArgs> for StatusOptions {
     fn from(args: StatusArgs) -> Self {
-        Self { json: args.json, control: args.control.unwrap_or_else(control_socket) }
+        Self { json: args.json, control: args.control }
     }
 }
 
@@ -39,7 +38,7 @@ impl From<StatusArgs> for StatusOptions {
 /// # Errors
 /// When none is running there.
 pub fn run(options: &StatusOptions) -> anyhow::Result<ExitCode> {
-    let status = control::ask(&options.control)?;
+    let status = control::ask(options.control.as_deref())?;
     let text = match options.json {
         true => format!("{}\n", serde_json::to_string_pretty(&status)?),
         false => status.table(),

@@ -18,12 +18,6 @@ pub(crate) fn config_file(name: &str) -> Result<PathBuf, NoHome> {
     Ok(base.ok_or(NoHome)?.join("polypath").join(name))
 }
 
-/// The control socket: in `$XDG_RUNTIME_DIR/polypath`, or in `/run/polypath` without a session.
-pub fn control_socket() -> PathBuf {
-    let base = absolute("XDG_RUNTIME_DIR").unwrap_or_else(|| PathBuf::from("/run"));
-    base.join("polypath").join("control.sock")
-}
-
 /// The specification says that relative paths are to be ignored.
 fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())

@@ -21,6 +21,6 @@ pub use forward::{Forward, ForwardProtocol, ParseForwardError};
 pub use key_file::KeyFileError;
 pub(crate) use key_file::{create_key_file, load_key_file};
 pub use listen::{ListenAddress, ParseListenAddressError};
+pub use location::NoHome;
 pub(crate) use location::config_file;
-pub use location::{NoHome, control_socket};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};

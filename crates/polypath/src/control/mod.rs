@@ -1,9 +1,13 @@
 //! The control socket: what a running hub or edge says of itself.
 //!
+//! By default it lies in the first of a few places that will do ([`ControlSocket::open`]), and who
+//! asks looks into the same.
+//!
 //! A Unix-domain socket that only its owner may open. Each connection gets one JSON object, a
 //! [`Status`], and is closed; nothing is read from it.
 
 mod client;
+mod place;
 mod server;
 mod status;
 mod table;

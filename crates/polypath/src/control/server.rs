@@ -12,6 +12,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
 
+use super::place::{Place, places};
 use super::{Role, Status};
 
 /// Clients that wait to be answered.
@@ -41,6 +42,9 @@ pub enum ControlError {
         /// Why.
         error: io::Error,
     },
+    /// None of the default places will do.
+    #[error("no place for the control socket: {0}")]
+    NoPlace(String),
 }
 
 /// A control socket that listens; its file is removed when dropped.
@@ -51,6 +55,47 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
+    /// Listens at `path`, or without one in the first default place that will do, and logs where.
+    /// Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When `path`, or every default place, will not do.
+    pub fn open(path: Option<&Path>) -> Result<Self, ControlError> {
+        let control = match path {
+            Some(path) => Self::bind(path)?,
+            None => Self::bind_in(&places())?,
+        };
+        tracing::info!(path = %control.path.display(), "control socket");
+        Ok(control)
+    }
+
+    fn bind_in(places: &[Place]) -> Result<Self, ControlError> {
+        let mut failed = Vec::new();
+        for place in places {
+            let path = place.socket();
+            let io = |error| ControlError::Io { path: path.clone(), error };
+            match place.prepare().map_err(io).and_then(|()| Self::bind(&path)) {
+                Ok(control) => {
+                    control.warn_of_another(&failed);
+                    return Ok(control);
+                }
+                Err(error) => failed.push(error),
+            }
+        }
+        let failed: Vec<_> = failed.iter().map(ToString::to_string).collect();
+        Err(ControlError::NoPlace(failed.join("; ")))
+    }
+
+    /// Who asks without --control finds the node in the place before this one.
+    fn warn_of_another(&self, failed: &[ControlError]) {
+        if let Some(ControlError::InUse(other)) =
+            failed.iter().find(|error| matches!(error, ControlError::InUse(_)))
+        {
+            let (other, path) = (other.display(), self.path.display());
+            tracing::warn!("another hub or edge answers at {other}; this one: --control {path}");
+        }
+    }
+
     /// Listens at `path`. The file of a node that is gone is replaced, one of a node that lives is
     /// not. Must be called within a tokio runtime.
     ///
@@ -142,6 +187,25 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_default_place_that_will_not_do_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| Place::ours(folder.path().join(name));
+        fs::write(folder.path().join("file"), "").unwrap();
+        let bad = [place("missing/polypath"), place("file")];
+        let places = [bad.as_slice(), &[place("a"), place("b")]].concat();
+        let first = ControlSocket::bind_in(&places).unwrap();
+        assert_eq!(first.path, place("a").socket());
+        let second = ControlSocket::bind_in(&places).unwrap();
+        assert_eq!(second.path, place("b").socket(), "another node has the first");
+
+        let error = ControlSocket::bind_in(&bad).unwrap_err().to_string();
+        for place in &bad {
+            assert!(error.contains(place.socket().to_str().unwrap()), "{error}");
+        }
+        assert!(error.contains("allowed: --control SOCKET"), "{error}");
+    }
 
     #[tokio::test]
     async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {

@@ -10,11 +10,12 @@ use crate::command::model::ModelLink;
 use polypath::control::{self, PathReport, Status};
 use polypath::output;
 
-/// The active paths of the first bond of whoever answers at this socket. What is left out is told.
+/// The active paths of the first bond of whoever answers at this socket, or in the default places.
+/// What is left out is told.
 ///
 /// # Errors
 /// When nobody answers, or nothing was measured.
-pub(super) fn links(socket: &Path) -> anyhow::Result<Vec<ModelLink>> {
+pub(super) fn links(socket: Option<&Path>) -> anyhow::Result<Vec<ModelLink>> {
     measured(&control::ask(socket)?)
 }
 

@@ -17,7 +17,7 @@ use polypath_units::ByteCount;
 use super::model::{ModelLink, receive_buffer};
 use super::runs::Finished;
 pub use cost::{LinkCost, ParseLinkCostError};
-use polypath::config::{UsageError, control_socket};
+use polypath::config::UsageError;
 use polypath::output;
 use polypath::service::INTERRUPTED;
 use report::Report;
@@ -101,7 +101,7 @@ impl AdviseOptions {
             return Ok(ModelLink::of_scenario(&plan));
         }
         if let Some(socket) = &self.live {
-            return live::links(&socket.clone().unwrap_or_else(control_socket));
+            return live::links(socket.as_deref());
         }
         let named = |(number, link): (usize, &ModelLink)| {
             let mut link = link.clone();

@@ -26,7 +26,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     let mut stop = Stop::but_hangup()?;
     // From here on: whoever changes the list need not know how far the start has come.
     let hangup = catch(SignalKind::hangup())?;
-    let control = ControlSocket::bind(&options.control)?;
+    let control = ControlSocket::open(options.control.as_deref())?;
     let hub = start(&options)?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
