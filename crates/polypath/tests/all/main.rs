@@ -11,6 +11,7 @@ mod http;
 mod iperf;
 mod name_server;
 mod process;
+mod proxy_password;
 mod stopping;
 mod transfers;
 mod world;
