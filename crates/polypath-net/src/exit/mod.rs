@@ -3,9 +3,13 @@
 //! [`Exit`] is an [`Opener`] too: without a tunnel the proxies use it directly.
 
 mod connect;
+mod embedded;
 mod files;
+#[cfg(target_os = "linux")]
+mod local_route;
 mod own;
 mod policy;
+mod reserved;
 mod resolve;
 mod serve;
 mod udp;
@@ -26,6 +30,7 @@ pub use resolve::{Resolve, Resolving};
 pub use serve::{ServeError, Served};
 pub use udp::UdpExit;
 
+use embedded::judged;
 use own::OwnAddresses;
 
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
@@ -157,7 +162,9 @@ impl Exit {
     fn check_address(&self, target: &Target, ip: IpAddr) -> Result<(), Forbidden> {
         let policy = &self.0.options.policy;
         policy.check_address(&target.host, ip, target.port)?;
-        if self.0.own.contains(ip) { policy.check_own(ip, target.port) } else { Ok(()) }
+        // A 6to4 address may be the hub's own, or lead to an IPv4 address that is.
+        let own = [ip, judged(ip)].into_iter().any(|ip| self.0.own.contains(ip));
+        if own { policy.check_own(ip, target.port) } else { Ok(()) }
     }
 
     async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, Refusal> {
@@ -202,9 +209,11 @@ impl Opener for Exit {
 mod tests {
     use super::*;
 
-    /// An exit of a host with these addresses.
+    const OWN: [&str; 3] = ["192.0.2.2", "2001:db8::2", "2002:c000:209::9"];
+
+    /// An exit of a host with the addresses of [`OWN`].
     fn exit(rules: &[&str]) -> Exit {
-        let own = |ip: IpAddr| ["192.0.2.2", "2001:db8::2"].contains(&ip.to_string().as_str());
+        let own = |ip: IpAddr| OWN.contains(&ip.to_string().as_str());
         let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let options = ExitOptions { policy: TargetPolicy::new(rules), ..ExitOptions::default() };
         Exit::with_own(options, Named, OwnAddresses::new(own))
@@ -237,11 +246,22 @@ mod tests {
             {
                 assert!(!allows(&exit, target).await, "{target}");
             }
+            for target in
+                ["[64:ff9b::192.0.2.2]:80", "[2002:c000:202::1]:80", "[2002:c000:209::9]:80"]
+            {
+                assert!(!allows(&exit, target).await, "{target}");
+            }
             assert!(allows(&exit, "192.0.2.3:80").await);
             assert!(allows(&exit, "[2001:db8::3]:80").await);
         }
         let named = exit(&["192.0.2.2:80", "[2001:db8::2]:80"]);
-        for host in ["192.0.2.2", "[::ffff:192.0.2.2]", "[2001:db8::2]", "own.example"] {
+        for host in [
+            "192.0.2.2",
+            "[::ffff:192.0.2.2]",
+            "[64:ff9b::192.0.2.2]",
+            "[2001:db8::2]",
+            "own.example",
+        ] {
             assert!(allows(&named, &format!("{host}:80")).await, "{host}");
             assert!(!allows(&named, &format!("{host}:81")).await, "{host}");
         }

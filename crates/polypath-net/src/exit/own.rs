@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+#[cfg(target_os = "linux")]
+use super::local_route::leads_here;
 
 /// How long an answer stands: the system is not asked for each datagram.
 const LIFETIME: Duration = Duration::from_secs(1);
@@ -49,13 +52,16 @@ impl OwnAddresses {
 /// and what changed since. An address that cannot be asked about, for want of a socket, counts as
 /// this host's.
 pub(super) fn ask(ip: IpAddr) -> bool {
-    let answer = if ip.is_ipv4() { can_be_a_source(ip) } else { is_its_own_source(ip) };
+    let answer = match ip {
+        IpAddr::V4(ip) => can_be_a_source(ip),
+        IpAddr::V6(ip) => is_its_own_source(ip).and_then(|is| Ok(is || leads_here(ip)?)),
+    };
     answer.unwrap_or(true)
 }
 
-/// Every address can be bound where `ip_nonlocal_bind` is set, but only local ones have a route
-/// from them.
-fn can_be_a_source(ip: IpAddr) -> io::Result<bool> {
+/// Every address can be bound where `ip_nonlocal_bind` is set, but only local ones, those of local
+/// routes among them, have a route from them.
+fn can_be_a_source(ip: Ipv4Addr) -> io::Result<bool> {
     match UdpSocket::bind((ip, 0)) {
         Ok(socket) => Ok(socket.connect((ip, ANY_PORT)).is_ok()),
         Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => Ok(false),
@@ -63,14 +69,21 @@ fn can_be_a_source(ip: IpAddr) -> io::Result<bool> {
     }
 }
 
-/// To one of its own addresses a host sends from that address (RFC 6724, section 5, rule 1).
-fn is_its_own_source(ip: IpAddr) -> io::Result<bool> {
+/// To one of its own addresses a host sends from that address (RFC 6724, section 5, rule 1), but
+/// not to one of a local route, which IPv6 sockets cannot be bound to either: see [`leads_here`].
+fn is_its_own_source(ip: Ipv6Addr) -> io::Result<bool> {
     let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0))?;
     match socket.connect((ip, ANY_PORT)) {
         Ok(()) => Ok(socket.local_addr()?.ip() == ip),
         // There is no route to it.
         Err(_) => Ok(false),
     }
+}
+
+/// Routes to whole networks that the host takes for its own are a matter of Linux.
+#[cfg(not(target_os = "linux"))]
+fn leads_here(_: Ipv6Addr) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(test)]

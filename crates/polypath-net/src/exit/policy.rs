@@ -1,12 +1,13 @@
 //! Which targets a hub lets its edges reach.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::{IpNet, Ipv4Net};
 
+use super::embedded::{is_embedding, judged};
+use super::reserved::Reserved;
 use crate::tunnel::Host;
 
 /// Allow-list of targets, judged after name resolution.
@@ -15,6 +16,8 @@ use crate::tunnel::Host;
 /// names is refused. Reserved addresses are refused in both cases, also when a name resolves to one
 /// (DNS rebinding), unless a rule names a network inside that reserved block itself, such as
 /// `127.0.0.1:8080`; so are the hub's own addresses, unless a rule names that very address.
+///
+/// An IPv6 address that embeds an IPv4 address (IPv4-mapped, NAT64, 6to4) is judged as that one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetPolicy {
     rules: Vec<TargetRule>,
@@ -63,64 +66,9 @@ pub enum RuleProblem {
     /// HOST is not in one of its forms.
     #[error("bad host {0:?}")]
     Host(String),
-}
-
-/// Address blocks that a hub never reaches on behalf of an edge unless a rule names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reserved {
-    /// The hub itself.
-    Loopback,
-    /// The hub's own links; the metadata services of cloud providers live here.
-    LinkLocal,
-    /// No address; systems take it for the host itself.
-    Unspecified,
-    /// Many hosts, or all.
-    Multicast,
-    /// IPv4 addresses in deprecated IPv6 clothing (RFC 4291, section 2.5.5.1).
-    Ipv4Compatible,
-}
-
-impl fmt::Display for Reserved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loopback => "a loopback address",
-            Self::LinkLocal => "a link-local address",
-            Self::Unspecified => "an unspecified address",
-            Self::Multicast => "a multicast or broadcast address",
-            Self::Ipv4Compatible => "an IPv4-compatible IPv6 address",
-        })
-    }
-}
-
-impl Reserved {
-    /// The block of `ip`, after taking an IPv4-mapped IPv6 address for the IPv4 address that it is.
-    pub(super) fn of(ip: IpAddr) -> Option<Self> {
-        blocks().into_iter().find(|(net, _)| net.contains(&ip.to_canonical())).map(|(_, kind)| kind)
-    }
-
-    /// The block that holds all of `net`.
-    fn around(net: IpNet) -> Option<IpNet> {
-        blocks().into_iter().map(|(block, _)| block).find(|block| block.contains(&net))
-    }
-}
-
-/// RFC 6890 and the IANA special-purpose registries, as far as the blocks concern the hub itself.
-/// The more special stand first.
-fn blocks() -> [(IpNet, Reserved); 10] {
-    let v4 = |ip: [u8; 4], length| IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::from(ip), length));
-    let v6 = |ip: Ipv6Addr, length| IpNet::V6(Ipv6Net::new_assert(ip, length));
-    [
-        (v4([127, 0, 0, 0], 8), Reserved::Loopback),
-        (v4([169, 254, 0, 0], 16), Reserved::LinkLocal),
-        (v4([0, 0, 0, 0], 8), Reserved::Unspecified),
-        (v4([224, 0, 0, 0], 4), Reserved::Multicast),
-        (v4([255, 255, 255, 255], 32), Reserved::Multicast),
-        (v6(Ipv6Addr::LOCALHOST, 128), Reserved::Loopback),
-        (v6(Ipv6Addr::UNSPECIFIED, 128), Reserved::Unspecified),
-        (v6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10), Reserved::LinkLocal),
-        (v6(Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8), Reserved::Multicast),
-        (v6(Ipv6Addr::UNSPECIFIED, 96), Reserved::Ipv4Compatible),
-    ]
+    /// HOST is a network of IPv6 addresses that are judged as the IPv4 addresses they embed.
+    #[error("the addresses in {0:?} are judged as the IPv4 addresses that they embed; name those")]
+    Embedding(String),
 }
 
 /// A target that the policy forbids.
@@ -175,12 +123,12 @@ impl TargetPolicy {
         ip: IpAddr,
         port: u16,
     ) -> Result<(), Forbidden> {
-        let ip = ip.to_canonical();
+        let judged = judged(ip);
         let applies = |rule: &&TargetRule| {
-            rule.ports.contains(&port) && (rule.names(host) || rule.covers(ip))
+            rule.ports.contains(&port) && (rule.names(host) || rule.covers(judged))
         };
-        if let Some(block) = Reserved::of(ip) {
-            let named = self.rules.iter().filter(applies).any(|rule| rule.names_reserved(ip));
+        if let Some(block) = Reserved::of(judged) {
+            let named = self.rules.iter().filter(applies).any(|rule| rule.names_reserved(judged));
             return if named { Ok(()) } else { Err(Forbidden::Reserved { ip, block }) };
         }
         if self.rules.is_empty() || self.rules.iter().any(|rule| applies(&rule)) {
@@ -193,12 +141,12 @@ impl TargetPolicy {
     /// network around it means the other hosts: what listens on the hub is often guarded by the
     /// interface that packets come by, which here is loopback.
     pub(super) fn check_own(&self, ip: IpAddr, port: u16) -> Result<(), Forbidden> {
-        let ip = ip.to_canonical();
+        let judged = judged(ip);
         let names = |rule: &TargetRule| {
-            rule.ports.contains(&port) && rule.network() == Some(IpNet::from(ip))
+            rule.ports.contains(&port) && rule.network() == Some(IpNet::from(judged))
         };
         // Those in reserved blocks have been judged as such.
-        if Reserved::of(ip).is_some() || self.rules.iter().any(names) {
+        if Reserved::of(judged).is_some() || self.rules.iter().any(names) {
             return Ok(());
         }
         Err(Forbidden::Own { ip })
@@ -241,8 +189,7 @@ impl FromStr for TargetRule {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = |problem| RuleError { rule: text.to_owned(), problem };
         let (host, ports) = text.rsplit_once(':').ok_or_else(|| error(RuleProblem::NoPorts))?;
-        let bad_host = || error(RuleProblem::Host(host.to_owned()));
-        let host = parse_host(host).ok_or_else(bad_host)?;
+        let host = parse_host(host).map_err(error)?;
         let ports =
             parse_ports(ports).ok_or_else(|| error(RuleProblem::Ports(ports.to_owned())))?;
         Ok(Self { host, ports })
@@ -260,19 +207,21 @@ fn parse_ports(text: &str) -> Option<RangeInclusive<u16>> {
     }
 }
 
-fn parse_host(text: &str) -> Option<HostRule> {
+fn parse_host(text: &str) -> Result<HostRule, RuleProblem> {
+    let bad = || RuleProblem::Host(text.to_owned());
     if text == "*" {
-        return Some(HostRule::Any);
+        return Ok(HostRule::Any);
     }
     if let Some(parent) = text.strip_prefix("*.") {
-        return domain(parent).map(|name| HostRule::Subdomains(format!(".{name}")));
+        return domain(parent).map(|name| HostRule::Subdomains(format!(".{name}"))).ok_or_else(bad);
     }
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let network = bare.parse().ok().or_else(|| bare.parse::<IpAddr>().ok().map(IpNet::from));
-    match network {
-        Some(IpNet::V6(_)) if bare == text => None,
-        Some(net) => Some(HostRule::Network(canonical(net.trunc()))),
-        None => domain(text).map(HostRule::Name),
+    match network.map(|net: IpNet| canonical(net.trunc())) {
+        Some(_) if bare == text && bare.contains(':') => Err(bad()),
+        Some(IpNet::V6(net)) if is_embedding(net) => Err(RuleProblem::Embedding(text.to_owned())),
+        Some(net) => Ok(HostRule::Network(net)),
+        None => domain(text).map(HostRule::Name).ok_or_else(bad),
     }
 }
 
@@ -295,6 +244,8 @@ fn domain(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use proptest::prelude::*;
 
     use super::*;
@@ -311,7 +262,17 @@ mod tests {
     #[test]
     fn the_default_is_everything_but_reserved_addresses() {
         let open = policy(&[]);
-        for ip in ["8.8.8.8", "10.1.2.3", "192.168.0.1", "2001:db8::1", "fd00::1"] {
+        for ip in [
+            "8.8.8.8",
+            "10.1.2.3",
+            "192.168.0.1",
+            "100.100.100.201",
+            "2001:db8::1",
+            "fd00::1",
+            "fd20:ce::255",
+            "64:ff9b::8.8.8.8",
+            "2002:808:808::1",
+        ] {
             assert!(allows(&open, ip, ip, 1), "{ip}");
         }
         for ip in [
@@ -329,6 +290,21 @@ mod tests {
             "::ffff:127.0.0.1",
             "::ffff:169.254.1.1",
             "::127.0.0.1",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fd00:42::42",
+            "fd00:100::100:200",
+            "fd00:a9fe:a9fe::1",
+            "fd00:c1::a9fe:a9fe",
+            "fd00:ec2::23",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::168.63.129.16",
+            "64:ff9b:1::8.8.8.8",
+            "2001:0:808:808::1",
+            "2002:7f00:1::1",
         ] {
             assert!(!allows(&open, ip, ip, 1), "{ip}");
             assert!(!allows(&policy(&["*:*"]), ip, ip, 1), "{ip}");
@@ -344,6 +320,29 @@ mod tests {
         assert!(allows(&explicit, "localhost", "127.0.0.1", 8080));
         assert!(!allows(&explicit, "localhost", "127.0.0.1", 8081));
         assert!(!allows(&explicit, "localhost", "127.0.0.2", 8080));
+    }
+
+    #[test]
+    fn a_metadata_service_is_reached_by_a_rule_for_it_alone() {
+        let wide = policy(&["*:*", "168.0.0.0/8:*", "[fd00::/8]:*"]);
+        let named = policy(&["168.63.129.16:80", "[fd00:ec2::253]:53"]);
+        for (ip, port) in [("168.63.129.16", 80), ("fd00:ec2::253", 53)] {
+            assert!(!allows(&wide, ip, ip, port), "{ip}");
+            assert!(allows(&named, ip, ip, port), "{ip}");
+        }
+        assert!(!allows(&named, "fd00:ec2::254", "fd00:ec2::254", 53));
+        let [host, ip] = ["metadata.test", "100.100.100.200"];
+        let host = Host::parse(host).unwrap();
+        let error = policy(&[]).check_address(&host, ip.parse().unwrap(), 80).unwrap_err();
+        let expected = "100.100.100.200 is an address of a cloud provider's metadata service";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn addresses_that_lead_to_unknown_ipv4_addresses_are_reached_by_a_rule_for_them() {
+        let named = policy(&["[64:ff9b:1::/96]:*", "10.0.0.0/8:*"]);
+        assert!(allows(&named, "a.test", "64:ff9b:1::8.8.8.8", 80));
+        assert!(!allows(&policy(&["10.0.0.0/8:*"]), "a.test", "64:ff9b:1::10.0.0.1", 80));
     }
 
     #[test]
@@ -383,22 +382,50 @@ mod tests {
         assert_eq!(problem("10.0.0.0/33:1"), RuleProblem::Host("10.0.0.0/33".into()));
         assert_eq!(problem("*.*.a:1"), RuleProblem::Host("*.*.a".into()));
         assert_eq!(problem("2001:db8::1:1"), RuleProblem::Host("2001:db8::1".into()));
+        assert_eq!(problem("::ffff:10.0.0.1:1"), RuleProblem::Host("::ffff:10.0.0.1".into()));
+        for host in ["[64:ff9b::/96]", "[64:ff9b::10.0.0.0/104]", "[2002:a00:1::/48]"] {
+            let embedding = RuleProblem::Embedding(host.into());
+            assert_eq!(problem(&format!("{host}:1")), embedding);
+        }
+    }
+
+    /// Every way in which an IPv6 address embeds `ip`.
+    fn embeddings(ip: Ipv4Addr) -> [IpAddr; 4] {
+        let [a, b, c, d] = ip.octets().map(u16::from);
+        let [high, low] = [a << 8 | b, c << 8 | d];
+        [
+            ip.to_ipv6_mapped(),
+            Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, high, low),
+            Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
+            Ipv6Addr::new(0x2002, high, low, 7, 0, 0, 0, 7),
+        ]
+        .map(IpAddr::V6)
     }
 
     proptest! {
         /// Rules of any kind but a network inside a reserved block never open a reserved address,
-        /// and a mapped address is judged like the plain one.
+        /// and an address that embeds another is judged like the plain one.
         #[test]
-        fn mapped_and_plain_addresses_are_judged_alike(bits in any::<u32>(), port in any::<u16>(), length in 0..=32u8) {
+        fn embedding_and_plain_addresses_are_judged_alike(bits in any::<u32>(), port in any::<u16>(), length in 0..=32u8) {
             let ip = Ipv4Addr::from(bits);
             let net = Ipv4Net::new(ip, length).unwrap().trunc();
-            let rules = policy(&[&format!("{net}:*")]);
-            let judge = |ip: IpAddr| rules.check_address(&Host::Ip(ip), ip, port).is_ok();
-            prop_assert_eq!(judge(ip.into()), judge(ip.to_ipv6_mapped().into()));
+            let judge = |rule: &str, ip: IpAddr| {
+                let rules = policy(&[rule]);
+                let target = rules.check_address(&Host::Ip(ip), ip, port).is_ok();
+                (target, rules.check_own(ip, port).is_ok())
+            };
+            for rule in [&format!("{net}:*"), "*:*", "[2000::/3]:*", "[::/0]:*"] {
+                let plain = judge(rule, ip.into());
+                for embedding in embeddings(ip) {
+                    prop_assert_eq!(judge(rule, embedding), plain, "{} {}", rule, embedding);
+                }
+            }
+            let (target, own) = judge(&format!("{net}:*"), ip.into());
             if Reserved::of(ip.into()).is_some() {
-                prop_assert_eq!(judge(ip.into()), Reserved::around(net.into()).is_some());
+                prop_assert_eq!(target, Reserved::around(net.into()).is_some());
             } else {
-                prop_assert!(judge(ip.into()));
+                prop_assert!(target);
+                prop_assert_eq!(own, length == 32);
             }
         }
     }

@@ -127,9 +127,14 @@ async fn a_cut_response_resets_the_client() {
     let whole = cut("HTTP/1.1 200 OK\r\n\r\nall").await;
     let request = format!("GET http://{whole}/ HTTP/1.1\r\n\r\n");
     assert!(exchange(proxy, request.as_bytes()).await.unwrap().ends_with("all"));
-    let nonsense = cut("no HTTP\r\n\r\n").await;
-    let request = format!("GET http://{nonsense}/ HTTP/1.1\r\n\r\n");
-    assert!(exchange(proxy, request.as_bytes()).await.unwrap().starts_with("HTTP/1.1 502 "));
+    for faulty in [
+        "no HTTP\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n0\r\n\r\n",
+    ] {
+        let request = format!("GET http://{}/ HTTP/1.1\r\n\r\n", cut(faulty).await);
+        let answer = exchange(proxy, request.as_bytes()).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 502 "), "{faulty}: {answer}");
+    }
 }
 
 #[tokio::test]
@@ -162,6 +167,7 @@ async fn each_failure_has_its_status() {
         (open, "CONNECT nowhere HTTP/1.1\r\n\r\n", 400),
         (open, "\0\0\0\r\n\r\n", 400),
         (open, "GET http://a/ HTTP/2.0\r\n\r\n", 505),
+        (open, "POST http://a/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         (open, "POST http://a/ HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
         (open, &large, 431),
         (open, &refused, 502),

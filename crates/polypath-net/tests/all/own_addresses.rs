@@ -22,12 +22,33 @@ async fn refused() {
     for address in ["10.9.0.2/24", "10.9.0.3/24", "fd00:9::2/64", "fd00:9::3/64"] {
         ip(&format!("addr add {address} dev lo"));
     }
+    // Whole networks that are delivered here (AnyIP).
+    ip("route add local 198.51.100.0/24 dev lo");
+    ip("-6 route add local 2001:db8:1::/64 dev lo");
     let exit = Exit::new(ExitOptions::default());
-    for host in ["10.9.0.2", "10.9.0.3", "[::ffff:10.9.0.3]", "[fd00:9::2]", "[fd00:9::3]"] {
+    for host in [
+        "10.9.0.2",
+        "10.9.0.3",
+        "[::ffff:10.9.0.3]",
+        "[64:ff9b::10.9.0.3]",
+        "[fd00:9::2]",
+        "[fd00:9::3]",
+        "198.51.100.77",
+        "[2001:db8:1::77]",
+    ] {
         let refusal = exit.open_tcp(&format!("{host}:80").parse().unwrap()).await.unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Policy, "{host}: {refusal}");
     }
-    for other in ["10.9.1.2:80", "[fd00:8::2]:80"] {
+    ip("-6 route add unreachable 2001:db8:2::/64");
+    ip("-6 route add blackhole 2001:db8:3::/64");
+    ip("-6 route add prohibit 2001:db8:4::/64");
+    for other in [
+        "10.9.1.2:80",
+        "[fd00:8::2]:80",
+        "[2001:db8:2::1]:80",
+        "[2001:db8:3::1]:80",
+        "[2001:db8:4::1]:80",
+    ] {
         let refusal = exit.open_tcp(&other.parse().unwrap()).await.unwrap_err();
         assert!(matches!(refusal.kind, RefusalKind::ConnectFailed(_)), "{other}: {refusal}");
     }

@@ -59,6 +59,10 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "ADDR")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) http: Option<ListenAddress>,
+    /// File with one line USER:PASSWORD that the proxies ask for; it is needed where they listen on
+    /// other than loopback addresses
+    #[arg(long, value_name = "FILE")]
+    pub(super) proxy_credentials: Option<PathBuf>,
     /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
     #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
     #[serde(deserialize_with = "text::list")]
@@ -108,6 +112,8 @@ pub struct EdgeOptions {
     pub socks: Option<ListenAddress>,
     /// Where to offer an HTTP CONNECT proxy.
     pub http: Option<ListenAddress>,
+    /// The file with user name and password that the proxies ask for.
+    pub proxy_credentials: Option<PathBuf>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
@@ -138,6 +144,7 @@ impl FileBacked for EdgeArgs {
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
             socks: self.socks.or(file.socks),
             http: self.http.or(file.http),
+            proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
@@ -197,6 +204,26 @@ impl EdgeArgs {
         }
         Ok(Paths::Listed(self.path.clone()))
     }
+
+    /// A proxy that other hosts can reach needs a password: who uses it acts as this host, and as
+    /// the hub. What is asked is known only once flags and file are one.
+    fn refuse_open_proxies(&self) -> Result<(), Fault> {
+        if self.proxy_credentials.is_some() {
+            return Ok(());
+        }
+        for (key, listen) in [("socks", self.socks), ("http", self.http)] {
+            if let Some(address) = listen.filter(|address| !address.is_loopback()) {
+                let message = format!(
+                    "other hosts can use a proxy at {address}, which needs a password then; \
+                     allowed: --proxy-credentials FILE with one line USER:PASSWORD, or a loopback \
+                     address such as 127.0.0.1:{}, which needs none",
+                    address.get().port()
+                );
+                return Err(Fault::new(key, message));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl TryFrom<EdgeArgs> for EdgeOptions {
@@ -204,10 +231,12 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
 
     fn try_from(args: EdgeArgs) -> anyhow::Result<Self> {
         let args = args.resolve()?;
+        args.refuse_open_proxies().map_err(Fault::on_command_line)?;
         Ok(Self {
             bond: args.bond()?,
             socks: args.socks,
             http: args.http,
+            proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
             control: args.control,
             log: args.log.unwrap_or_default(),
@@ -398,7 +427,7 @@ pub(super) mod tests {
             .map(|flag| flag.get_id().as_str())
             .filter(|&flag| flag != "config")
             .collect();
-        assert!(flags.len() >= 18, "{flags:?}");
+        assert!(flags.len() >= 19, "{flags:?}");
         for flag in flags {
             assert!(allowed.contains(&format!(" {flag}")), "{flag}: {allowed}");
         }
@@ -429,6 +458,40 @@ pub(super) mod tests {
             let expected = format!("{path}:{line}: {expected}");
             assert!(error.starts_with(&expected), "{error}\nexpected {expected}");
         }
+    }
+
+    #[test]
+    fn a_proxy_that_other_hosts_can_use_needs_a_password() {
+        let join = join();
+        let proxy = |line: &[&str]| options(&[&["--join", &join, "--auto"], line].concat());
+        for (flag, address) in [
+            ("--socks", "0.0.0.0:1080"),
+            ("--http", "0.0.0.0:1080"),
+            ("--socks", "[::]:1080"),
+            ("--http", "192.0.2.1:1080"),
+            ("--socks", "[::ffff:192.0.2.1]:1080"),
+        ] {
+            let error = proxy(&[flag, address]).unwrap_err();
+            let expected = format!("{flag}: other hosts can use a proxy at {address}, ");
+            assert!(error.starts_with(&expected), "{error}");
+            assert!(error.contains("allowed: --proxy-credentials FILE"), "{error}");
+            assert!(error.contains("127.0.0.1:1080, which needs none"), "{error}");
+            assert!(proxy(&[flag, address, "--proxy-credentials", "f"]).is_ok());
+        }
+        for address in ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+            assert!(proxy(&["--socks", address, "--http", address]).is_ok(), "{address}");
+        }
+    }
+
+    #[test]
+    fn the_password_may_stand_in_the_file_and_the_address_in_a_flag() {
+        let join = join();
+        let file = file("auto = true\nproxy_credentials = \"here\"\nhttp = \"[::]:1\"\n");
+        let line = ["--join", &join, "--config", file.path().to_str().unwrap()];
+        let from_file = options(&[&line[..], &["--socks", "0.0.0.0:1"]].concat()).unwrap();
+        assert_eq!(from_file.proxy_credentials, Some("here".into()));
+        let flag = options(&[&line[..], &["--proxy-credentials", "there"]].concat()).unwrap();
+        assert_eq!(flag.proxy_credentials, Some("there".into()));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct HubArgs {
     #[serde(deserialize_with = "text::optional")]
     max_bandwidth: Option<Bandwidth>,
     /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
-    /// [default: everywhere but the hub itself and link-local addresses]
+    /// [default: everywhere but the hub itself, link-local addresses and metadata services]
     #[arg(long, value_name = "RULE")]
     #[serde(deserialize_with = "text::list")]
     target: Vec<TargetRule>,

@@ -68,6 +68,7 @@ fn refuse_surfaces(edge: &EdgeArgs) -> Result<(), Fault> {
     let surfaces = [
         ("socks", edge.socks.is_some()),
         ("http", edge.http.is_some()),
+        ("proxy_credentials", edge.proxy_credentials.is_some()),
         ("forward", !edge.forward.is_empty()),
         ("control", edge.control.is_some()),
     ];
@@ -134,7 +135,9 @@ mod tests {
 
     #[test]
     fn what_only_an_edge_does_is_refused() {
-        for surface in [["--socks", "127.0.0.1:1"], ["--forward", "tcp:1=h:1"]] {
+        for surface in
+            [["--socks", "127.0.0.1:1"], ["--proxy-credentials", "f"], ["--forward", "tcp:1=h:1"]]
+        {
             let error = options(&[&["f"], surface.as_slice()].concat()).unwrap_err();
             assert!(error.contains("`polypath edge`"), "{error}");
         }

@@ -11,11 +11,14 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
 
 use super::edge::EdgeOptions;
-use crate::config::{Forward, ForwardProtocol};
+use crate::config::{Forward, ForwardProtocol, load_credentials_file};
 
 /// Everything that an edge listens on, before it serves.
 #[derive(Debug)]
-pub(super) struct Surfaces(Vec<Surface>);
+pub(super) struct Surfaces {
+    listening: Vec<Surface>,
+    proxies: ProxyOptions,
+}
 
 #[derive(Debug)]
 enum Surface {
@@ -31,6 +34,8 @@ pub(super) type Serving = JoinSet<anyhow::Result<()>>;
 impl Surfaces {
     /// Listens wherever `options` say.
     pub(super) async fn bind(options: &EdgeOptions) -> anyhow::Result<Self> {
+        let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
+        let proxies = ProxyOptions { credentials: credentials.transpose()?, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
             let listener = listen(address.get(), "the SOCKS5 proxy").await?;
@@ -42,15 +47,15 @@ impl Surfaces {
         for forward in &options.forwards {
             surfaces.push(bind_forward(forward).await?);
         }
-        Ok(Self(surfaces))
+        Ok(Self { listening: surfaces, proxies })
     }
 
     /// One line for each, with the port that was given where 0 was asked for.
     pub(super) fn describe(&self) -> anyhow::Result<String> {
         let mut text = String::new();
-        for surface in &self.0 {
+        for surface in &self.listening {
             let address = surface.address().context("a listener has no address")?;
-            warn_if_open(address);
+            surface.warn_if_open(address);
             let line = match surface {
                 Surface::Socks(_) => format!("socks5 {address}\n"),
                 Surface::Http(_) => format!("http {address}\n"),
@@ -65,8 +70,8 @@ impl Surfaces {
     /// Serves applications through `opener`.
     pub(super) fn serve(self, opener: &EdgeOpener) -> Serving {
         let mut serving = JoinSet::new();
-        for surface in self.0 {
-            surface.serve(opener.clone(), &mut serving);
+        for surface in self.listening {
+            surface.serve(opener.clone(), self.proxies.clone(), &mut serving);
         }
         serving
     }
@@ -82,8 +87,16 @@ impl Surface {
         }
     }
 
-    fn serve(self, opener: EdgeOpener, serving: &mut Serving) {
-        let options = ProxyOptions::default();
+    /// Proxies that other hosts can use ask for a password, which is made sure of before; forwarded
+    /// ports have nothing to ask with.
+    fn warn_if_open(&self, address: SocketAddr) {
+        let forwarded = matches!(self, Self::Tcp(..) | Self::Udp(..));
+        if forwarded && !address.ip().to_canonical().is_loopback() {
+            tracing::warn!(%address, "other hosts can use this too: no password is asked for");
+        }
+    }
+
+    fn serve(self, opener: EdgeOpener, options: ProxyOptions, serving: &mut Serving) {
         match self {
             Self::Socks(listener) => {
                 serving.spawn(named("the SOCKS5 proxy", serve_socks5(listener, opener, options)));
@@ -130,10 +143,4 @@ async fn bind_forward(forward: &Forward) -> anyhow::Result<Surface> {
             Surface::Udp(bound.with_context(what)?, target)
         }
     })
-}
-
-fn warn_if_open(address: SocketAddr) {
-    if !address.ip().is_loopback() {
-        tracing::warn!(%address, "other hosts can use this too: no password is asked for");
-    }
 }

@@ -2,11 +2,12 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use polypath_bond::identity::{ParseKeyError, SecretKey};
-use zeroize::Zeroizing;
+
+use super::private_file::{PrivateFileError, read_private_file};
 
 /// Why a key file cannot be made or used.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum KeyFileError {
         .0.display(), .0.display()
     )]
     Exists(PathBuf),
+    /// It cannot be read, or not by its owner alone.
+    #[error(transparent)]
+    Private(#[from] PrivateFileError),
     /// The operating system refuses.
     #[error("cannot {action} the key file {}: {error}", file.display())]
     Io {
@@ -26,14 +30,6 @@ pub enum KeyFileError {
         file: PathBuf,
         /// Why it failed.
         error: io::Error,
-    },
-    /// Others can read the file, so the key may be known to them.
-    #[error("{}: others may read this key file (mode {mode:03o}); allowed: `chmod 600`", file.display())]
-    Exposed {
-        /// The file.
-        file: PathBuf,
-        /// Its permission bits.
-        mode: u32,
     },
     /// The file holds no key or more than one.
     #[error("{}: {count} keys; allowed: one secret key (ppk1...) and lines that begin with #", file.display())]
@@ -91,13 +87,7 @@ fn write_key(mut file: File, secret: &SecretKey) -> io::Result<()> {
 /// # Errors
 /// When the file cannot be read, can be read by others, or does not hold exactly one key.
 pub(crate) fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
-    let io = |error| KeyFileError::Io { action: "read", file: path.to_owned(), error };
-    let file = File::open(path).map_err(io)?;
-    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(KeyFileError::Exposed { file: path.to_owned(), mode });
-    }
-    let text = Zeroizing::new(io::read_to_string(file).map_err(io)?);
+    let text = read_private_file(path, "key file")?;
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     match (lines.next(), lines.count()) {
         (Some(key), 0) => {
@@ -112,6 +102,8 @@ pub(crate) fn load_key_file(path: &Path) -> Result<SecretKey, KeyFileError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn secret() -> SecretKey {

@@ -23,6 +23,11 @@ impl ListenAddress {
     pub const fn get(self) -> SocketAddr {
         self.0
     }
+
+    /// Whether only this host can connect to it.
+    pub fn is_loopback(self) -> bool {
+        self.0.ip().to_canonical().is_loopback()
+    }
 }
 
 impl From<SocketAddr> for ListenAddress {

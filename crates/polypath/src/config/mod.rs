@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod allowed_keys;
+mod credentials_file;
 mod error;
 mod file;
 mod flags;
@@ -10,10 +11,13 @@ mod key_file;
 mod listen;
 mod location;
 mod path_spec;
+mod private_file;
 pub(crate) mod text;
 
 pub use algorithm::AlgorithmParser;
 pub use allowed_keys::{AllowedKey, AllowedKeys};
+pub use credentials_file::CredentialsFileError;
+pub(crate) use credentials_file::load_credentials_file;
 pub use error::{Fault, UsageError};
 pub use file::ConfigFile;
 pub use flags::{FileBacked, given};
@@ -24,3 +28,4 @@ pub use listen::{ListenAddress, ParseListenAddressError};
 pub use location::NoHome;
 pub(crate) use location::config_file;
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};
+pub use private_file::PrivateFileError;

@@ -12,6 +12,7 @@ mod iperf;
 mod logs;
 mod name_server;
 mod process;
+mod proxy_password;
 mod service_user;
 mod stopping;
 mod transfers;

@@ -52,6 +52,10 @@ pub enum HeadError {
     /// A transfer coding other than a final chunked.
     #[error("transfer coding is not supported; allowed is chunked")]
     UnknownCoding,
+    /// HTTP/1.0 has no transfer codings (RFC 9112, section 6.1): who sent it, or forwarded it, may
+    /// not know where it ends.
+    #[error("a message of HTTP/1.0 has a Transfer-Encoding; allowed in HTTP/1.1")]
+    CodingInOldVersion,
     /// A status code below 100, which no recipient understands (RFC 9110, section 15).
     #[error("status code {0}; allowed are 100 to 999")]
     StatusCode(u16),
@@ -140,9 +144,10 @@ impl RequestHead {
         let method = request.method.unwrap_or_default().to_owned();
         let (target, form) = request_target(&method, request.path.unwrap_or_default())?;
         let fields = owned(request.headers);
+        let minor_version = request.version.unwrap_or(1);
+        check_version(&fields, minor_version)?;
         // Without length there is no body (RFC 9112, section 6.3, rule 7).
         let framing = framing(&fields)?.unwrap_or(Framing::Length(0));
-        let minor_version = request.version.unwrap_or(1);
         Ok(Self { target, form, method, minor_version, fields, framing })
     }
 
@@ -212,6 +217,8 @@ impl ResponseHead {
         }
         let code = response.code.unwrap_or_default();
         let fields = owned(response.headers);
+        let minor_version = response.version.unwrap_or(1);
+        check_version(&fields, minor_version)?;
         // RFC 9112, section 6.3, rules 1 and 8.
         let framing = match code {
             0..100 => return Err(HeadError::StatusCode(code)),
@@ -221,7 +228,7 @@ impl ResponseHead {
             _ => framing(&fields)?.unwrap_or(Framing::UntilEnd),
         };
         let reason = response.reason.unwrap_or_default().to_owned();
-        Ok(Self { code, reason, minor_version: response.version.unwrap_or(1), fields, framing })
+        Ok(Self { code, reason, minor_version, fields, framing })
     }
 
     /// Whether a final response is still to come.
@@ -293,6 +300,13 @@ fn request_target(method: &str, text: &str) -> Result<(Target, Form), HeadError>
         parsed => parsed?,
     };
     Ok((target, Form::Absolute { path, authority: authority.to_owned() }))
+}
+
+/// RFC 9112, section 6.1: a message of HTTP/1.0 with a transfer coding is faulty, whether or not it
+/// has a body and a length.
+fn check_version(fields: &[Field], minor_version: u8) -> Result<(), HeadError> {
+    let coded = fields.iter().any(|field| field.is("transfer-encoding"));
+    if coded && minor_version == 0 { Err(HeadError::CodingInOldVersion) } else { Ok(()) }
 }
 
 /// RFC 9112, section 6.3. Whatever two recipients could read differently is an error (section
@@ -405,6 +419,22 @@ mod tests {
         assert_eq!(interim.encode(), b"HTTP/1.1 100 Continue\r\n\r\n");
         let endless = ResponseHead::parse(b"HTTP/1.0 200 OK\r\n\r\n", "GET").unwrap();
         assert_eq!(endless.framing(), Framing::UntilEnd);
+    }
+
+    #[test]
+    fn transfer_codings_in_http_1_0_are_errors() {
+        for fields in ["", "Content-Length: 5\r\n"] {
+            let fields = format!("{fields}Transfer-Encoding: chunked\r\n\r\n");
+            for line in ["POST http://a/", "CONNECT a:1"] {
+                let request = parse(&format!("{line} HTTP/1.0\r\n{fields}"));
+                assert_eq!(request, Err(HeadError::CodingInOldVersion), "{line} {fields}");
+            }
+            for code in ["200", "204"] {
+                let response = format!("HTTP/1.0 {code} OK\r\n{fields}");
+                let parsed = ResponseHead::parse(response.as_bytes(), "GET");
+                assert_eq!(parsed, Err(HeadError::CodingInOldVersion), "{code} {fields}");
+            }
+        }
     }
 
     #[test]
