@@ -158,11 +158,13 @@ size = 2
     fn items_of_a_list_have_lines_of_their_own() {
         with(TEXT, |root| {
             let flows = root.get("flow").unwrap().items("a list").unwrap();
-            let errors: Vec<_> =
-                flows.iter().map(|flow| flow.table().unwrap().missing("`at`").to_string()).collect();
+            let errors: Vec<_> = flows
+                .iter()
+                .map(|flow| flow.table().unwrap().missing("`at`").to_string())
+                .collect();
             assert_eq!(errors, ["file:5: [[flow]] needs `at`", "file:7: [[flow]] needs `at`"]);
             let others = root.others("port");
-            let paths: Vec<_> = others.iter().map(super::Value::path).collect();
+            let paths: Vec<_> = others.iter().map(Value::path).collect();
             assert_eq!(paths, ["flow", "path"]);
         });
     }

@@ -3,12 +3,12 @@
 use std::io::{self, ErrorKind};
 use std::net::Ipv6Addr;
 
+use nix::errno::Errno;
 use rtnetlink::RouteMessageBuilder;
 use rtnetlink::packet_core::{NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use rtnetlink::packet_route::RouteNetlinkMessage;
 use rtnetlink::packet_route::route::RouteType;
 use rtnetlink::sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
-use rustix::io::Errno;
 
 /// The answer names one route, for which a page is ample.
 const MAX_ANSWER: usize = 4096;
@@ -35,8 +35,8 @@ pub(super) fn leads_here(ip: Ipv6Addr) -> io::Result<bool> {
 
 /// EAFNOSUPPORT is what systemd's `RestrictAddressFamilies=` gives, EPERM or EACCES other filters.
 fn may_not_ask(error: &io::Error) -> bool {
-    let known = [Errno::AFNOSUPPORT, Errno::PROTONOSUPPORT, Errno::PERM, Errno::ACCESS];
-    Errno::from_io_error(error).is_some_and(|errno| known.contains(&errno))
+    let known = [Errno::EAFNOSUPPORT, Errno::EPROTONOSUPPORT, Errno::EPERM, Errno::EACCES];
+    error.raw_os_error().is_some_and(|code| known.contains(&Errno::from_raw(code)))
 }
 
 fn question(ip: Ipv6Addr) -> Vec<u8> {
@@ -65,8 +65,8 @@ fn read(answer: &[u8]) -> io::Result<bool> {
 
 /// No route, or one of type `unreachable`, `prohibit` (EACCES) or `blackhole` (EINVAL).
 fn leads_nowhere(error: &io::Error) -> bool {
-    let known = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::ACCESS, Errno::INVAL];
-    Errno::from_io_error(error).is_some_and(|errno| known.contains(&errno))
+    let known = [Errno::ENETUNREACH, Errno::EHOSTUNREACH, Errno::EACCES, Errno::EINVAL];
+    error.raw_os_error().is_some_and(|code| known.contains(&Errno::from_raw(code)))
 }
 
 #[cfg(test)]

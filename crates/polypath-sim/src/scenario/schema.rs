@@ -140,7 +140,10 @@ impl Definitions {
             return self.property(key);
         }
         let group = format!("{}Keys", key.group.trim_end_matches("Keys"));
-        let known = self.schemas.get(&group).is_some_and(|known| known["properties"].get(key.name).is_some());
+        let known = self
+            .schemas
+            .get(&group)
+            .is_some_and(|known| known["properties"].get(key.name).is_some());
         if !known {
             let property = self.property(key);
             let definition = self.schemas.entry(&group);

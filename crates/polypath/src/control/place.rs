@@ -65,7 +65,7 @@ impl Place {
         }
         // A folder of ours cannot be exchanged by others later: the folder above is sticky.
         let found = fs::symlink_metadata(&self.folder)?;
-        let user = rustix::process::geteuid().as_raw();
+        let user = nix::unistd::geteuid().as_raw();
         let foreign = match (found.is_dir(), found.uid(), found.mode() & 0o777) {
             (false, ..) => ForeignFolder::NotAFolder,
             (true, owner, _) if owner != user => ForeignFolder::Owner { owner, user },
@@ -79,7 +79,7 @@ impl Place {
 /// The places in the order in which they are tried: that of the session, that of the service (which
 /// systemd sets as it makes it), that of the system, and one among temporary files.
 pub(super) fn places() -> Vec<Place> {
-    let user = rustix::process::geteuid().as_raw();
+    let user = nix::unistd::geteuid().as_raw();
     places_of(|name| env::var_os(name), Path::new("/run"), &env::temp_dir(), user)
 }
 
@@ -165,7 +165,7 @@ mod tests {
     fn a_folder_of_somebody_else_is_refused() {
         // The root folder is root's; root itself gives one away.
         let temporary = tempfile::tempdir().unwrap();
-        let user = rustix::process::geteuid();
+        let user = nix::unistd::geteuid();
         let place = if user.is_root() {
             std::os::unix::fs::chown(temporary.path(), Some(1), None).unwrap();
             Place::shared(temporary.path().to_owned())
