@@ -35,8 +35,7 @@ pub(super) fn leads_here(ip: Ipv6Addr) -> io::Result<bool> {
 
 /// EAFNOSUPPORT is what systemd's `RestrictAddressFamilies=` gives, EPERM or EACCES other filters.
 fn may_not_ask(error: &io::Error) -> bool {
-    let known = [Errno::EAFNOSUPPORT, Errno::EPROTONOSUPPORT, Errno::EPERM, Errno::EACCES];
-    error.raw_os_error().is_some_and(|code| known.contains(&Errno::from_raw(code)))
+    is_one_of(error, &[Errno::EAFNOSUPPORT, Errno::EPROTONOSUPPORT, Errno::EPERM, Errno::EACCES])
 }
 
 fn question(ip: Ipv6Addr) -> Vec<u8> {
@@ -65,7 +64,10 @@ fn read(answer: &[u8]) -> io::Result<bool> {
 
 /// No route, or one of type `unreachable`, `prohibit` (EACCES) or `blackhole` (EINVAL).
 fn leads_nowhere(error: &io::Error) -> bool {
-    let known = [Errno::ENETUNREACH, Errno::EHOSTUNREACH, Errno::EACCES, Errno::EINVAL];
+    is_one_of(error, &[Errno::ENETUNREACH, Errno::EHOSTUNREACH, Errno::EACCES, Errno::EINVAL])
+}
+
+fn is_one_of(error: &io::Error, known: &[Errno]) -> bool {
     error.raw_os_error().is_some_and(|code| known.contains(&Errno::from_raw(code)))
 }
 

@@ -163,8 +163,12 @@ impl Exit {
         let policy = &self.0.options.policy;
         policy.check_address(&target.host, ip, target.port)?;
         // A 6to4 address may be the hub's own, or lead to an IPv4 address that is.
-        let own = [ip, judged(ip)].into_iter().any(|ip| self.0.own.contains(ip));
-        if own { policy.check_own(ip, target.port) } else { Ok(()) }
+        let (own, inner) = (&self.0.own, judged(ip));
+        if own.contains(ip) || (inner != ip && own.contains(inner)) {
+            policy.check_own(ip, target.port)
+        } else {
+            Ok(())
+        }
     }
 
     async fn resolve(&self, host: &Host) -> Result<Vec<IpAddr>, Refusal> {

@@ -1,6 +1,7 @@
 //! Where files lie when the user does not say.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Neither `$HOME` nor the variable that overrides it is set.
@@ -14,11 +15,12 @@ pub struct NoHome;
 /// # Errors
 /// When the environment names no home directory.
 pub(crate) fn config_file(name: &str) -> Result<PathBuf, NoHome> {
-    let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    let set = |variable| absolute(env::var_os(variable)?);
+    let base = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
     Ok(base.ok_or(NoHome)?.join("polypath").join(name))
 }
 
-/// The specification says that relative paths are to be ignored.
-fn absolute(variable: &str) -> Option<PathBuf> {
-    env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+/// The path that a variable of the specification has as value: relative ones are to be ignored.
+pub(crate) fn absolute(value: OsString) -> Option<PathBuf> {
+    Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }

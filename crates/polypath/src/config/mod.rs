@@ -26,6 +26,6 @@ pub use key_file::KeyFileError;
 pub(crate) use key_file::{create_key_file, load_key_file};
 pub use listen::{ListenAddress, ParseListenAddressError};
 pub use location::NoHome;
-pub(crate) use location::config_file;
+pub(crate) use location::{absolute, config_file};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};
 pub use private_file::PrivateFileError;

@@ -7,6 +7,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use crate::config::absolute;
+
 /// A folder that may hold the control socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -89,12 +91,10 @@ fn places_of(
     temporary: &Path,
     user: u32,
 ) -> Vec<Place> {
-    // The specification of the first says that relative paths are to be ignored.
-    let folders = |name| variable(name).map(|value| env::split_paths(&value).collect::<Vec<_>>());
-    let first = |name| folders(name)?.into_iter().find(|path| path.is_absolute());
-    let session = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
+    let session = variable("XDG_RUNTIME_DIR").and_then(absolute);
     let session = session.map(|base| Place::ours(base.join("polypath")));
-    let service = first("RUNTIME_DIRECTORY").map(Place::ours);
+    let folders = variable("RUNTIME_DIRECTORY").unwrap_or_default();
+    let service = env::split_paths(&folders).find(|path| path.is_absolute()).map(Place::ours);
     let system = Place::ours(run.join("polypath"));
     let last = Place::shared(temporary.join(format!("polypath-{user}")));
     let mut places: Vec<_> = session.into_iter().chain(service).chain([system, last]).collect();
