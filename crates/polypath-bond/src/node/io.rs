@@ -265,7 +265,7 @@ impl Node {
         };
         match connection.path.queue(datagram, payload) {
             Ok(()) => self.mark_connection(index),
-            Err(payload) => self.take_back(index, key, path, &payload, now),
+            Err(payload) => self.take_back(index, key, path, *payload, now),
         }
     }
 
@@ -277,14 +277,18 @@ impl Node {
         index: usize,
         key: BondKey,
         path: PathId,
-        payload: &Payload,
+        payload: Payload,
         now: Timestamp,
     ) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         let Some(entry) = self.bonds.get_mut(&key) else { return };
         let shrunk = entry.bond.set_max_datagram(path, connection.path.max_datagram());
-        entry.bond.on_unsent(path, payload, now);
-        if !shrunk && !payload.datagram {
+        if shrunk {
+            entry.bond.on_too_large(path, payload, now);
+            return;
+        }
+        entry.bond.on_unsent(path, &payload, now);
+        if !payload.datagram {
             self.give_up(index, CloseCode::PathRemoved, "it takes nothing to send", now);
         }
     }

@@ -126,20 +126,24 @@ async fn datagrams_go_and_come() {
     echo.await.unwrap();
 }
 
+/// The smallest, one that fits a packet, one that does not, and the largest of UDP over IPv4.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_datagram_too_long_for_the_paths_is_counted_and_the_flow_goes_on() {
+async fn datagrams_of_every_size_go_and_come() {
     let hub = hub(None);
     let edge = edge(&hub).await;
     let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
     let address = server.local_addr().unwrap();
     let flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
-    // Longer than IP carries, and so than any path.
-    flow.send(&target(address), &[0; 65_535]).await.unwrap();
-    assert_eq!(flow.oversized(), 1);
-    flow.send(&target(address), b"short").await.unwrap();
-    let mut buffer = [0; 2_000];
-    let (len, _) = within(server.recv_from(&mut buffer)).await.unwrap();
-    assert_eq!((&buffer[..len], flow.oversized()), (&b"short"[..], 1));
+    let mut buffer = vec![0; 65_535];
+    for size in [0, 1, 1_200, 1_452, 9_000, 65_507] {
+        let sent: Vec<u8> = (0..size).map(|at| (at * 7 + at / 256) as u8).collect();
+        flow.send(&target(address), &sent).await.unwrap();
+        let (len, from) = within(server.recv_from(&mut buffer)).await.unwrap();
+        assert!(buffer[..len] == sent, "{len} of {size} bytes arrived");
+        server.send_to(&buffer[..len], from).await.unwrap();
+        let (source, payload) = within(flow.recv()).await.unwrap();
+        assert!(source == target(address) && payload == sent, "{size} bytes do not come back");
+    }
 }
 
 /// A connection whose edge has said all, and whose target has not: the edge's and the target's
