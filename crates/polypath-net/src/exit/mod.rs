@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-pub use files::{FileStore, StoreError};
+pub use files::{EdgeInbox, FileStore, FileStoreOptions, InboxQuota, StoreError};
 use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
 use resolve::SystemResolver;

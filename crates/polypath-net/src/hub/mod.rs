@@ -9,7 +9,6 @@ use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -71,7 +70,10 @@ impl Hub {
         }
         let exit = Exit::new(config.exit);
         let mut tasks = JoinSet::new();
-        tasks.spawn(accept(driver.clone(), events, exit, config.inbox.map(Arc::new)));
+        if let Some(inbox) = config.inbox.clone() {
+            tasks.spawn(async move { inbox.keep_clean().await });
+        }
+        tasks.spawn(accept(driver.clone(), events, exit, config.inbox));
         Ok(Self { driver, public, addresses, _tasks: tasks })
     }
 
@@ -122,7 +124,7 @@ async fn accept(
     driver: Driver,
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
     exit: Exit,
-    inbox: Option<Arc<FileStore>>,
+    inbox: Option<FileStore>,
 ) {
     let mut bonds = JoinSet::new();
     loop {

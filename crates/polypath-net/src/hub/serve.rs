@@ -2,13 +2,13 @@
 
 use crate::driver::{BondEvent, BondStream, Driver};
 use crate::edge::AddressedFlow;
-use crate::exit::{Exit, FileStore};
+use crate::exit::{EdgeInbox, Exit, FileStore};
 use polypath_bond::{BondKey, FlowId};
-use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
-pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<Arc<FileStore>>) {
+pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<FileStore>) {
+    let inbox = inbox.zip(driver.peer(bond)).map(|(inbox, edge)| inbox.of(edge));
     let Some(mut events) = driver.bond_events(bond) else { return };
     let mut streams = JoinSet::new();
     loop {
@@ -46,11 +46,11 @@ async fn serve(
     bond: BondKey,
     stream: BondStream,
     exit: Exit,
-    inbox: Option<Arc<FileStore>>,
+    inbox: Option<EdgeInbox>,
 ) {
     let id = stream.id();
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
-    match exit.serve(stream, flows, inbox.as_deref(), driver.ended(bond)).await {
+    match exit.serve(stream, flows, inbox.as_ref(), driver.ended(bond)).await {
         Ok(served) => tracing::debug!(%bond, %id, ?served, "stream done"),
         Err(error) => tracing::debug!(%bond, %id, %error, "stream failed"),
     }

@@ -5,10 +5,12 @@ use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::driver::BondStream;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::{ExitOptions, FileStore, TargetPolicy};
+use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota, TargetPolicy};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::{DatagramFlow, FlowOptions, Opener};
 use polypath_net::tunnel::{FileName, FileOffer, Target, send_file};
+use polypath_units::ByteCount;
+use std::io::Cursor;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -93,12 +95,14 @@ async fn a_connection_carries_both_directions_and_both_ends() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_reaches_the_inbox() {
     let folder = tempfile::tempdir().unwrap();
-    let hub = hub(Some(FileStore::new(folder.path(), 10_000_000)));
+    let quota = InboxQuota { edge: ByteCount::new(10_000_000), total: ByteCount::new(10_000_000) };
+    let options = FileStoreOptions { quota, keep: Duration::from_secs(3600) };
+    let hub = hub(Some(FileStore::open(folder.path(), options).unwrap()));
     let edge = edge(&hub).await;
     let sent = content(3_000_000);
     let offer = FileOffer { name: FileName::new("x.bin").unwrap(), size: sent.len() as u64 };
     let mut stream = edge.opener().offer_file(offer).await.unwrap();
-    send_file(&mut stream, &mut &sent[..], sent.len() as u64).await.unwrap();
+    send_file(&mut stream, &mut Cursor::new(&sent), sent.len() as u64).await.unwrap();
     drop(stream);
     edge.close().await;
     assert!(std::fs::read(folder.path().join("x.bin")).unwrap() == sent);

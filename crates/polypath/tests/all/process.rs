@@ -1,7 +1,7 @@
 //! Programs that a test runs.
 
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -43,6 +43,13 @@ impl Process {
         let read = self.out.borrow_mut().read_line(&mut line).unwrap();
         assert!(read > 0, "the process ended: {:?}", self.child.borrow_mut().wait());
         line.trim_end().to_owned()
+    }
+
+    /// All that it prints from now to its end.
+    pub(crate) fn rest(&self) -> String {
+        let mut rest = String::new();
+        self.out.borrow_mut().read_to_string(&mut rest).unwrap();
+        rest
     }
 
     /// Waits for its end.

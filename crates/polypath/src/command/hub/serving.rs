@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy};
-use polypath_net::exit::{ExitOptions, FileStore};
+use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::interfaces;
 use tokio::signal::unix::{Signal, SignalKind};
@@ -48,7 +48,7 @@ fn start(options: &HubOptions) -> anyhow::Result<Hub> {
         policy,
         bond: options.bond_config(),
         exit: ExitOptions { policy: options.targets.clone(), ..ExitOptions::default() },
-        inbox: options.inbox.as_deref().map(inbox).transpose()?,
+        inbox: options.inbox.as_deref().map(|folder| inbox(folder, options.store)).transpose()?,
     })?;
     for address in hub.addresses() {
         tracing::info!(%address, "listening");
@@ -89,11 +89,10 @@ fn no_list(allow: &Path) -> String {
     )
 }
 
-/// There is no bound on the size of a file but the space of the disk.
-fn inbox(folder: &Path) -> anyhow::Result<FileStore> {
+fn inbox(folder: &Path, options: FileStoreOptions) -> anyhow::Result<FileStore> {
     let shown = folder.display();
     fs::create_dir_all(folder).with_context(|| format!("cannot make the inbox {shown}"))?;
-    Ok(FileStore::new(folder, u64::MAX))
+    FileStore::open(folder, options).with_context(|| format!("cannot use the inbox {shown}"))
 }
 
 impl HubOptions {
