@@ -47,10 +47,10 @@ pub enum ReadError {
 /// Why a datagram was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendDatagramError {
-    /// It is longer than any path carries now.
-    #[error("the datagram is longer than the {max} bytes that the paths carry")]
+    /// It is longer than a flow carries.
+    #[error("the datagram is longer than the {max} bytes that a flow carries")]
     TooLarge {
-        /// The longest datagram that every path carries now.
+        /// The longest datagram of a flow of this bond.
         max: usize,
     },
     /// The flow's queue is full: the datagram was dropped and counted.
@@ -92,6 +92,18 @@ pub enum ProtocolError {
     /// More datagram flows than may be open, or a number that is not the opener's.
     #[error("flow {0} may not be opened by the peer")]
     FlowLimit(FlowId),
+    /// The length of a datagram changed from one of its fragments to the next.
+    #[error("datagram {seq} of flow {flow} has {was} bytes and {now}")]
+    DatagramLength {
+        /// The flow.
+        flow: FlowId,
+        /// The datagram's number.
+        seq: u64,
+        /// Its length as first said.
+        was: usize,
+        /// Its length as said now.
+        now: usize,
+    },
     /// A stream's end moved.
     #[error("stream {id} ends at {was} and at {now}")]
     FinalSize {
@@ -117,9 +129,10 @@ impl ProtocolError {
     pub(crate) const fn code(&self) -> crate::codec::CloseCode {
         use crate::codec::CloseCode;
         match self {
-            Self::Malformed(_) | Self::AckOfUnsent { .. } | Self::ControlSpan { .. } => {
-                CloseCode::ProtocolViolation
-            }
+            Self::Malformed(_)
+            | Self::AckOfUnsent { .. }
+            | Self::ControlSpan { .. }
+            | Self::DatagramLength { .. } => CloseCode::ProtocolViolation,
             Self::StreamState(_) => CloseCode::StreamStateError,
             Self::FlowLimit(_) => CloseCode::FlowLimitError,
             Self::FlowControl { .. } => CloseCode::FlowControlError,

@@ -1,5 +1,6 @@
 //! A path of the bond: what is in flight on it, its pacing, its probes, its counters.
 
+use crate::flow::Piece;
 use crate::pacer::Pacer;
 use crate::send::ChunkRef;
 use polypath_core::estimator::{RttEstimator, SentPacket};
@@ -17,8 +18,10 @@ pub struct Payload {
     pub(crate) probe: Option<u64>,
     /// It holds an acknowledgement, which must be said again if it is lost.
     pub(crate) ack: bool,
-    /// It holds a datagram of a flow.
+    /// It holds a datagram of a flow, or a part of one.
     pub(crate) datagram: bool,
+    /// Those that it holds, until it has left.
+    pub(crate) pieces: Vec<Piece>,
     /// Length of the datagrams in bytes, and their number.
     pub(crate) len: u64,
     pub(crate) datagrams: u64,
@@ -34,6 +37,7 @@ impl Payload {
         self.probe = self.probe.or(other.probe);
         self.ack |= other.ack;
         self.datagram |= other.datagram;
+        self.pieces.extend(other.pieces);
         self.len += other.len;
         self.datagrams += other.datagrams;
         self

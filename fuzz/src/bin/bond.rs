@@ -161,7 +161,9 @@ impl Host {
         let mode = if payload.len() % 3 == 0 { FlowMode::Redundant } else { FlowMode::Aggregate };
         let config = FlowConfig { mode, resequence: None };
         if let Ok(flow) = self.bond.open_flow(config) {
-            let _ = self.bond.send_datagram(flow, &Bytes::copy_from_slice(payload));
+            // Some are longer than a packet.
+            let datagram = payload.repeat(1 + payload.len() % 7 * 8);
+            let _ = self.bond.send_datagram(flow, &datagram.into());
             if payload.len() % 2 == 0 {
                 self.bond.close_flow(flow);
             }
@@ -191,6 +193,8 @@ impl Host {
             let sent = self.transmit();
             self.take_events();
             assert!(self.bond.buffered() <= RECEIVE_BUFFER, "{} B held", self.bond.buffered());
+            let datagrams = self.bond.datagram_cost();
+            assert!(datagrams <= RECEIVE_BUFFER, "{datagrams} B of datagrams held");
             if !sent && self.bond.poll_timeout().is_none_or(|at| at > self.now) {
                 return;
             }

@@ -2,6 +2,7 @@
 
 use super::Bond;
 use crate::codec::{Control, Side};
+use crate::flow::Piece;
 use crate::path::{InFlight, Path, Payload};
 use bytes::Bytes;
 use polypath_brf::Code;
@@ -119,9 +120,11 @@ impl Bond {
         id: PathId,
         number: u64,
         bytes: u64,
-        payload: Payload,
+        mut payload: Payload,
         now: Timestamp,
     ) {
+        // Its datagrams are not sent again.
+        payload.pieces = Vec::new();
         let Some(path) = self.paths.get_mut(id) else { return };
         if !path.flight.admits(number) {
             // A packet of the handshake that was repeated: its numbers are others.
@@ -242,6 +245,14 @@ impl Bond {
             path.uncommit(payload);
         }
         self.give_up(id, payload, now);
+    }
+
+    /// The carrier could not take a datagram because it carries only smaller ones now.
+    pub(crate) fn on_too_large(&mut self, id: PathId, payload: Payload, now: Timestamp) {
+        self.on_unsent(id, &payload, now);
+        for Piece { flow, queued } in payload.pieces.into_iter().rev() {
+            self.flows.put_back(flow, id, queued);
+        }
     }
 
     /// What a datagram held must travel again.

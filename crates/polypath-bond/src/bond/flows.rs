@@ -2,12 +2,10 @@
 
 use super::paths::Paths;
 use super::{Bond, Transmit};
-use crate::codec::{
-    Control, DatagramFrame, FlowId, FlowMode, datagram_header_size, encode_datagram_header,
-};
+use crate::codec::{Control, FlowId, FlowMode, FragmentFrame, MAX_DATAGRAM};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowConfig, FlowCounters};
+use crate::flow::{FlowConfig, FlowCounters, PathWaits, Piece, Queued};
 use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
@@ -16,6 +14,12 @@ use std::time::Duration;
 
 /// The longest automatic wait for order.
 const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
+
+/// How long the fragments of a datagram may take to leave their sender: as long as the largest one
+/// does at 256 kbit/s.
+const FRAGMENTS_LEAVE_WITHIN: Duration = Duration::from_millis(2_000);
+/// The longest RTT of a path that the rest of a datagram is waited for.
+const MAX_FRAGMENT_RTT: Duration = Duration::from_secs(1);
 
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
@@ -48,7 +52,7 @@ impl Bond {
         if self.flows.on_open(flow, config)? {
             self.events.push_back(Event::FlowOpened(flow));
             for early in self.flows.take_early(flow) {
-                self.on_flow_datagram(early, now);
+                self.on_flow_datagram(early, now)?;
             }
         }
         Ok(())
@@ -66,10 +70,9 @@ impl Bond {
         }
     }
 
-    /// The longest datagram that every working path carries on any flow now.
+    /// The longest datagram that a flow carries, whatever its paths carry in one packet.
     pub fn max_datagram_size(&self) -> usize {
-        let smallest = self.paths.working().map(|path| path.max_datagram as usize).min();
-        smallest.unwrap_or(0).saturating_sub(datagram_header_size(FlowId(1 << 20), 1 << 29, None))
+        MAX_DATAGRAM.min(usize::try_from(self.config.flow_buffer).unwrap_or(usize::MAX))
     }
 
     /// Queues a datagram.
@@ -80,7 +83,7 @@ impl Bond {
         let max = self.max_datagram_size();
         let active = self.paths.active();
         let flow = self.flows.sender_mut(id).ok_or(SendDatagramError::UnknownFlow(id))?;
-        if data.len() > max && max > 0 {
+        if data.len() > max {
             return Err(SendDatagramError::TooLarge { max });
         }
         if flow.push(data, active) { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
@@ -96,25 +99,28 @@ impl Bond {
         self.flows.counters(id)
     }
 
-    pub(super) fn on_flow_datagram(&mut self, datagram: DatagramFrame, now: Timestamp) {
-        let id = datagram.flow;
-        let admitted = self.limits.admits_datagram(datagram.data.len() as u64, now);
+    pub(super) fn on_flow_datagram(
+        &mut self,
+        arrived: FragmentFrame,
+        now: Timestamp,
+    ) -> Result<(), ProtocolError> {
+        let id = arrived.flow;
+        let admitted = self.limits.admits_datagram(arrived.data.len() as u64, now);
         let (paths, congestion) = (&self.paths, &self.congestion);
-        let wait = || wait_for_order(paths, congestion);
-        if self.flows.on_datagram(datagram, admitted, wait, now) {
+        if self.flows.on_datagram(arrived, admitted, || waits(paths, congestion), now)? {
             self.events.push_back(Event::FlowReadable(id));
         }
+        Ok(())
     }
 
-    /// Releases what has waited for order long enough.
+    /// Releases what has waited for order long enough, and gives up what has waited for the rest.
     pub(super) fn release_flows(&mut self, now: Timestamp) {
-        let (paths, congestion, events) = (&self.paths, &self.congestion, &mut self.events);
-        let on_ready = |id| events.push_back(Event::FlowReadable(id));
-        self.flows.release(|| wait_for_order(paths, congestion), now, on_ready);
+        let (waits, events) = (waits(&self.paths, &self.congestion), &mut self.events);
+        self.flows.release(waits, now, |id| events.push_back(Event::FlowReadable(id)));
     }
 
     pub(super) fn next_flow_timer(&self) -> Option<Timestamp> {
-        self.flows.next_timer(|| wait_for_order(&self.paths, &self.congestion))
+        self.flows.next_timer(|| waits(&self.paths, &self.congestion))
     }
 
     /// The next datagram of any flow, in turn.
@@ -133,23 +139,38 @@ impl Bond {
         if flow.mode == FlowMode::Redundant {
             return self.poll_redundant(id);
         }
-        let len = flow.peek()?.data.len() as u64;
-        let path = match flow.mode {
-            FlowMode::Best => self.stick(id)?,
+        let (mode, next) = (flow.mode, flow.peek()?);
+        let (len, fitting) = (next.remaining(), self.fitting(id, next));
+        let path = match mode {
+            FlowMode::Best => self.stick(id, fitting)?,
             _ => {
-                let queue = self.queue_view(len, None);
-                self.selection.pick_for_datagram(&queue, now)?
+                let segment = len.min(self.selection.largest_packet());
+                let queue = self.queue_view(segment, None);
+                self.selection.pick_for_datagram(&queue, fitting, now)?
             }
         };
-        let queued = self.flows.sender_mut(id)?.pop()?;
-        Some(self.build_datagram(id, queued.seq, &queued.data, path))
+        let room = self.paths.get(path)?.max_datagram;
+        let piece = self.flows.sender_mut(id)?.cut(id, room)?;
+        Some(self.build_piece(path, piece))
+    }
+
+    /// The paths in use that carry the whole datagram in one packet. Where there are any, it takes
+    /// one of them: of a datagram in `n` parts, the loss of any is the loss of all.
+    fn fitting(&self, id: FlowId, next: &Queued) -> PathSet {
+        let active = self.paths.active();
+        let fits = |path: &PathId| {
+            self.paths.get(*path).is_some_and(|path| next.fits(id, path.max_datagram))
+        };
+        active.iter().filter(fits).collect()
     }
 
     /// The path of a `best` flow, if it has room now.
-    fn stick(&mut self, id: FlowId) -> Option<PathId> {
+    fn stick(&mut self, id: FlowId, fitting: PathSet) -> Option<PathId> {
         let active = self.paths.active();
-        let best = self.paths.fastest(PathSet::EMPTY, &self.congestion);
-        let path = self.flows.sender_mut(id)?.stick(active, best)?;
+        let usable = if fitting.is_empty() { active } else { fitting };
+        let avoid = self.paths.ids().filter(|path| !usable.contains(*path)).collect();
+        let best = self.paths.fastest(avoid, &self.congestion);
+        let path = self.flows.sender_mut(id)?.stick(usable, best)?;
         self.selection.open().any(|view| view.id == path).then_some(path)
     }
 
@@ -157,24 +178,38 @@ impl Bond {
         let flow = self.flows.sender(id)?;
         let has_copy = |path: &PathId| flow.peek_copy(*path).is_some();
         let path = self.selection.open().map(|view| view.id).find(has_copy)?;
-        let queued = self.flows.sender_mut(id)?.pop_copy(path)?;
-        Some(self.build_datagram(id, queued.seq, &queued.data, path))
+        let room = self.paths.get(path)?.max_datagram;
+        let piece = self.flows.sender_mut(id)?.cut_copy(id, path, room)?;
+        Some(self.build_piece(path, piece))
     }
 
-    fn build_datagram(&mut self, id: FlowId, seq: u64, data: &Bytes, path: PathId) -> Transmit {
-        let mut buf = BytesMut::with_capacity(data.len() + 32);
-        encode_datagram_header(&mut buf, id, seq, None);
-        buf.extend_from_slice(data);
-        let payload = Payload { datagram: true, ..Payload::default() };
+    fn build_piece(&mut self, path: PathId, piece: Piece) -> Transmit {
+        let frame = piece.frame();
+        let mut buf = BytesMut::with_capacity(frame.encoded_size(true));
+        frame.encode(&mut buf, true);
+        let payload = Payload { datagram: true, pieces: vec![piece], ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
     }
+}
+
+fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
+    let order = wait_for_order(paths, congestion);
+    let rtts = paths.working().filter_map(|path| longest_rtt(congestion, path.id));
+    let slowest = rtts.max().unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT);
+    PathWaits { order, rest: slowest + FRAGMENTS_LEAVE_WITHIN }
+}
+
+/// What a packet and its acknowledgement take on the path at most, as far as is known.
+fn longest_rtt(congestion: &Congestion, path: PathId) -> Option<Duration> {
+    let rtt = congestion.rtt(path)?;
+    Some(rtt.srtt()? + 4 * rtt.rttvar())
 }
 
 /// How long order is worth waiting for: half of how much the round trips of the working paths
 /// differ.
 fn wait_for_order(paths: &Paths, congestion: &Congestion) -> Duration {
     let rtts = || paths.working().filter_map(|path| congestion.rtt(path.id));
-    let slowest = rtts().filter_map(|rtt| Some(rtt.srtt()? + 4 * rtt.rttvar())).max();
+    let slowest = paths.working().filter_map(|path| longest_rtt(congestion, path.id)).max();
     let fastest = rtts().filter_map(|rtt| rtt.min()).min();
     let apart = slowest.unwrap_or_default().saturating_sub(fastest.unwrap_or_default());
     (apart / 2).min(MAX_AUTO_RESEQUENCE)
@@ -184,7 +219,7 @@ fn wait_for_order(paths: &Paths, congestion: &Congestion) -> Duration {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub, settings};
-    use crate::codec::{Frame, Side};
+    use crate::codec::{DatagramFrame, Frame, Side};
     use crate::config::BondConfig;
 
     const FLOW: FlowId = FlowId::new(Side::Edge, 0);

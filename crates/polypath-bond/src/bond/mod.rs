@@ -11,6 +11,8 @@
 //!   with [`Bond::poll_event`] saying when to try again.
 
 mod acknowledge;
+#[cfg(test)]
+mod any_sizes;
 mod api;
 mod build;
 mod carrier;

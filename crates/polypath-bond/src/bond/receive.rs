@@ -83,9 +83,9 @@ impl Bond {
             }
             Frame::Datagram(mut datagram) => {
                 datagram.data = compact(datagram.data);
-                self.on_flow_datagram(datagram, now);
-                Ok(())
+                self.on_flow_datagram(datagram.into(), now)
             }
+            Frame::Fragment(fragment) => self.on_flow_datagram(fragment, now),
             Frame::PathSuspect(report) => {
                 self.ask_detector(|detector, health, state| {
                     detector.on_report(&report, now, health, state);

@@ -4,7 +4,7 @@ use super::paths::Paths;
 use crate::path::Path;
 use polypath_core::congestion::Congestion;
 use polypath_core::scheduler::{Delivery, PathView, Pick, QueueView, Scheduler};
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::VecDeque;
 
 /// What a frame header and small frames beside it take of a datagram at most; a path whose
@@ -16,6 +16,8 @@ const MIN_DATAGRAM: u64 = 64;
 pub(super) struct PathSelection {
     scheduler: Box<dyn Scheduler>,
     views: Vec<PathView>,
+    /// Those of `views` that a datagram may take.
+    fitting: Vec<PathView>,
     /// The receiver's window made us send something again since the last pick.
     window_blocked: bool,
     /// When the scheduler, pacing or a limit wants to be asked again.
@@ -29,6 +31,7 @@ impl PathSelection {
         Self {
             scheduler,
             views: Vec::new(),
+            fitting: Vec::new(),
             window_blocked: false,
             wake: None,
             copies: VecDeque::new(),
@@ -57,13 +60,18 @@ impl PathSelection {
         self.views.iter().map(|view| view.mss).max().unwrap_or(MIN_DATAGRAM)
     }
 
-    /// Where the scheduler wants the datagram of a flow, if it is to be sent now.
+    /// Where the scheduler wants the datagram of a flow, if it is to be sent now. It is asked about
+    /// the paths of `fitting` alone, about all if there are none.
     pub(super) fn pick_for_datagram(
         &mut self,
         queue: &QueueView,
+        fitting: PathSet,
         now: Timestamp,
     ) -> Option<PathId> {
-        match self.scheduler.pick(&self.views, queue, now) {
+        let fits = |view: &PathView| fitting.is_empty() || fitting.contains(view.id);
+        self.fitting.clear();
+        self.fitting.extend(self.views.iter().filter(|view| fits(view)).copied());
+        match self.scheduler.pick(&self.fitting, queue, now) {
             // Datagrams have no order that sending ahead could keep.
             Pick::Send(path) | Pick::Ahead { path, .. } => Some(path),
             Pick::Duplicate(paths) => paths.iter().next(),

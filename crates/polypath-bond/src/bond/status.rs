@@ -100,6 +100,14 @@ impl Bond {
         self.recv.cost()
     }
 
+    /// What received datagrams cost, those included of which a part is missing: at most the receive
+    /// buffer.
+    // For tests of what a peer can make this end hold.
+    #[doc(hidden)]
+    pub fn datagram_cost(&self) -> u64 {
+        self.flows.cost()
+    }
+
     /// Bytes of received data held for the application, at most the receive buffer.
     pub fn buffered(&self) -> u64 {
         self.recv.buffered()

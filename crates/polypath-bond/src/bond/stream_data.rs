@@ -128,9 +128,9 @@ mod tests {
         }
     }
 
-    /// A bond with so many bytes to send.
+    /// A bond with so many bytes to send, and nothing to say of its own windows.
     fn bond(bytes: usize) -> Bond {
-        let mut bond = hub(BondConfig::default(), None);
+        let mut bond = hub(BondConfig { receive_buffer: 1 << 20, ..BondConfig::default() }, None);
         bond.selection = PathSelection::new(Box::new(HoldsBack::default()));
         let id = bond.open_stream().unwrap();
         bond.write(id, &Bytes::from(vec![0; bytes])).unwrap();

@@ -3,7 +3,10 @@
 use super::control::{flow, path, stream};
 use super::frame::{MAX_ACK_RANGES, wire};
 use super::varint::{Reader, range_end};
-use super::{AckFrame, Arrival, Control, DatagramFrame, DecodeError, Frame, StreamFrame};
+use super::{
+    AckFrame, Arrival, Control, DatagramFrame, DecodeError, FragmentFrame, Frame, MAX_DATAGRAM,
+    StreamFrame,
+};
 use bytes::{Buf, Bytes};
 use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
@@ -13,7 +16,8 @@ use std::time::Duration;
 
 /// The frames of one datagram payload. Ends after the first error.
 ///
-/// Data are slices of the payload, not copies; a STREAM or DATAGRAM frame allocates nothing.
+/// Data are slices of the payload, not copies; a STREAM, DATAGRAM or FRAGMENT frame
+/// allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Frames {
     rest: Bytes,
@@ -39,6 +43,11 @@ impl Frames {
                 let len = data_length(&mut reader, kind)?;
                 let data = self.take_data(reader.remaining(), len);
                 Ok(Frame::Datagram(DatagramFrame { flow, seq, data }))
+            }
+            wire::FRAGMENT | wire::FRAGMENT_WITH_LENGTH => {
+                let (fragment, len) = decode_fragment_header(&mut reader, kind)?;
+                let data = self.take_data(reader.remaining(), len);
+                Ok(Frame::Fragment(FragmentFrame { data, ..fragment }))
             }
             _ => {
                 let frame = decode_without_data(&mut reader, kind)?;
@@ -98,6 +107,27 @@ impl StreamHeader {
     fn with(self, data: Bytes) -> StreamFrame {
         StreamFrame { data, ..self.frame }
     }
+}
+
+/// A fragment without its data, and their length.
+fn decode_fragment_header(
+    reader: &mut Reader<'_>,
+    kind: u8,
+) -> Result<(FragmentFrame, usize), DecodeError> {
+    let (flow, seq) = (flow(reader)?, reader.varint("FRAGMENT sequence")?);
+    let (field, allowed) = ("FRAGMENT total", "0 to 66,000");
+    let total = reader.bounded(MAX_DATAGRAM as u64, field, allowed)? as usize;
+    let offset = reader.bounded(total as u64, "FRAGMENT offset", "0 to the total")? as usize;
+    let len = data_length(reader, kind)?;
+    if len == 0 || len > total - offset {
+        let allowed = "1 to the rest of the datagram";
+        return Err(DecodeError::OutOfRange {
+            field: "FRAGMENT length",
+            value: len as u64,
+            allowed,
+        });
+    }
+    Ok((FragmentFrame { flow, seq, total, offset, data: Bytes::new() }, len))
 }
 
 /// The length of the data, which are all in the payload.

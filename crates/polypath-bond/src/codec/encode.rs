@@ -2,7 +2,7 @@
 
 use super::frame::{MAX_ACK_RANGES, MAX_SILENCE, wire};
 use super::varint::{put_varint, varint_size};
-use super::{AckFrame, DatagramFrame, FlowId, Frame, StreamFrame, StreamId};
+use super::{AckFrame, DatagramFrame, FlowId, FragmentFrame, Frame, StreamFrame, StreamId};
 use bytes::{BufMut, BytesMut};
 use polypath_core::failure::{Query, SuspicionReport};
 use std::ops::Range;
@@ -43,12 +43,7 @@ pub(crate) const fn stream_header_size(
 /// Appends the header of a DATAGRAM frame; the caller appends the data.
 ///
 /// `len` as in [`encode_stream_header`].
-pub(crate) fn encode_datagram_header(
-    buf: &mut BytesMut,
-    flow: FlowId,
-    seq: u64,
-    len: Option<usize>,
-) {
+fn encode_datagram_header(buf: &mut BytesMut, flow: FlowId, seq: u64, len: Option<usize>) {
     buf.put_u8(wire::DATAGRAM | length_flag(len));
     put_varint(buf, flow.0);
     put_varint(buf, seq);
@@ -58,6 +53,17 @@ pub(crate) fn encode_datagram_header(
 /// How many bytes [`encode_datagram_header`] appends.
 pub(crate) const fn datagram_header_size(flow: FlowId, seq: u64, len: Option<usize>) -> usize {
     TYPE_SIZE + varint_size(flow.0) + varint_size(seq) + length_size(len)
+}
+
+/// How many bytes a FRAGMENT frame without a length has before its data.
+pub(crate) const fn fragment_header_size(
+    flow: FlowId,
+    seq: u64,
+    total: usize,
+    offset: usize,
+) -> usize {
+    let place = varint_size(total as u64) + varint_size(offset as u64);
+    datagram_header_size(flow, seq, None) + place
 }
 
 const fn length_flag(len: Option<usize>) -> u8 {
@@ -91,6 +97,7 @@ impl Frame {
             Self::Stream(frame) => frame.encode(buf, last),
             Self::Skip { dsn, len } => put_fields(buf, wire::SKIP, &[*dsn, *len]),
             Self::Datagram(frame) => frame.encode(buf, last),
+            Self::Fragment(frame) => frame.encode(buf, last),
             Self::Ack(frame) => frame.encode(buf),
             Self::Control { seq, message } => {
                 put_fields(buf, wire::CONTROL, &[*seq]);
@@ -110,6 +117,7 @@ impl Frame {
             Self::Stream(frame) => frame.encoded_size(last),
             Self::Skip { dsn, len } => TYPE_SIZE + varint_size(*dsn) + varint_size(*len),
             Self::Datagram(frame) => frame.encoded_size(last),
+            Self::Fragment(frame) => frame.encoded_size(last),
             Self::Ack(frame) => frame.encoded_size(),
             Self::Control { seq, message } => {
                 TYPE_SIZE + varint_size(*seq) + message.encoded_size()
@@ -148,6 +156,26 @@ impl DatagramFrame {
 
     fn encoded_size(&self, last: bool) -> usize {
         datagram_header_size(self.flow, self.seq, self.length(last)) + self.data.len()
+    }
+}
+
+impl FragmentFrame {
+    fn length(&self, last: bool) -> Option<usize> {
+        (!last).then_some(self.data.len())
+    }
+
+    fn encode(&self, buf: &mut BytesMut, last: bool) {
+        let place = [self.flow.0, self.seq, self.total as u64, self.offset as u64];
+        let len = self.length(last);
+        put_fields(buf, wire::FRAGMENT | length_flag(len), &place);
+        put_length(buf, len);
+        buf.put_slice(&self.data);
+    }
+
+    fn encoded_size(&self, last: bool) -> usize {
+        fragment_header_size(self.flow, self.seq, self.total, self.offset)
+            + length_size(self.length(last))
+            + self.data.len()
     }
 }
 

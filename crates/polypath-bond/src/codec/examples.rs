@@ -52,6 +52,8 @@ fn frame_examples() -> Vec<(Frame, bool)> {
         (stream(true), false),
         (datagram(), true),
         (datagram(), false),
+        (fragment(), true),
+        (fragment(), false),
         (ack(), false),
         control(3, Control::MaxData { max: 1_000_000 }),
         control(4, Control::MaxStreamData { id: StreamId(4), max: 65_536 }),
@@ -83,6 +85,11 @@ fn stream(fin: bool) -> Frame {
 fn datagram() -> Frame {
     let data = Bytes::from_static(b"hi");
     Frame::Datagram(DatagramFrame { flow: FlowId(0), seq: 7, data })
+}
+
+fn fragment() -> Frame {
+    let (total, offset, data) = (9000, 1200, Bytes::from_static(b"hi"));
+    Frame::Fragment(FragmentFrame { flow: FlowId(0), seq: 7, total, offset, data })
 }
 
 fn ack() -> Frame {
@@ -219,7 +226,7 @@ fn refused_field(hex: &str) -> &'static str {
 
 #[test]
 fn unknown_types_are_refused() {
-    assert_eq!(refused("01 07 0e"), DecodeError::UnknownFrame(0x0e));
+    assert_eq!(refused("01 07 10"), DecodeError::UnknownFrame(0x10));
     // Types have one form, unlike other integers.
     assert_eq!(refused("4001 07"), DecodeError::UnknownFrame(0x40));
     assert_eq!(refused("05 00 0a"), DecodeError::UnknownControl(0x0a));
@@ -230,6 +237,11 @@ fn values_outside_their_limits_are_refused() {
     for (field, hex) in [
         ("STREAM length", "08 00 00 00"),
         ("STREAM length", "09 00 00 00 00"),
+        ("FRAGMENT total", "0e 00 07 800101d1 00 61"),
+        ("FRAGMENT offset", "0e 00 07 05 06 61"),
+        ("FRAGMENT length", "0e 00 07 05 04"),
+        ("FRAGMENT length", "0e 00 07 05 04 6161"),
+        ("FRAGMENT length", "0f 00 07 05 04 00"),
         ("SKIP length", "04 00 00"),
         ("ACK window", "03 05 04 00 00 00 00"),
         ("ACK ranges", "03 00 00 21"),
@@ -280,6 +292,7 @@ fn a_path_named_twice_is_refused() {
 fn data_longer_than_the_payload_are_refused() {
     assert_eq!(refused("09 00 00 00 02 61"), DecodeError::Truncated { field: "data" });
     assert_eq!(refused("0d 00 00 02 61"), DecodeError::Truncated { field: "data" });
+    assert_eq!(refused("0f 00 00 05 00 02 61"), DecodeError::Truncated { field: "data" });
 }
 
 #[test]

@@ -13,6 +13,10 @@ pub(crate) const MAX_ACK_RANGES: usize = 32;
 /// The longest silence that PATH_SUSPECT can tell: 65,535 ms; longer ones are sent as this.
 pub(crate) const MAX_SILENCE: Duration = Duration::from_millis(u16::MAX as u64);
 
+/// The longest datagram of a flow in bytes: a UDP payload of any length that IP allows, and up to
+/// 465 bytes that its application puts before it.
+pub const MAX_DATAGRAM: usize = 66_000;
+
 /// Bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFrame {
@@ -45,6 +49,36 @@ pub struct DatagramFrame {
     pub seq: u64,
     /// The message.
     pub data: Bytes,
+}
+
+/// A part of an unreliable message that no path carries whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FragmentFrame {
+    /// The flow.
+    pub flow: FlowId,
+    /// The number of the whole message in the flow.
+    pub seq: u64,
+    /// Bytes of the whole message, at most [`MAX_DATAGRAM`].
+    pub total: usize,
+    /// Where `data` begins in it.
+    pub offset: usize,
+    /// The part; not empty, and not longer than the rest of the message.
+    pub data: Bytes,
+}
+
+impl FragmentFrame {
+    /// Whether this is the whole message.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.data.len() == self.total
+    }
+}
+
+/// A whole message is its only part.
+impl From<DatagramFrame> for FragmentFrame {
+    fn from(whole: DatagramFrame) -> Self {
+        let DatagramFrame { flow, seq, data } = whole;
+        Self { flow, seq, total: data.len(), offset: 0, data }
+    }
 }
 
 /// What the receiver has: the DATA_ACK of the bond.
@@ -90,6 +124,8 @@ pub enum Frame {
     },
     /// One unreliable message of a flow.
     Datagram(DatagramFrame),
+    /// A part of an unreliable message of a flow.
+    Fragment(FragmentFrame),
     /// What the receiver has.
     Ack(AckFrame),
     /// A reliable message, valid in any order and when repeated.
@@ -130,6 +166,9 @@ pub(super) mod wire {
     /// Data to the end of the payload.
     pub(in super::super) const DATAGRAM: u8 = 0x0c;
     pub(in super::super) const DATAGRAM_WITH_LENGTH: u8 = DATAGRAM | LENGTH;
+    /// As [`DATAGRAM`], of a part of a datagram.
+    pub(in super::super) const FRAGMENT: u8 = 0x0e;
+    pub(in super::super) const FRAGMENT_WITH_LENGTH: u8 = FRAGMENT | LENGTH;
     /// The frame tells the length of its data; without, they fill the payload.
     pub(in super::super) const LENGTH: u8 = 0x01;
     /// The stream ends behind the data.

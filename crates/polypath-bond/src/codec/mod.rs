@@ -25,11 +25,13 @@ pub(crate) use control::MAX_CONTROL_SPAN;
 pub use control::{Control, FlowMode};
 pub use decode::Frames;
 pub(crate) use encode::{
-    datagram_header_size, encode_datagram_header, encode_stream_header, stream_header_size,
+    datagram_header_size, encode_stream_header, fragment_header_size, stream_header_size,
 };
 pub use error::DecodeError;
 pub(crate) use frame::MAX_ACK_RANGES;
-pub use frame::{AckFrame, Arrival, DatagramFrame, Frame, StreamFrame};
+pub use frame::{
+    AckFrame, Arrival, DatagramFrame, FragmentFrame, Frame, MAX_DATAGRAM, StreamFrame,
+};
 pub(crate) use id::MAX_FLOWS;
 pub use id::{FlowId, Side, StreamId};
 pub(crate) use join::{ALPN, ALPN_FEEDBACK};

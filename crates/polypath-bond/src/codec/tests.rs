@@ -42,6 +42,15 @@ fn datagram_frame() -> impl Strategy<Value = Frame> {
         .prop_map(|(flow, seq, data)| Frame::Datagram(DatagramFrame { flow, seq, data }))
 }
 
+fn fragment_frame() -> impl Strategy<Value = Frame> {
+    (number().prop_map(FlowId), number(), 0..60_000usize, 0..5_000usize, data(1)).prop_map(
+        |(flow, seq, offset, behind, data)| {
+            let total = offset + data.len() + behind;
+            Frame::Fragment(FragmentFrame { flow, seq, total, offset, data })
+        },
+    )
+}
+
 /// Ranges above `next`, and `next` itself.
 fn ranges() -> impl Strategy<Value = (u64, Vec<Range<u64>>)> {
     let steps = vec((1..1u64 << 32, 1..1u64 << 32), 0..=MAX_ACK_RANGES);
@@ -127,6 +136,7 @@ fn frame() -> impl Strategy<Value = Frame> {
         4 => stream_frame(),
         1 => (position(), 1..4096u64).prop_map(|(dsn, len)| Frame::Skip { dsn, len }),
         2 => datagram_frame(),
+        2 => fragment_frame(),
         2 => ack_frame(),
         3 => (number(), control()).prop_map(|(seq, message)| Frame::Control { seq, message }),
         1 => number().prop_map(|id| Frame::Ping { id }),
@@ -164,6 +174,10 @@ fn is_shortened(frame: &Frame, whole: &Frame) -> bool {
         (Frame::Datagram(frame), Frame::Datagram(whole)) => {
             let data = whole.data.slice(..frame.data.len());
             *frame == DatagramFrame { data, ..whole.clone() }
+        }
+        (Frame::Fragment(frame), Frame::Fragment(whole)) => {
+            let data = whole.data.slice(..frame.data.len());
+            *frame == FragmentFrame { data, ..whole.clone() }
         }
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! What is remembered of flows that are not open: those that are over, and datagrams of those whose
 //! opening message has not arrived.
 
-use crate::codec::{DatagramFrame, FlowId, MAX_FLOWS, Side};
+use crate::codec::{FlowId, FragmentFrame, MAX_FLOWS, Side};
 use crate::ranges::RangeSet;
 use std::collections::VecDeque;
 
@@ -13,12 +13,12 @@ const COST: usize = 64;
 /// Datagrams that came before the message that opens their flow; the oldest make room.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyFlows {
-    datagrams: VecDeque<DatagramFrame>,
+    datagrams: VecDeque<FragmentFrame>,
     cost: usize,
 }
 
 impl EarlyFlows {
-    pub(crate) fn push(&mut self, datagram: DatagramFrame) {
+    pub(crate) fn push(&mut self, datagram: FragmentFrame) {
         self.cost += datagram.data.len() + COST;
         self.datagrams.push_back(datagram);
         while self.cost > MAX_EARLY {
@@ -28,7 +28,7 @@ impl EarlyFlows {
     }
 
     /// Takes the datagrams of a flow, in the order of their arrival.
-    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<DatagramFrame> {
+    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<FragmentFrame> {
         let all = std::mem::take(&mut self.datagrams).into_iter();
         let (taken, kept): (Vec<_>, Vec<_>) = all.partition(|d| d.flow == flow);
         self.cost = kept.iter().map(|d| d.data.len() + COST).sum();
@@ -74,6 +74,7 @@ impl ClosedFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::DatagramFrame;
     use bytes::Bytes;
 
     #[test]
@@ -81,7 +82,8 @@ mod tests {
         let mut early = EarlyFlows::default();
         for seq in 0..1_000 {
             let flow = FlowId(seq % 2);
-            early.push(DatagramFrame { flow, seq, data: Bytes::from(vec![0; 1_000]) });
+            let whole = DatagramFrame { flow, seq, data: Bytes::from(vec![0; 1_000]) };
+            early.push(whole.into());
         }
         assert!(early.cost <= MAX_EARLY);
         let taken = early.take(FlowId(1));

@@ -1,8 +1,8 @@
 //! All datagram flows of a bond, in both directions.
 
 use super::early::{ClosedFlows, EarlyFlows};
-use super::{FlowConfig, FlowCounters, RecvFlow, SendFlow};
-use crate::codec::{DatagramFrame, FlowId, FlowMode, Side};
+use super::{FlowConfig, FlowCounters, Queued, RecvFlow, SendFlow};
+use crate::codec::{FlowId, FlowMode, FragmentFrame, Side};
 use crate::error::ProtocolError;
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
@@ -14,6 +14,15 @@ use std::time::Duration;
 /// for.
 fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
     asked.or((mode != FlowMode::Aggregate).then_some(Duration::ZERO))
+}
+
+/// What the paths show of how long it is worth waiting.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PathWaits {
+    /// For order.
+    pub(crate) order: Duration,
+    /// For the rest of a datagram, beside what order is worth.
+    pub(crate) rest: Duration,
 }
 
 /// Both halves of a flow that is open.
@@ -137,7 +146,7 @@ impl Flows {
     }
 
     /// The datagrams of a flow that came before its opening message, in the order of their arrival.
-    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<DatagramFrame> {
+    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<FragmentFrame> {
         self.early.take(flow)
     }
 
@@ -158,6 +167,13 @@ impl Flows {
 
     pub(crate) fn sender_mut(&mut self, flow: FlowId) -> Option<&mut SendFlow> {
         self.open.get_mut(&flow).map(|halves| &mut halves.send)
+    }
+
+    /// What a path was given of a datagram does not fit it any more.
+    pub(crate) fn put_back(&mut self, flow: FlowId, path: PathId, queued: Queued) {
+        if let Some(sender) = self.sender_mut(flow) {
+            sender.put_back(path, queued);
+        }
     }
 
     /// Whether a datagram waits to be sent.
@@ -182,34 +198,78 @@ impl Flows {
         self.open.values_mut().for_each(|halves| halves.send.forget_path(path));
     }
 
-    /// A datagram arrived; it is dropped unless `admitted`. `paths_wait` is how long order is worth
-    /// waiting for, for all that the paths show. Returns whether there is something to read now and
-    /// there was not before.
+    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether there
+    /// is something to read now and there was not before.
+    ///
+    /// # Errors
+    /// When it does not belong to the parts that arrived before.
     pub(crate) fn on_datagram(
         &mut self,
-        datagram: DatagramFrame,
+        arrived: FragmentFrame,
         admitted: bool,
-        paths_wait: impl FnOnce() -> Duration,
+        paths: impl FnOnce() -> PathWaits,
         now: Timestamp,
-    ) -> bool {
-        let Some(halves) = self.open.get_mut(&datagram.flow) else {
-            let flow = datagram.flow;
-            if flow.initiator() != self.side && !self.closed.contains(flow) {
-                self.early.push(datagram);
+    ) -> Result<bool, ProtocolError> {
+        let id = arrived.flow;
+        let Some(halves) = self.open.get(&id) else {
+            if id.initiator() != self.side && !self.closed.contains(id) {
+                self.early.push(arrived);
             }
-            return false;
+            return Ok(false);
         };
-        let flow = &mut halves.recv;
-        if !admitted {
-            flow.counters.dropped += 1;
+        let need = halves.recv.need(&arrived)?;
+        let has_room = admitted && self.make_room(id, need);
+        let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
+        let (was_ready, cost) = (flow.has_ready(), flow.cost());
+        if has_room {
+            let bound = flow.resequence.unwrap_or_else(|| paths().order);
+            flow.insert(arrived, bound, now);
+        } else {
+            flow.drop_arrived(&arrived);
+        }
+        self.cost = self.cost - cost + flow.cost();
+        Ok(!was_ready && flow.has_ready())
+    }
+
+    /// Whether what arrived for a flow may cost `need` more. Datagrams of which parts are missing
+    /// make room, the oldest first: the flow's own, where it has reached its limit, and otherwise
+    /// those of the flow that has most of them. So no flow loses what is less than its share.
+    fn make_room(&mut self, id: FlowId, need: u64) -> bool {
+        if need == 0 {
+            return true;
+        }
+        let Some(flow) = self.open.get(&id).map(|halves| &halves.recv) else { return false };
+        let partial: u64 = self.open.values().map(|halves| halves.recv.partial_cost()).sum();
+        if !flow.may_fit(need) || self.cost - partial + need > self.receive_buffer {
             return false;
         }
-        let (was_ready, cost) = (flow.has_ready(), flow.cost());
-        let room = self.receive_buffer.saturating_sub(self.cost);
-        let bound = flow.resequence.unwrap_or_else(paths_wait);
-        flow.insert(datagram.seq, datagram.data, room, bound, now);
-        self.cost = self.cost - cost + flow.cost();
-        !was_ready && flow.has_ready()
+        let is_full = |flows: &Self| flows.open.get(&id).is_some_and(|h| !h.recv.fits(need));
+        while is_full(self) && self.give_up_oldest(id) {}
+        while self.cost + need > self.receive_buffer {
+            let share = |(flow, halves): &(&FlowId, &Halves)| {
+                let wants = if **flow == id { need } else { 0 };
+                halves.recv.partial_cost() + wants
+            };
+            match self.open.iter().max_by_key(share).map(|(&flow, _)| flow) {
+                Some(most) if self.give_up_oldest(most) => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Gives up the oldest incomplete datagram of a flow; false if it has none.
+    fn give_up_oldest(&mut self, id: FlowId) -> bool {
+        let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return false };
+        let cost = flow.cost();
+        let given_up = flow.give_up_oldest();
+        self.cost -= cost - flow.cost();
+        given_up
+    }
+
+    /// What the datagrams that arrived cost, over all flows: at most the receive buffer.
+    pub(crate) fn cost(&self) -> u64 {
+        self.cost
     }
 
     /// The next datagram of a flow to be read.
@@ -219,17 +279,20 @@ impl Flows {
         Some(data)
     }
 
-    /// Releases what has waited for order long enough. `on_ready` gets the flows that have
-    /// something to read now and had nothing before.
+    /// Releases what has waited for order long enough, and gives up what has waited for the rest of
+    /// it. `on_ready` gets the flows that have something to read now and had nothing before.
     pub(crate) fn release(
         &mut self,
-        paths_wait: impl Fn() -> Duration,
+        paths: PathWaits,
         now: Timestamp,
         mut on_ready: impl FnMut(FlowId),
     ) {
         for (&id, Halves { recv: flow, .. }) in &mut self.open {
-            let was_ready = flow.has_ready();
-            flow.release(flow.resequence.unwrap_or_else(&paths_wait), now);
+            let (was_ready, cost) = (flow.has_ready(), flow.cost());
+            let bound = flow.resequence.unwrap_or(paths.order);
+            flow.release(bound, now);
+            flow.expire(bound + paths.rest, now);
+            self.cost -= cost - flow.cost();
             if !was_ready && flow.has_ready() {
                 on_ready(id);
             }
@@ -237,9 +300,13 @@ impl Flows {
     }
 
     /// When [`Self::release`] would find something.
-    pub(crate) fn next_timer(&self, paths_wait: impl Fn() -> Duration) -> Option<Timestamp> {
-        let flows = self.open.values().map(|halves| &halves.recv);
-        let timer = |flow: &RecvFlow| flow.next_timer(flow.resequence.unwrap_or_else(&paths_wait));
+    pub(crate) fn next_timer(&self, paths: impl Fn() -> PathWaits) -> Option<Timestamp> {
+        let flows = self.open.values().map(|halves| &halves.recv).filter(|flow| flow.is_waiting());
+        let timer = |flow: &RecvFlow| {
+            let paths = paths();
+            let bound = flow.resequence.unwrap_or(paths.order);
+            flow.next_timer(bound, bound + paths.rest)
+        };
         flows.filter_map(timer).min()
     }
 

@@ -2,12 +2,14 @@
 
 mod early;
 mod flows;
+mod partial;
 mod recv;
 mod send;
 
-pub(crate) use flows::Flows;
+pub(crate) use flows::{Flows, PathWaits};
 use recv::RecvFlow;
 use send::SendFlow;
+pub(crate) use send::{Piece, Queued};
 
 use crate::codec::FlowMode;
 use std::time::Duration;
@@ -31,6 +33,9 @@ pub struct FlowCounters {
     pub dropped: u64,
     /// Datagrams given to the application.
     pub delivered: u64,
+    /// Datagrams given up because parts of them did not come, or not in time, or because newer ones
+    /// needed their room.
+    pub incomplete: u64,
     /// Further copies of datagrams that had arrived.
     pub duplicates: u64,
     /// Datagrams given to the application after a later one.

@@ -1,6 +1,10 @@
-//! The receiving half of a datagram flow: first copy wins, order restored within a bound.
+//! The receiving half of a datagram flow: fragments are put together, the first copy wins, order is
+//! restored within a bound.
 
 use super::FlowCounters;
+use super::partial::{Added, Partials};
+use crate::codec::FragmentFrame;
+use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
 use bytes::Bytes;
 use polypath_units::Timestamp;
@@ -19,7 +23,9 @@ const COST: u64 = 64;
 pub(crate) struct RecvFlow {
     /// The application's bound; `None` follows the paths' delays.
     pub(crate) resequence: Option<Duration>,
+    /// Datagrams that arrived or were given up.
     seen: RangeSet,
+    partials: Partials,
     /// All below were given to the application or given up.
     next: u64,
     held: BTreeMap<u64, (Bytes, Timestamp)>,
@@ -34,6 +40,7 @@ impl RecvFlow {
         Self {
             resequence,
             seen: RangeSet::default(),
+            partials: Partials::default(),
             next: 0,
             held: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -48,33 +55,91 @@ impl RecvFlow {
         data.len() as u64 + COST
     }
 
-    /// What all datagrams that wait cost.
+    /// What all datagrams cost that wait for their reader, for order or for the rest of them.
     pub(crate) fn cost(&self) -> u64 {
-        self.cost
+        self.cost + self.partial_cost()
     }
 
-    /// A datagram arrived and may cost `room`; `bound` is how long order is worth waiting for at
-    /// most.
-    pub(crate) fn insert(
-        &mut self,
-        seq: u64,
-        data: Bytes,
-        room: u64,
-        bound: Duration,
-        now: Timestamp,
-    ) {
-        let oldest_known = self.seen.max_end().unwrap_or(0).saturating_sub(MEMORY);
-        if seq < oldest_known || self.seen.insert(seq..seq + 1, |_| ()) == 0 {
-            self.counters.duplicates += 1;
-            return;
+    /// What those cost that wait for the rest of them.
+    pub(crate) fn partial_cost(&self) -> u64 {
+        self.partials.bytes() + COST * self.partials.len() as u64
+    }
+
+    fn oldest_known(&self) -> u64 {
+        self.seen.max_end().unwrap_or(0).saturating_sub(MEMORY)
+    }
+
+    fn is_known(&self, seq: u64) -> bool {
+        seq < self.oldest_known() || self.seen.contains(seq)
+    }
+
+    fn mark(&mut self, seq: u64) {
+        self.seen.insert(seq..seq + 1, |_| ());
+        self.seen.remove_below(self.oldest_known());
+    }
+
+    /// What a datagram, or a part of one, that has just arrived would cost in addition.
+    ///
+    /// # Errors
+    /// When it does not belong to the part that has arrived before.
+    pub(crate) fn need(&self, arrived: &FragmentFrame) -> Result<u64, ProtocolError> {
+        let begun = self.partials.knows(arrived)?;
+        let costs_nothing = begun || self.is_known(arrived.seq);
+        Ok(if costs_nothing { 0 } else { arrived.total as u64 + COST })
+    }
+
+    /// Whether the flow's share has room for `need` once its incomplete datagrams are given up.
+    pub(crate) fn may_fit(&self, need: u64) -> bool {
+        self.cost + need <= self.limit
+    }
+
+    pub(crate) fn fits(&self, need: u64) -> bool {
+        self.cost() + need <= self.limit
+    }
+
+    /// Gives up the datagram that waits for the rest of it for longest; false if none does.
+    pub(crate) fn give_up_oldest(&mut self) -> bool {
+        let oldest = self.partials.forget_oldest();
+        if let Some(seq) = oldest {
+            self.counters.incomplete += 1;
+            self.mark(seq);
         }
-        self.seen.remove_below(oldest_known);
-        let cost = Self::cost_of(&data);
-        if cost > room || self.cost + cost > self.limit {
+        oldest.is_some()
+    }
+
+    /// A datagram, or a part of it, is dropped as it arrives.
+    pub(crate) fn drop_arrived(&mut self, arrived: &FragmentFrame) {
+        self.partials.forget(arrived.seq);
+        if !self.is_known(arrived.seq) {
             self.counters.dropped += 1;
+            self.mark(arrived.seq);
+        }
+    }
+
+    /// A datagram, or a part of it, arrived and there is room for it; `bound` is how long order is
+    /// worth waiting for at most.
+    pub(crate) fn insert(&mut self, arrived: FragmentFrame, bound: Duration, now: Timestamp) {
+        if self.is_known(arrived.seq) {
+            // A copy that was cut is counted by its first part.
+            self.counters.duplicates += u64::from(arrived.offset == 0);
             return;
         }
-        self.cost += cost;
+        let seq = arrived.seq;
+        if arrived.is_whole() {
+            self.partials.forget(seq);
+            self.insert_whole(seq, arrived.data, bound, now);
+            return;
+        }
+        match self.partials.add(&arrived, now) {
+            Added::Incomplete => {}
+            Added::Complete(data) => self.insert_whole(seq, data, bound, now),
+            Added::Dropped => self.drop_arrived(&arrived),
+        }
+    }
+
+    fn insert_whole(&mut self, seq: u64, data: Bytes, bound: Duration, now: Timestamp) {
+        self.mark(seq);
+        self.cost += Self::cost_of(&data);
         if seq < self.next {
             self.counters.late += 1;
             self.ready.push_back(data);
@@ -82,6 +147,13 @@ impl RecvFlow {
         }
         self.held.insert(seq, (data, now));
         self.release(bound, now);
+    }
+
+    /// Gives up what has waited for the rest of it for `limit`.
+    pub(crate) fn expire(&mut self, limit: Duration, now: Timestamp) {
+        while self.partials.next_timer(limit).is_some_and(|at| at <= now) {
+            self.give_up_oldest();
+        }
     }
 
     /// Gives what is in order, or has waited for `bound`, to the application.
@@ -97,9 +169,15 @@ impl RecvFlow {
         }
     }
 
-    /// When [`Self::release`] would find something.
-    pub(crate) fn next_timer(&self, bound: Duration) -> Option<Timestamp> {
-        self.held.first_key_value().map(|(_, (_, arrived))| *arrived + bound)
+    /// When [`Self::release`] would find something, or [`Self::expire`].
+    pub(crate) fn next_timer(&self, bound: Duration, limit: Duration) -> Option<Timestamp> {
+        let held = self.held.first_key_value().map(|(_, (_, arrived))| *arrived + bound);
+        held.into_iter().chain(self.partials.next_timer(limit)).min()
+    }
+
+    /// Whether a datagram waits for order or for the rest of it.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.held.is_empty() || self.partials.len() > 0
     }
 
     pub(crate) fn has_ready(&self) -> bool {
@@ -117,6 +195,7 @@ impl RecvFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::{DatagramFrame, FlowId};
 
     const BOUND: Duration = Duration::from_millis(20);
 
@@ -126,7 +205,24 @@ mod tests {
 
     fn feed(flow: &mut RecvFlow, seq: u64, bound: Duration, ms: u64) {
         let data = Bytes::from(vec![seq as u8; 10]);
-        flow.insert(seq, data, u64::MAX, bound, Timestamp::from_millis(ms));
+        let datagram = DatagramFrame { flow: FlowId(0), seq, data };
+        arrive(flow, datagram.into(), bound, ms);
+    }
+
+    /// As [`Flows`](super::super::Flows) has it.
+    fn arrive(flow: &mut RecvFlow, arrived: FragmentFrame, bound: Duration, ms: u64) {
+        let need = flow.need(&arrived).unwrap();
+        while !flow.fits(need) && flow.give_up_oldest() {}
+        if flow.fits(need) {
+            flow.insert(arrived, bound, Timestamp::from_millis(ms));
+        } else {
+            flow.drop_arrived(&arrived);
+        }
+    }
+
+    fn part(seq: u64, range: std::ops::Range<usize>) -> FragmentFrame {
+        let (offset, data) = (range.start, Bytes::from(vec![seq as u8; range.len()]));
+        FragmentFrame { flow: FlowId(0), seq, total: 400, offset, data }
     }
 
     #[test]
@@ -136,7 +232,7 @@ mod tests {
             feed(&mut flow, seq, BOUND, ms);
         }
         assert_eq!(take(&mut flow), [0, 1, 2, 3]);
-        assert_eq!(flow.next_timer(BOUND), Some(Timestamp::from_millis(30)));
+        assert_eq!(flow.next_timer(BOUND, BOUND), Some(Timestamp::from_millis(30)));
         flow.release(BOUND, Timestamp::from_millis(29));
         assert!(!flow.has_ready());
         flow.release(BOUND, Timestamp::from_millis(30));
@@ -163,5 +259,50 @@ mod tests {
         }
         assert!(flow.cost <= 1_000);
         assert!(flow.seen.len() as u64 <= MEMORY / 2 + 1);
+    }
+
+    #[test]
+    fn a_datagram_in_parts_keeps_its_place() {
+        let mut flow = RecvFlow::new(None, 10_000);
+        feed(&mut flow, 0, BOUND, 0);
+        arrive(&mut flow, part(1, 200..400), BOUND, 1);
+        feed(&mut flow, 2, BOUND, 2);
+        arrive(&mut flow, part(1, 0..200), BOUND, 3);
+        assert_eq!(take(&mut flow), [0, 1, 2]);
+        arrive(&mut flow, part(1, 0..200), BOUND, 4);
+        arrive(&mut flow, part(1, 200..400), BOUND, 4);
+        let counters = flow.counters;
+        assert_eq!((counters.duplicates, counters.incomplete, flow.cost()), (1, 0, 0));
+    }
+
+    /// A path that carries the whole overtakes one that carries parts.
+    #[test]
+    fn a_whole_copy_ends_the_wait_for_parts() {
+        let mut flow = RecvFlow::new(None, 10_000);
+        arrive(&mut flow, part(0, 0..200), BOUND, 0);
+        arrive(&mut flow, part(0, 0..400), BOUND, 1);
+        arrive(&mut flow, part(0, 200..400), BOUND, 2);
+        assert_eq!((take(&mut flow), flow.cost()), (vec![0], 0));
+    }
+
+    #[test]
+    fn the_wait_for_parts_ends() {
+        let limit = Duration::from_millis(100);
+        let mut flow = RecvFlow::new(None, 10_000);
+        arrive(&mut flow, part(0, 0..200), BOUND, 5);
+        assert_eq!(flow.next_timer(BOUND, limit), Some(Timestamp::from_millis(105)));
+        flow.expire(limit, Timestamp::from_millis(104));
+        assert_eq!(flow.cost(), 464);
+        flow.expire(limit, Timestamp::from_millis(105));
+        arrive(&mut flow, part(0, 200..400), BOUND, 106);
+        assert_eq!((flow.cost(), flow.counters.incomplete), (0, 1), "what comes later is nothing");
+    }
+
+    #[test]
+    fn the_oldest_parts_make_room() {
+        let mut flow = RecvFlow::new(None, 1_000);
+        (0..3).for_each(|seq| arrive(&mut flow, part(seq, 0..200), Duration::ZERO, seq));
+        (0..3).for_each(|seq| arrive(&mut flow, part(seq, 200..400), Duration::ZERO, 9));
+        assert_eq!((take(&mut flow), flow.counters.incomplete), (vec![1, 2], 1));
     }
 }

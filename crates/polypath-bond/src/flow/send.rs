@@ -1,15 +1,75 @@
 //! The sending half of a datagram flow.
 
-use crate::codec::FlowMode;
+use crate::codec::{
+    DatagramFrame, FlowId, FlowMode, FragmentFrame, Frame, datagram_header_size,
+    fragment_header_size,
+};
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
-/// A datagram that waits.
+/// A datagram that waits, or what is left of it to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) seq: u64,
-    pub(crate) data: Bytes,
+    data: Bytes,
+    left: Range<usize>,
+}
+
+impl Queued {
+    fn new(seq: u64, data: Bytes) -> Self {
+        Self { seq, left: 0..data.len(), data }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.left.len() == self.data.len()
+    }
+
+    /// Bytes that have still to be sent.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.left.len() as u64
+    }
+
+    /// Whether all of it is in one frame of this size at most; never once it has been cut.
+    pub(crate) fn fits(&self, flow: FlowId, room: u64) -> bool {
+        let size = datagram_header_size(flow, self.seq, None) + self.data.len();
+        self.is_whole() && size as u64 <= room
+    }
+
+    /// Takes what a payload of `room` bytes carries. `None` if that is nothing.
+    fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
+        let mut queued = self.clone();
+        if !self.fits(flow, room) {
+            let header = fragment_header_size(flow, self.seq, self.data.len(), self.left.start);
+            let len = room.saturating_sub(header as u64).min(self.remaining()) as usize;
+            if len == 0 {
+                return None;
+            }
+            queued.left.end = queued.left.start + len;
+        }
+        self.left.start = queued.left.end;
+        Some(Piece { flow, queued })
+    }
+}
+
+/// What one payload carries of a datagram, to be cut again if the path does not take it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) flow: FlowId,
+    pub(crate) queued: Queued,
+}
+
+impl Piece {
+    pub(crate) fn frame(&self) -> Frame {
+        let Self { flow, queued: Queued { seq, data, left } } = self;
+        let (flow, seq) = (*flow, *seq);
+        if self.queued.is_whole() {
+            return Frame::Datagram(DatagramFrame { flow, seq, data: data.clone() });
+        }
+        let (total, offset) = (data.len(), left.start);
+        Frame::Fragment(FragmentFrame { flow, seq, total, offset, data: data.slice(left.clone()) })
+    }
 }
 
 /// Datagrams of one flow that wait to be sent.
@@ -46,7 +106,7 @@ impl SendFlow {
     /// Accepts a datagram, on all of `paths` in redundant mode. Returns false if it was dropped
     /// because the queue is full.
     pub(crate) fn push(&mut self, data: &Bytes, paths: PathSet) -> bool {
-        let queued = Queued { seq: self.next_seq, data: data.clone() };
+        let queued = Queued::new(self.next_seq, data.clone());
         let len = data.len() as u64;
         let accepted = match self.mode {
             FlowMode::Redundant => self.push_copies(&queued, paths),
@@ -67,9 +127,9 @@ impl SendFlow {
         for path in paths.iter() {
             let copies = self.copies.entry(path).or_default();
             copies.push_back(queued.clone());
-            let mut held: u64 = copies.iter().map(|copy| copy.data.len() as u64).sum();
+            let mut held: u64 = copies.iter().map(Queued::remaining).sum();
             while held > self.limit {
-                held -= copies.pop_front().map_or(held, |copy| copy.data.len() as u64);
+                held -= copies.pop_front().map_or(held, |copy| copy.remaining());
             }
         }
         !paths.is_empty()
@@ -80,10 +140,11 @@ impl SendFlow {
         self.queue.front()
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Queued> {
-        let queued = self.queue.pop_front()?;
-        self.held -= queued.data.len() as u64;
-        Some(queued)
+    /// Takes what a payload of `room` bytes carries of the next datagram.
+    pub(crate) fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
+        let piece = take(&mut self.queue, flow, room)?;
+        self.held -= piece.queued.remaining();
+        Some(piece)
     }
 
     /// The next copy that `path` has to send.
@@ -91,8 +152,19 @@ impl SendFlow {
         self.copies.get(&path)?.front()
     }
 
-    pub(crate) fn pop_copy(&mut self, path: PathId) -> Option<Queued> {
-        self.copies.get_mut(&path)?.pop_front()
+    /// Takes what a payload of `room` bytes carries of the next copy for `path`.
+    pub(crate) fn cut_copy(&mut self, flow: FlowId, path: PathId, room: u64) -> Option<Piece> {
+        take(self.copies.get_mut(&path)?, flow, room)
+    }
+
+    /// What `path` was given does not fit it any more: it is the next to be sent.
+    pub(crate) fn put_back(&mut self, path: PathId, queued: Queued) {
+        if self.mode == FlowMode::Redundant {
+            self.copies.entry(path).or_default().push_front(queued);
+        } else {
+            self.held += queued.remaining();
+            self.queue.push_front(queued);
+        }
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
@@ -113,9 +185,22 @@ impl SendFlow {
     }
 }
 
+/// Takes what a payload of `room` bytes carries of the first datagram, which leaves the queue with
+/// its last byte.
+fn take(queue: &mut VecDeque<Queued>, flow: FlowId, room: u64) -> Option<Piece> {
+    let first = queue.front_mut()?;
+    let piece = first.cut(flow, room)?;
+    if first.left.is_empty() {
+        queue.pop_front();
+    }
+    Some(piece)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FLOW: FlowId = FlowId(0);
 
     #[test]
     fn a_lagging_path_drops_its_own_copies_only() {
@@ -123,7 +208,8 @@ mod tests {
         let mut flow = SendFlow::new(FlowMode::Redundant, 250);
         for n in 0..4 {
             assert!(flow.push(&Bytes::from(vec![n; 100]), paths.into_iter().collect()));
-            assert_eq!(flow.pop_copy(paths[0]).map(|copy| copy.seq), Some(u64::from(n)));
+            let copy = flow.cut_copy(FLOW, paths[0], 1_200);
+            assert_eq!(copy.map(|copy| copy.queued.seq), Some(u64::from(n)));
         }
         assert_eq!(flow.peek_copy(paths[1]).map(|copy| copy.seq), Some(2));
     }
@@ -135,5 +221,33 @@ mod tests {
         let accepted: Vec<_> = (0..3).map(|_| flow.push(&data, PathSet::EMPTY)).collect();
         assert_eq!(accepted, [true, true, false]);
         assert_eq!((flow.sent, flow.dropped), (2, 1));
+    }
+
+    /// The whole takes a payload less its header. What a path did not take after all is cut anew.
+    #[test]
+    fn a_datagram_is_cut_as_each_payload_allows() {
+        let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
+        assert!(flow.push(&Bytes::from(vec![7; 3_000]), PathSet::EMPTY));
+        assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
+        let path = PathId::default();
+        let first = flow.cut(FLOW, 1_500).unwrap();
+        let mut buf = bytes::BytesMut::new();
+        first.frame().encode(&mut buf, true);
+        assert_eq!(buf.len(), 1_500);
+        flow.put_back(path, first.queued);
+        let (mut sent, mut payloads) = (0, 0);
+        while let Some(piece) = flow.cut(FLOW, 1_000) {
+            assert_eq!(piece.queued.left.start, if payloads == 0 { 0 } else { sent });
+            sent = piece.queued.left.end.max(sent);
+            payloads += 1;
+        }
+        assert_eq!((sent, flow.held, flow.has_waiting()), (3_000, 0, false));
+    }
+
+    #[test]
+    fn an_empty_datagram_is_one_too() {
+        let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
+        assert!(flow.push(&Bytes::new(), PathSet::EMPTY));
+        assert!(flow.cut(FLOW, 100).is_some() && !flow.has_waiting());
     }
 }

@@ -150,7 +150,8 @@ impl Node {
         let (handle, connection) =
             connected.map_err(|error| NodeError::Connect { remote: spec.remote, error })?;
         let path = QuicPath::new(connection, recorder, self.epoch);
-        let index = self.insert_connection(handle, path, spec.socket, Some((key, spec.id)), now);
+        let at = (spec.socket, spec.remote);
+        let index = self.insert_connection(handle, path, at, Some((key, spec.id)), now);
         self.timers.set(Timer::Join(index), now + patience(srtt));
         Ok(index)
     }

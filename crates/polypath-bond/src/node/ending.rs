@@ -1,17 +1,34 @@
 //! How connections end, and what becomes of their paths.
 
-use super::{BondKey, LossReason, Node, NodeEvent, Timer};
+use super::{BondKey, Connection, LossReason, Node, NodeEvent, Timer};
 use crate::codec::CloseCode;
 use noq_proto::{ConnectionHandle, EndpointEvent};
 use polypath_units::{PathId, Timestamp};
+use std::num::NonZeroUsize;
 
 impl Node {
     pub(super) fn forget_if_drained(&mut self, index: usize) {
         if self.connections.get(&index).is_some_and(|c| c.path.connection.is_drained()) {
-            self.connections.remove(&index);
-            self.timers.cancel(Timer::Connection(index));
-            self.timers.cancel(Timer::Join(index));
+            self.remove_connection(index);
         }
+    }
+
+    fn remove_connection(&mut self, index: usize) -> Option<Connection> {
+        self.strangers.remove(index);
+        self.timers.cancel(Timer::Connection(index));
+        self.timers.cancel(Timer::Join(index));
+        self.connections.remove(&index)
+    }
+
+    /// Makes room: closes a connection that belongs to no bond, tells its peer once, so that an
+    /// edge tries again soon, and forgets it at once.
+    pub(super) fn evict(&mut self, index: usize, now: Timestamp) {
+        self.close_connection(index, CloseCode::JoinTimeout, now);
+        if let Some(last) = self.transmit_from(index, now, NonZeroUsize::MIN) {
+            self.responses.push_back(last);
+        }
+        self.remove_connection(index);
+        self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
     }
 
     /// Drops a connection that the library has failed on; its path joins again.
@@ -19,9 +36,7 @@ impl Node {
         if !self.connections.get(&index).is_some_and(|c| c.path.is_defunct()) {
             return false;
         }
-        let Some(connection) = self.connections.remove(&index) else { return false };
-        self.timers.cancel(Timer::Connection(index));
-        self.timers.cancel(Timer::Join(index));
+        let Some(connection) = self.remove_connection(index) else { return false };
         self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
         if let Some((key, path)) = connection.owner {
             let reason = LossReason::Connection("the QUIC library failed".to_owned());
@@ -85,6 +100,7 @@ impl Node {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         connection.end();
         let Some((key, path)) = connection.owner.take() else { return };
+        self.strangers.add(index, connection.remote.ip());
         if let Some(code) = ended_bond(reason)
             && let Some(bond) = self.bond_mut(key)
             && bond.on_peer_ended(code)

@@ -1,12 +1,13 @@
 //! The hub: accepts bonds and their paths.
 
-use super::{BEHIND_THE_MESSAGE, BondKey, Connection, HubPolicy, Node, NodeEvent, Role, Timer};
+use super::{BEHIND_THE_MESSAGE, BondKey, HubPolicy, Node, NodeEvent, Role, Timer};
 use crate::bond::Bond;
 use crate::codec::{CloseCode, DecodeError, Join, JoinRefusal, JoinReply, Side};
 use crate::event::BreakReason;
 use crate::identity::{BondSecret, PublicKey, peer_public_key, verify_join_proof};
 use bytes::BytesMut;
 use polypath_units::Timestamp;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tracing::warn;
 
@@ -20,8 +21,6 @@ pub(super) enum Welcome {
     /// So many have not joined that they may be one sender with many addresses, none of which is
     /// its own: who begins must show first that answers reach it (RFC 9000, section 8.1.2).
     Doubt,
-    /// None is accepted until others have joined or are gone.
-    Refuse,
 }
 
 /// What is answered to a join that cannot be read.
@@ -139,6 +138,7 @@ impl Node {
         let replaced = entry.carriers.insert(join.path, index);
         if let Some(connection) = self.connections.get_mut(&index) {
             connection.owner = Some((key, join.path));
+            self.strangers.remove(index);
         }
         if let Some(old) = replaced {
             self.close_connection(old, CloseCode::PathReplaced, now);
@@ -154,6 +154,7 @@ impl Node {
 
     /// The edge reads the answer and closes the connection; else it is closed here.
     fn refuse(&mut self, index: usize, code: JoinRefusal, reason: &str, now: Timestamp) {
+        self.log_refusal(index, reason, now);
         self.reply(index, &JoinReply::Refused { code, reason: reason.to_owned() });
         if let Some(connection) = self.connections.get_mut(&index) {
             connection.end();
@@ -161,16 +162,42 @@ impl Node {
         }
     }
 
-    /// What becomes of who begins a connection now.
-    pub(super) fn welcome(&self) -> Welcome {
-        let Role::Hub(policy) = &self.role else { return Welcome::Refuse };
-        let joined = |connection: &&Connection| connection.owner.is_some();
-        let strangers = self.connections.len() - self.connections.values().filter(joined).count();
-        match strangers {
-            _ if strangers >= policy.max_pending => Welcome::Refuse,
-            _ if strangers >= policy.max_pending / 2 => Welcome::Doubt,
-            _ => Welcome::Accept,
+    fn log_refusal(&mut self, index: usize, reason: &str, now: Timestamp) {
+        let Some(connection) = self.connections.get(&index) else { return };
+        let Some(unsaid) = self.stranger_log.admit(now) else { return };
+        let remote = connection.remote;
+        match peer_public_key(&connection.path.connection) {
+            Some(edge) => warn!(%remote, %edge, unsaid, "join refused: {reason}"),
+            None => warn!(%remote, unsaid, "join refused: {reason}"),
         }
+    }
+
+    /// What becomes of who begins a connection from this address now.
+    pub(super) fn welcome(&self, address: IpAddr) -> Welcome {
+        let Role::Hub(policy) = &self.role else { return Welcome::Doubt };
+        let is_half_full = self.strangers.len() >= policy.max_pending / 2
+            || self.strangers.from(address) >= policy.max_pending_per_address / 2;
+        if is_half_full { Welcome::Doubt } else { Welcome::Accept }
+    }
+
+    /// Makes room for one more connection from this address.
+    pub(super) fn make_room(&mut self, remote: SocketAddr, now: Timestamp) {
+        let Role::Hub(policy) = &self.role else { return };
+        let (all, of_one) = (policy.max_pending, policy.max_pending_per_address);
+        let displaced = if self.strangers.from(remote.ip()) >= of_one {
+            self.strangers.oldest_from(remote.ip())
+        } else if self.strangers.len() >= all {
+            self.strangers.oldest_of_most()
+        } else {
+            return;
+        };
+        let Some(index) = displaced else { return };
+        if let Some(from) = self.connections.get(&index).map(|connection| connection.remote)
+            && let Some(unsaid) = self.stranger_log.admit(now)
+        {
+            warn!(remote = %from, unsaid, "closed for a newer one: too many connections without a join");
+        }
+        self.evict(index, now);
     }
 
     fn reply(&mut self, index: usize, reply: &JoinReply) {

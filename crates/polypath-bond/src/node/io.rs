@@ -61,11 +61,12 @@ impl Node {
         now: Timestamp,
         buffer: &mut Vec<u8>,
     ) {
-        match self.welcome() {
-            Welcome::Refuse => {
-                let refusal = self.endpoint.refuse(incoming, buffer);
-                return self.respond(socket, &refusal, buffer);
-            }
+        let Some(server) = self.server.clone() else {
+            self.endpoint.ignore(incoming);
+            return;
+        };
+        let remote = incoming.remote_address();
+        match self.welcome(remote.ip()) {
             Welcome::Doubt if incoming.may_retry() => {
                 if let Ok(retry) = self.endpoint.retry(incoming, buffer) {
                     self.respond(socket, &retry, buffer);
@@ -74,16 +75,14 @@ impl Node {
             }
             Welcome::Doubt | Welcome::Accept => {}
         }
-        let instant = self.instant(now);
         let recorder = Recorder::default();
-        let Ok(config) = self.settings.server(&self.identity, recorder.clone()) else {
-            self.endpoint.ignore(incoming);
-            return;
-        };
+        let config = self.settings.server_with(&server, recorder.clone());
+        self.make_room(remote, now);
+        let instant = self.instant(now);
         match self.endpoint.accept(incoming, instant, buffer, Some(Arc::new(config))) {
             Ok((handle, connection)) => {
                 let path = QuicPath::new(connection, recorder, self.epoch);
-                let index = self.insert_connection(handle, path, socket, None, now);
+                let index = self.insert_connection(handle, path, (socket, remote), None, now);
                 self.process(index, now);
             }
             Err(error) => {
@@ -193,7 +192,7 @@ impl Node {
         }
     }
 
-    fn transmit_from(
+    pub(super) fn transmit_from(
         &mut self,
         index: usize,
         now: Timestamp,
@@ -265,7 +264,7 @@ impl Node {
         };
         match connection.path.queue(datagram, payload) {
             Ok(()) => self.mark_connection(index),
-            Err(payload) => self.take_back(index, key, path, &payload, now),
+            Err(payload) => self.take_back(index, key, path, *payload, now),
         }
     }
 
@@ -277,14 +276,18 @@ impl Node {
         index: usize,
         key: BondKey,
         path: PathId,
-        payload: &Payload,
+        payload: Payload,
         now: Timestamp,
     ) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         let Some(entry) = self.bonds.get_mut(&key) else { return };
         let shrunk = entry.bond.set_max_datagram(path, connection.path.max_datagram());
-        entry.bond.on_unsent(path, payload, now);
-        if !shrunk && !payload.datagram {
+        if shrunk {
+            entry.bond.on_too_large(path, payload, now);
+            return;
+        }
+        entry.bond.on_unsent(path, &payload, now);
+        if !payload.datagram {
             self.give_up(index, CloseCode::PathRemoved, "it takes nothing to send", now);
         }
     }

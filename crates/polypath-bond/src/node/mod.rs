@@ -10,6 +10,7 @@ mod feedback;
 mod hub;
 mod io;
 mod spare;
+mod strangers;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -28,11 +29,13 @@ use crate::identity::{BondSecret, PublicKey, SecretKey};
 use crate::quic::{QuicPath, QuicSettings};
 use bytes::Bytes;
 use early::EarlyDatagrams;
-use noq_proto::{ConnectionHandle, Endpoint, VarInt};
+use noq_proto::{ConnectionHandle, Endpoint, ServerConfig, VarInt};
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use strangers::{LogLimit, Strangers};
 use timers::{Timer, Timers};
 
 /// How far a connection has come.
@@ -50,6 +53,8 @@ enum Stage {
 struct Connection {
     path: QuicPath,
     socket: SocketId,
+    /// Where it began.
+    remote: SocketAddr,
     stage: Stage,
     /// The bond and path that it carries or wants to carry.
     owner: Option<(BondKey, PathId)>,
@@ -118,8 +123,13 @@ pub struct Node {
     config: BondConfig,
     settings: QuicSettings,
     endpoint: Endpoint,
+    /// Hub: what the server sides of its connections share.
+    server: Option<Arc<ServerConfig>>,
     epoch: Instant,
     connections: BTreeMap<usize, Connection>,
+    /// Those of the connections that belong to no bond, of which a hub bounds the number.
+    strangers: Strangers,
+    stranger_log: LogLimit,
     bonds: BTreeMap<BondKey, Entry>,
     next_bond: u64,
     timers: Timers,
@@ -144,17 +154,20 @@ impl Node {
         let endpoint_config = settings.endpoint(&identity);
         let server = match role {
             Role::Edge { .. } => None,
-            Role::Hub(_) => Some(Arc::new(settings.server(&identity, Default::default())?)),
+            Role::Hub(_) => Some(Arc::new(settings.server(&identity)?)),
         };
-        let endpoint = Endpoint::new(Arc::new(endpoint_config), server, true);
+        let endpoint = Endpoint::new(Arc::new(endpoint_config), server.clone(), true);
         Ok(Self {
             identity,
             role,
             config: bond,
             settings,
             endpoint,
+            server,
             epoch,
             connections: BTreeMap::new(),
+            strangers: Strangers::default(),
+            stranger_log: LogLimit::default(),
             bonds: BTreeMap::new(),
             next_bond: 0,
             timers: Timers::default(),
@@ -242,7 +255,9 @@ impl Node {
     fn close_connection(&mut self, index: usize, code: CloseCode, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         connection.end();
-        connection.owner = None;
+        if connection.owner.take().is_some() {
+            self.strangers.add(index, connection.remote.ip());
+        }
         let instant = connection.path.instant(now);
         let code = VarInt::from_u32(code as u32);
         connection.path.connection.close(instant, code, Bytes::new());
@@ -308,13 +323,14 @@ impl Node {
         &mut self,
         handle: ConnectionHandle,
         path: QuicPath,
-        socket: SocketId,
+        (socket, remote): (SocketId, SocketAddr),
         owner: Option<(BondKey, PathId)>,
         now: Timestamp,
     ) -> usize {
         let connection = Connection {
             path,
             socket,
+            remote,
             stage: Stage::Handshaking,
             owner,
             early: EarlyDatagrams::default(),
@@ -323,6 +339,9 @@ impl Node {
             is_dirty: false,
         };
         self.connections.insert(handle.0, connection);
+        if owner.is_none() {
+            self.strangers.add(handle.0, remote.ip());
+        }
         self.timers.set(Timer::Join(handle.0), now + JOIN_TIMEOUT);
         self.mark_connection(handle.0);
         handle.0

@@ -1,6 +1,7 @@
 //! Nodes whose other end is none: a QUIC endpoint that says what it likes.
 
 mod joining;
+mod strangers;
 
 use super::*;
 use crate::codec::{ALPN, Control, FlowMode, Frame, Frames, Join, PROTOCOL_VERSION};

@@ -59,9 +59,15 @@ pub struct HubPolicy {
     /// Bonds at once of one edge.
     pub max_bonds_per_edge: usize,
     /// Connections at once that belong to no bond: those that have not joined yet, and those that
-    /// were closed lately.
+    /// were closed lately. A further one takes the place of the oldest one of the address that has
+    /// the most.
     /// With half as many, new ones must show first that they receive what is sent to their address.
     pub max_pending: usize,
+    /// How many of these one IPv4 address or IPv6 network of 64 bits may have. A further one takes
+    /// the place of its oldest one.
+    /// With half as many, new ones from there must show first that they receive what is sent to
+    /// their address.
+    pub max_pending_per_address: usize,
 }
 
 impl HubPolicy {
@@ -73,7 +79,13 @@ impl HubPolicy {
 
 impl Default for HubPolicy {
     fn default() -> Self {
-        Self { allowed: None, max_bonds: 4_096, max_bonds_per_edge: 16, max_pending: 4_096 }
+        Self {
+            allowed: None,
+            max_bonds: 4_096,
+            max_bonds_per_edge: 16,
+            max_pending: 1_024,
+            max_pending_per_address: 64,
+        }
     }
 }
 

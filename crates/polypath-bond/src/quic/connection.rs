@@ -118,14 +118,14 @@ impl QuicPath {
 
     /// Queues a datagram of the bond. A datagram that the connection refuses (its MTU has just
     /// shrunk) is handed back.
-    pub(crate) fn queue(&mut self, datagram: Bytes, payload: Payload) -> Result<(), Payload> {
+    pub(crate) fn queue(&mut self, datagram: Bytes, payload: Payload) -> Result<(), Box<Payload>> {
         let len = datagram.len();
         match self.connection.datagrams().send(datagram, false) {
             Ok(()) => {
                 self.queued.push_back(Queued { payload, len });
                 Ok(())
             }
-            Err(_) => Err(payload),
+            Err(_) => Err(Box::new(payload)),
         }
     }
 
@@ -155,7 +155,7 @@ impl QuicPath {
         let instant = self.instant(now);
         for payload in self.take_dropped() {
             if let Some((bond, path)) = &mut bond {
-                bond.on_unsent(*path, &payload, now);
+                bond.on_too_large(*path, payload, now);
             }
         }
         let mtu = usize::from(self.connection.current_mtu());

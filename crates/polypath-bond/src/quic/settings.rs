@@ -29,6 +29,12 @@ const DATAGRAM_BUFFER: usize = 8 << 20;
 /// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
+/// What a peer may send on the only stream, of which a join message is at most 1,026 bytes: room
+/// for what is behind one, which shows that the peer breaks the rules.
+const STREAM_WINDOW: u32 = 4 << 10;
+/// What a peer may send of its handshake before what comes first. A hello and a raw key are less
+/// than 1 KiB; a hybrid key share makes it 2 KiB.
+const CRYPTO_BUFFER: usize = 4 << 10;
 /// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a
 /// lost first packet is repeated after three times this.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
@@ -152,6 +158,9 @@ impl QuicSettings {
             .datagram_send_buffer_size(DATAGRAM_BUFFER)
             .max_concurrent_uni_streams(VarInt::from_u32(0))
             .max_concurrent_bidi_streams(VarInt::from_u32(1))
+            .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
+            .receive_window(VarInt::from_u32(STREAM_WINDOW))
+            .crypto_buffer_size(CRYPTO_BUFFER)
             .keep_alive_interval(Some(KEEP_ALIVE.min(self.idle_timeout / 3)))
             .initial_rtt(INITIAL_RTT)
             .max_idle_timeout(self.idle_timeout.try_into().ok());
@@ -184,22 +193,25 @@ impl QuicSettings {
         Ok(config)
     }
 
-    /// The server side of a connection.
-    pub(crate) fn server(
-        &self,
-        identity: &SecretKey,
-        recorder: Recorder,
-    ) -> Result<ServerConfig, TlsConfigError> {
+    /// What the server sides of all connections share.
+    pub(crate) fn server(&self, identity: &SecretKey) -> Result<ServerConfig, TlsConfigError> {
         let crypto: Arc<dyn crypto::ServerConfig> =
             Arc::new(identity::server_config(identity, self.protocols(true))?);
         let mut config = ServerConfig::with_crypto(crypto);
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
         config
-            .transport_config(Arc::new(self.transport(recorder)))
+            .transport_config(Arc::new(self.transport(Recorder::default())))
             .validation_token_config(tokens)
             .time_source(Arc::clone(&self.clock) as _);
         Ok(config)
+    }
+
+    /// The server side of a connection. Its keys and TLS are those of all.
+    pub(crate) fn server_with(&self, shared: &ServerConfig, recorder: Recorder) -> ServerConfig {
+        let mut config = shared.clone();
+        config.transport_config(Arc::new(self.transport(recorder)));
+        config
     }
 }
 

@@ -2,8 +2,8 @@
 //! goes on or it breaks with the peer's error.
 use bytes::{Bytes, BytesMut};
 use polypath_bond::codec::{
-    AckFrame, Arrival, Control, DatagramFrame, FlowId, FlowMode, Frame, Parameters, StreamFrame,
-    StreamId,
+    AckFrame, Arrival, Control, DatagramFrame, FlowId, FlowMode, FragmentFrame, Frame, Parameters,
+    StreamFrame, StreamId,
 };
 use polypath_bond::{Bond, BondConfig, BreakReason, Event, FlowConfig, PathSettings, Side};
 use polypath_units::{PathId, Timestamp};
@@ -58,6 +58,14 @@ fn ack_frame() -> impl Strategy<Value = Frame> {
     })
 }
 
+fn fragment() -> impl Strategy<Value = Frame> {
+    let fields = (0u64..20, 0u64..20, 0usize..60_000, 1usize..1_200, 0usize..6_000);
+    fields.prop_map(|(flow, seq, offset, len, behind)| {
+        let (total, data) = (offset + len + behind, Bytes::from(vec![5; len]));
+        Frame::Fragment(FragmentFrame { flow: FlowId(flow), seq, total, offset, data })
+    })
+}
+
 fn frame() -> impl Strategy<Value = Frame> {
     prop_oneof![
         6 => stream_frame(),
@@ -68,6 +76,7 @@ fn frame() -> impl Strategy<Value = Frame> {
             let data = Bytes::from(vec![4; len]);
             Frame::Datagram(DatagramFrame { flow: FlowId(flow), seq, data })
         }),
+        2 => fragment(),
         1 => number().prop_map(|id| Frame::Ping { id }),
         1 => number().prop_map(|id| Frame::Pong { id }),
     ]
@@ -115,6 +124,7 @@ proptest! {
             bond.on_datagram(path(on), encode(&frame), now);
             prop_assert!(bond.buffered() <= BUFFER);
             prop_assert!(bond.buffer_cost() <= 2 * BUFFER);
+            prop_assert!(bond.datagram_cost() <= BUFFER);
             bond.handle_timeout(now);
             for _ in 0..1_000 {
                 let Some(transmit) = bond.poll_transmit(now) else { break };

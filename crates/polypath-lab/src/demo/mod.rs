@@ -14,9 +14,10 @@ use anyhow::Context;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, HubPolicy};
 use polypath_emulator::relay::{Relay, RelayPath};
-use polypath_net::exit::{ExitOptions, FileStore};
-use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota};
+use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_sim::scenario::Scenario;
+use polypath_units::ByteCount;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::network::{bond_config, emulated_paths};
@@ -94,12 +95,13 @@ impl Stage {
         let file = folder.path().join("demo.bin");
         write_random_file(&file).context("the file to send")?;
         let hub = Hub::start(HubConfig {
+            edges: Edges::default(),
             identity: random_key()?,
             listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
             policy: HubPolicy::default(),
             bond: bond.clone(),
             exit: ExitOptions::default(),
-            inbox: Some(FileStore::new(inbox, FILE_BYTES)),
+            inbox: Some(FileStore::open(inbox, store_options())?),
         })?;
         let address = *hub.addresses().first().context("the hub listens nowhere")?;
         let names = paths.iter().map(|path| path.name.clone()).collect();
@@ -118,6 +120,13 @@ impl Stage {
     fn empty_inbox(&self, name: &str) -> anyhow::Result<()> {
         std::fs::remove_file(self.folder.path().join("inbox").join(name)).context("the inbox")
     }
+}
+
+/// Room for the file of a run, which is taken away behind it.
+fn store_options() -> FileStoreOptions {
+    let room = ByteCount::new(FILE_BYTES);
+    let keep = Duration::from_secs(3600);
+    FileStoreOptions { quota: InboxQuota { edge: room, total: room }, keep }
 }
 
 fn random_key() -> anyhow::Result<SecretKey> {

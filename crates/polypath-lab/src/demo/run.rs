@@ -176,7 +176,7 @@ async fn send(
     let mut file = tokio::fs::File::open(&path).await?;
     let offer = FileOffer { name: FileName::new(&name)?, size: FILE_BYTES };
     let mut stream = opener.offer_file(offer).await?;
-    Ok(send_file(&mut stream, &mut file, FILE_BYTES).await?)
+    Ok(send_file(&mut stream, &mut file, FILE_BYTES).await?.digest)
 }
 
 impl Outage {

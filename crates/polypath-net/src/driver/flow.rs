@@ -29,7 +29,7 @@ impl BondFlow {
     /// Queues a datagram. A full queue drops it, as UDP may.
     ///
     /// # Errors
-    /// When the flow or bond has ended, or the datagram is longer than any path carries.
+    /// When the flow or bond has ended, or the datagram is longer than a flow carries.
     pub fn send(&self, data: &Bytes) -> io::Result<()> {
         let sent = self
             .shared
@@ -63,12 +63,6 @@ impl BondFlow {
             Poll::Pending
         })
         .await
-    }
-
-    /// The longest datagram that every working path carries now.
-    pub fn max_size(&self) -> usize {
-        let inner = self.shared.lock();
-        inner.node.bond(self.bond).map_or(0, polypath_bond::Bond::max_datagram_size)
     }
 }
 

@@ -242,6 +242,11 @@ impl Driver {
         inner.node.bonds().filter_map(|key| Some((key, inner.node.peer(key)?))).collect()
     }
 
+    /// The key of the other end of a bond, once it is known.
+    pub fn peer(&self, bond: BondKey) -> Option<polypath_bond::identity::PublicKey> {
+        self.shared.lock().node.peer(bond)
+    }
+
     /// Time since the driver started, as the node counts it.
     pub fn now(&self) -> Timestamp {
         self.shared.now()

@@ -4,46 +4,22 @@ use crate::driver::BondFlow;
 use crate::proxy::{DatagramFlow, FlowError};
 use crate::tunnel::{Target, decode_datagram, encode_datagram};
 use bytes::Bytes;
-use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A flow whose datagrams begin with an address.
+/// A flow whose datagrams begin with an address. It carries every size that UDP has.
 #[derive(Debug)]
 pub(crate) struct AddressedFlow {
     flow: BondFlow,
-    oversized: AtomicU64,
 }
 
 impl AddressedFlow {
     pub(crate) fn new(flow: BondFlow) -> Self {
-        Self { flow, oversized: AtomicU64::new(0) }
-    }
-
-    /// Datagrams that were dropped since no path carries one of their length.
-    pub(crate) fn oversized(&self) -> u64 {
-        self.oversized.load(Ordering::Relaxed)
-    }
-
-    /// Tells once: an application that sends one datagram too long mostly sends many.
-    fn drop_oversized(&self, target: &Target, size: usize, header: usize) {
-        if self.oversized.fetch_add(1, Ordering::Relaxed) == 0 {
-            let largest = self.flow.max_size().saturating_sub(header);
-            tracing::warn!(flow = %self.flow.id(), %target, size, largest, "datagrams too long for the paths are dropped");
-        }
+        Self { flow }
     }
 }
 
 impl DatagramFlow for AddressedFlow {
-    /// A datagram that is too long is dropped, as UDP may.
     async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
-        let datagram = Bytes::from(encode_datagram(target, payload));
-        match self.flow.send(&datagram) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                self.drop_oversized(target, payload.len(), datagram.len() - payload.len());
-                Ok(())
-            }
-            sent => Ok(sent?),
-        }
+        Ok(self.flow.send(&Bytes::from(encode_datagram(target, payload)))?)
     }
 
     /// Waits for a datagram that makes sense.

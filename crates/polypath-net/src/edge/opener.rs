@@ -46,13 +46,6 @@ impl EdgeOpener {
     }
 }
 
-impl EdgeFlow {
-    /// Datagrams that were dropped since no path carries one of their length.
-    pub fn oversized(&self) -> u64 {
-        self.flow.oversized()
-    }
-}
-
 impl Opener for EdgeOpener {
     type Stream = BondStream;
     type Flow = EdgeFlow;

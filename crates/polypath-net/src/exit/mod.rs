@@ -12,39 +12,47 @@ mod policy;
 mod reserved;
 mod resolve;
 mod serve;
+mod share;
 mod udp;
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
-pub use files::{FileStore, StoreError};
+pub use files::{EdgeInbox, FileStore, FileStoreOptions, InboxQuota, StoreError};
 use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
 use resolve::SystemResolver;
-pub use resolve::{Resolve, Resolving};
+pub use resolve::{Lookup, Resolve, Resolving};
 pub use serve::{ServeError, Served};
+pub use share::ClientLimits;
+use share::{Limits, Share};
 pub use udp::UdpExit;
 
 use embedded::judged;
 use own::OwnAddresses;
 
+use crate::limit::Client;
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
 use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
 
 /// Bounds of a hub; all fields have sensible defaults.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExitOptions {
     /// Which targets may be reached.
     pub policy: TargetPolicy,
-    /// TCP connections at the same time, over all edges.
+    /// TCP connections at the same time, over all clients, which share them fairly
+    /// ([`FairLimit`](crate::limit::FairLimit)).
     pub max_connections: usize,
-    /// UDP associations at the same time, over all edges.
+    /// UDP associations at the same time, over all clients, which share them in the same way.
     pub max_associations: usize,
+    /// Names looked up at the same time, over all clients, which share them in the same way.
+    pub max_lookups: usize,
+    /// What a client may have of these that has no [`ClientLimits`] of its own.
+    pub of_each: ClientLimits,
     /// Peers that one association remembers; the one silent for longest is forgotten first.
     pub max_peers: usize,
     /// Time for a name to resolve.
@@ -66,6 +74,8 @@ impl Default for ExitOptions {
             policy: TargetPolicy::default(),
             max_connections: 4096,
             max_associations: 1024,
+            max_lookups: 1024,
+            of_each: ClientLimits::default(),
             max_peers: 1024,
             resolve_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(30),
@@ -76,49 +86,65 @@ impl Default for ExitOptions {
     }
 }
 
-/// Carries out requests. Clones share policy and limits.
+/// Carries out requests of one client. Clones are for the same one; all that come of one
+/// [`Exit::new`] share policy and limits.
 #[derive(Clone, Debug)]
-pub struct Exit(Arc<Inner>);
+pub struct Exit {
+    inner: Arc<Inner>,
+    client: Arc<Share>,
+}
 
 #[derive(Debug)]
 struct Inner {
     options: ExitOptions,
     resolver: Box<dyn Resolve>,
     own: OwnAddresses,
-    connections: Arc<Semaphore>,
-    associations: Arc<Semaphore>,
+    limits: Limits,
 }
 
 impl Exit {
-    /// An exit with the resolver of the operating system.
+    /// An exit with the resolver of the operating system, for what this host itself asks for.
     pub fn new(options: ExitOptions) -> Self {
-        Self::with_resolver(options, SystemResolver)
+        let resolver = SystemResolver::new(options.max_lookups);
+        Self::with_resolver(options, resolver)
     }
 
-    /// An exit with a resolver of the caller's.
+    /// The same with a resolver of the caller's.
     pub fn with_resolver(options: ExitOptions, resolver: impl Resolve) -> Self {
         Self::with_own(options, resolver, OwnAddresses::new(own::ask))
     }
 
     fn with_own(options: ExitOptions, resolver: impl Resolve, own: OwnAddresses) -> Self {
-        let limit = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
-        let connections = limit(options.max_connections);
-        let associations = limit(options.max_associations);
-        let resolver = Box::new(resolver);
-        Self(Arc::new(Inner { options, resolver, own, connections, associations }))
+        let limits = Limits::new(&options);
+        let this_host = Client::host(Ipv4Addr::LOCALHOST.into());
+        let client = limits.share_of(this_host, options.of_each.clone());
+        let inner = Inner { options, resolver: Box::new(resolver), own, limits };
+        Self { inner: Arc::new(inner), client }
+    }
+
+    /// The exit for another client. All exits for it count together.
+    #[must_use]
+    pub fn for_client(&self, client: Client, limits: ClientLimits) -> Self {
+        let client = self.inner.limits.share_of(client, limits);
+        Self { inner: Arc::clone(&self.inner), client }
     }
 
     /// The bounds.
     pub fn options(&self) -> &ExitOptions {
-        &self.0.options
+        &self.inner.options
+    }
+
+    /// Whose requests it carries out.
+    pub fn client(&self) -> &Client {
+        self.client.client()
     }
 
     /// Connects to a target: limit, policy on the name, resolution, policy on each address,
     /// connection. The connection counts against the limit for as long as it lives.
     pub async fn open_tcp(&self, target: &Target) -> Result<GuardedStream, Refusal> {
-        let permit = permit(&self.0.connections, "TCP connections")?;
+        let place = self.client.connection(&self.inner.limits)?;
         let addresses = self.allowed_addresses(target).await?;
-        let within = self.0.options.connect_timeout;
+        let within = self.inner.options.connect_timeout;
         let tcp = match timeout(within, connect::connect_any(&addresses, target.port)).await {
             Ok(connected) => connected.and_then(GuardedStream::new),
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -127,15 +153,15 @@ impl Exit {
             RefusalKind::ConnectFailed(ConnectFailure::from(&error))
                 .with(format!("{target}: {error}"))
         })?;
-        Ok(tcp.counted(permit))
+        Ok(tcp.counted(place))
     }
 
     /// Opens the sockets of a UDP association.
     pub(crate) async fn open_udp(&self, options: FlowOptions) -> Result<UdpExit, Refusal> {
-        let permit = permit(&self.0.associations, "UDP associations")?;
-        let most = self.0.options.udp_idle_timeout;
+        let place = self.client.association(&self.inner.limits)?;
+        let most = self.inner.options.udp_idle_timeout;
         let idle_timeout = options.idle_timeout.unwrap_or(most).min(most);
-        UdpExit::bind(self.clone(), idle_timeout, permit)
+        UdpExit::bind(self.clone(), idle_timeout, place)
             .await
             .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
     }
@@ -143,7 +169,10 @@ impl Exit {
     /// The addresses of a target that the policy lets through, in the resolver's order.
     async fn allowed_addresses(&self, target: &Target) -> Result<Vec<IpAddr>, Refusal> {
         let forbidden = |error: Forbidden| RefusalKind::Policy.with(error);
-        self.0.options.policy.check_name(&target.host, target.port).map_err(forbidden)?;
+        self.client
+            .policy(&self.inner.options)
+            .check_name(&target.host, target.port)
+            .map_err(forbidden)?;
         let mut addresses = self.resolve(&target.host).await?;
         let mut refused = None;
         addresses.retain(|&ip| match self.check_address(target, ip) {
@@ -160,10 +189,10 @@ impl Exit {
     }
 
     fn check_address(&self, target: &Target, ip: IpAddr) -> Result<(), Forbidden> {
-        let policy = &self.0.options.policy;
+        let policy = self.client.policy(&self.inner.options);
         policy.check_address(&target.host, ip, target.port)?;
         // A 6to4 address may be the hub's own, or lead to an IPv4 address that is.
-        let (own, inner) = (&self.0.own, judged(ip));
+        let (own, inner) = (&self.inner.own, judged(ip));
         if own.contains(ip) || (inner != ip && own.contains(inner)) {
             policy.check_own(ip, target.port)
         } else {
@@ -179,21 +208,19 @@ impl Exit {
         let failed = |why: &dyn std::fmt::Display| {
             RefusalKind::NameNotResolved.with(format!("{name}: {why}"))
         };
-        let within = self.0.options.resolve_timeout;
-        match timeout(within, self.0.resolver.resolve(name)).await {
+        let within = self.inner.options.resolve_timeout;
+        let deadline = Instant::now() + within;
+        let lookup = match timeout_at(deadline, self.client.lookup(&self.inner.limits)).await {
+            Ok(lookup) => lookup?,
+            Err(_) => return Err(failed(&"earlier lookups of this client have had no answer yet")),
+        };
+        match timeout_at(deadline, self.inner.resolver.resolve(name, lookup)).await {
             Ok(Ok(found)) if found.is_empty() => Err(failed(&"no address")),
             Ok(Ok(found)) => Ok(found.into_iter().map(|ip| ip.to_canonical()).collect()),
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(failed(&format_args!("no answer within {within:?}"))),
         }
     }
-}
-
-fn permit(limit: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Refusal> {
-    limit
-        .clone()
-        .try_acquire_owned()
-        .map_err(|_| RefusalKind::LimitReached.with(format!("too many {what}")))
 }
 
 impl Opener for Exit {
@@ -211,6 +238,8 @@ impl Opener for Exit {
 
 #[cfg(test)]
 mod tests {
+    use tokio::task::JoinSet;
+
     use super::*;
 
     const OWN: [&str; 3] = ["192.0.2.2", "2001:db8::2", "2002:c000:209::9"];
@@ -228,9 +257,73 @@ mod tests {
     struct Named;
 
     impl Resolve for Named {
-        fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+        fn resolve<'a>(&'a self, _: &'a str, _: Lookup) -> Resolving<'a> {
             Box::pin(async { Ok(vec!["192.0.2.2".parse().unwrap()]) })
         }
+    }
+
+    /// Answers nothing, and goes on with it for ever.
+    #[derive(Debug, Default)]
+    struct Silent(std::sync::Mutex<Vec<Lookup>>);
+
+    impl Resolve for Silent {
+        fn resolve<'a>(&'a self, name: &'a str, lookup: Lookup) -> Resolving<'a> {
+            if name == "known.example" {
+                return Box::pin(async { Ok(vec!["192.0.2.9".parse().unwrap()]) });
+            }
+            self.0.lock().unwrap().push(lookup);
+            Box::pin(std::future::pending())
+        }
+    }
+
+    fn of(exit: &Exit, host: u8) -> Exit {
+        exit.for_client(Client::host([198, 51, 100, host].into()), ClientLimits::default())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn names_that_are_never_answered_hold_up_their_client_alone() {
+        let exit = Exit::with_resolver(ExitOptions::default(), Silent::default());
+        let (greedy, other) = (of(&exit, 1), of(&exit, 2));
+        let target: Target = "silent.example:80".parse().unwrap();
+        let waiting: JoinSet<_> = (0..3_000)
+            .map(|_| {
+                let (greedy, target) = (greedy.clone(), target.clone());
+                async move { greedy.allowed_addresses(&target).await }
+            })
+            .collect();
+        let failed = waiting.join_all().await;
+        assert!(failed.iter().all(Result::is_err));
+        assert!(allows(&other, "known.example:80").await);
+        // Another bond of the same client waits for those lookups too.
+        let again = of(&exit, 1).allowed_addresses(&"known.example:80".parse().unwrap()).await;
+        let refusal = again.unwrap_err();
+        assert!(refusal.to_string().contains("earlier lookups of this client"), "{refusal}");
+    }
+
+    #[tokio::test]
+    async fn the_system_knows_its_own_name() {
+        let exit = Exit::new(ExitOptions::default());
+        let target: Target = "localhost:80".parse().unwrap();
+        let found = exit.resolve(&target.host).await.unwrap();
+        assert!(found.iter().all(IpAddr::is_loopback) && !found.is_empty(), "{found:?}");
+    }
+
+    #[tokio::test]
+    async fn one_client_does_not_take_all_places() {
+        let options = ExitOptions { max_connections: 8, ..ExitOptions::default() };
+        let exit = Exit::with_resolver(options, Silent::default());
+        let take = |of: &Exit| of.client.connection(&of.inner.limits);
+        let greedy = of(&exit, 1);
+        let places: Vec<_> = std::iter::from_fn(|| take(&greedy).ok()).collect();
+        assert_eq!(places.len(), 6, "three times as many as are left");
+        assert_eq!(take(&greedy).unwrap_err().kind, RefusalKind::LimitReached);
+        let place = take(&of(&exit, 2)).unwrap();
+        drop((places, place));
+        let limits = ClientLimits { connections: 1, ..ClientLimits::default() };
+        let limited = exit.for_client(Client::host([198, 51, 100, 3].into()), limits);
+        let place = take(&limited).unwrap();
+        assert_eq!(take(&limited).unwrap_err().kind, RefusalKind::LimitReached);
+        drop(place);
     }
 
     async fn allows(exit: &Exit, target: &str) -> bool {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-use super::{Exit, FileStore, StoreError, UdpExit};
+use super::{EdgeInbox, Exit, StoreError, UdpExit};
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
 use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
 use crate::tunnel::{
@@ -62,7 +62,7 @@ impl From<io::Error> for ServeError {
 
 impl Exit {
     /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram
-    /// flow of a number, once; `store` is `None` if the hub takes no files. `left` is ready when
+    /// flow of a number, once; `inbox` is `None` if the hub takes no files. `left` is ready when
     /// the edge has left for good: a TCP connection ends
     /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
     /// whose other direction has ended before does not tell.
@@ -72,7 +72,7 @@ impl Exit {
         &self,
         mut stream: S,
         flows: impl FnOnce(u64) -> Option<F>,
-        store: Option<&FileStore>,
+        inbox: Option<&EdgeInbox>,
         left: impl Future<Output = ()>,
     ) -> Result<Served, ServeError>
     where
@@ -87,7 +87,7 @@ impl Exit {
             }
             Ok(Err(error)) => Err(ServeError::Request(error)),
             Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target, left).await,
-            Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, store).await,
+            Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, inbox).await,
             Ok(Ok(Request::Udp(association))) => {
                 let flow = flows(association.flow);
                 self.serve_udp(stream, association, flow).await
@@ -159,25 +159,42 @@ async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, refusal: Refusal) -> Serv
 async fn serve_file<S>(
     mut stream: S,
     offer: &FileOffer,
-    store: Option<&FileStore>,
+    inbox: Option<&EdgeInbox>,
 ) -> Result<Served, ServeError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let Some(store) = store else {
+    let Some(inbox) = inbox else {
         let refusal = RefusalKind::BadRequest.with("this hub takes no files");
         return Err(refuse(&mut stream, refusal).await);
     };
-    match store.begin(offer).await {
+    let failed = match inbox.begin(offer).await {
         Ok(incoming) => {
             answer(&mut stream, &Status::Ok).await?;
-            let digest = incoming.receive(&mut stream).await?;
-            stream.write_all(&digest.0).await?;
-            stream.shutdown().await?;
-            Ok(Served::File(digest))
+            stream.write_all(&incoming.resume().encode()).await?;
+            match incoming.receive(&mut stream).await {
+                Ok(digest) => return stored(stream, digest).await,
+                Err(error) => error,
+            }
         }
-        Err(error) => Err(refuse(&mut stream, RefusalKind::Storage.with(error)).await),
+        Err(error) => error,
+    };
+    inbox.warn(&offer.name, &failed);
+    if let Some(refusal) = failed.refusal() {
+        refuse(&mut stream, refusal).await;
     }
+    Err(failed.into())
+}
+
+/// Tells the edge that its file is stored.
+async fn stored<S>(mut stream: S, digest: Digest) -> Result<Served, ServeError>
+where
+    S: AsyncWrite + Unpin,
+{
+    answer(&mut stream, &Status::Ok).await?;
+    stream.write_all(&digest.0).await?;
+    stream.shutdown().await?;
+    Ok(Served::File(digest))
 }
 
 /// Carries datagrams until the edge ends its stream or nothing passes any more.

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::net::UdpSocket;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use super::Exit;
+use crate::limit::Place;
 use crate::proxy::{DatagramFlow, FlowError};
 use crate::tunnel::{Host, Target};
 
@@ -31,7 +32,7 @@ const MAX_RESOLVING: usize = 32;
 pub struct UdpExit {
     shared: Arc<Shared>,
     resolving: Arc<Semaphore>,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 #[derive(Debug)]
@@ -46,11 +47,7 @@ struct Shared {
 }
 
 impl UdpExit {
-    pub(super) async fn bind(
-        exit: Exit,
-        idle_timeout: Duration,
-        permit: OwnedSemaphorePermit,
-    ) -> io::Result<Self> {
+    pub(super) async fn bind(exit: Exit, idle_timeout: Duration, place: Place) -> io::Result<Self> {
         let v4 = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).await;
         let v6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await;
         // A host without one of the families is common; without both it has no network.
@@ -61,7 +58,7 @@ impl UdpExit {
         let peers = Mutex::new(Peers::new(exit.options().max_peers, Instant::now()));
         let buffer = Mutex::new(vec![0; MAX_DATAGRAM]);
         let shared = Arc::new(Shared { exit, v4, v6, idle_timeout, peers, buffer });
-        Ok(Self { shared, resolving: Arc::new(Semaphore::new(MAX_RESOLVING)), _permit: permit })
+        Ok(Self { shared, resolving: Arc::new(Semaphore::new(MAX_RESOLVING)), _place: place })
     }
 }
 

@@ -1,6 +1,9 @@
 //! The hub: accepts bonds of many edges and carries out what they ask for.
 
+mod edges;
 mod serve;
+
+pub use edges::{Edge, Edges};
 
 use crate::driver::{Driver, DriverError};
 use crate::exit::{Exit, ExitOptions, FileStore};
@@ -9,7 +12,7 @@ use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -22,6 +25,8 @@ pub struct HubConfig {
     pub listen: Vec<SocketAddr>,
     /// Whom to serve.
     pub policy: HubPolicy,
+    /// What edges are called, and may have.
+    pub edges: Edges,
     /// The settings of each bond.
     pub bond: BondConfig,
     /// What edges may reach.
@@ -52,6 +57,7 @@ pub struct Hub {
     driver: Driver,
     public: PublicKey,
     addresses: Vec<SocketAddr>,
+    edges: Arc<Mutex<Edges>>,
     _tasks: JoinSet<()>,
 }
 
@@ -70,9 +76,20 @@ impl Hub {
             driver.add_socket(socket);
         }
         let exit = Exit::new(config.exit);
+        let edges = Arc::new(Mutex::new(config.edges));
         let mut tasks = JoinSet::new();
-        tasks.spawn(accept(driver.clone(), events, exit, config.inbox.map(Arc::new)));
-        Ok(Self { driver, public, addresses, _tasks: tasks })
+        if let Some(inbox) = config.inbox.clone() {
+            tasks.spawn(async move { inbox.keep_clean().await });
+        }
+        tasks.spawn(accept(driver.clone(), events, exit, config.inbox, Arc::clone(&edges)));
+        Ok(Self { driver, public, addresses, edges, _tasks: tasks })
+    }
+
+    /// Changes whom the hub serves, and what they may have. Bonds of edges that may no longer join
+    /// end at once; other bonds keep the limits that they began with.
+    pub fn set_policy(&self, policy: HubPolicy, edges: Edges) {
+        *self.edges.lock().unwrap_or_else(PoisonError::into_inner) = edges;
+        self.driver.set_policy(policy);
     }
 
     /// Closes all bonds once the streams that have ended have been delivered, and tells their edges
@@ -122,7 +139,8 @@ async fn accept(
     driver: Driver,
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
     exit: Exit,
-    inbox: Option<Arc<FileStore>>,
+    inbox: Option<FileStore>,
+    edges: Arc<Mutex<Edges>>,
 ) {
     let mut bonds = JoinSet::new();
     loop {
@@ -132,8 +150,12 @@ async fn accept(
         };
         match event {
             Some(NodeEvent::BondOpened(bond)) => {
-                tracing::info!(%bond, "an edge opened a bond");
-                bonds.spawn(serve::bond(driver.clone(), bond, exit.clone(), inbox.clone()));
+                let Some(key) = driver.peer(bond) else { continue };
+                let (client, limits) =
+                    edges.lock().unwrap_or_else(PoisonError::into_inner).client(key);
+                tracing::info!(%bond, edge = %client, "an edge opened a bond");
+                let exit = exit.for_client(client, limits);
+                bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox.clone()));
             }
             Some(NodeEvent::PathJoined { bond, path }) => tracing::info!(%bond, %path, "joined"),
             Some(NodeEvent::PathLost { bond, path, reason }) => {

@@ -2,14 +2,19 @@
 
 use crate::driver::{BondEvent, BondStream, Driver};
 use crate::edge::AddressedFlow;
-use crate::exit::{Exit, FileStore};
+use crate::exit::{EdgeInbox, Exit, FileStore, ServeError, Served};
+use crate::limit::{Client, Notices};
+use crate::tunnel::RefusalKind;
 use polypath_bond::{BondKey, FlowId};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
-pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<Arc<FileStore>>) {
+pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<FileStore>) {
+    let inbox = inbox.zip(driver.peer(bond)).map(|(inbox, edge)| inbox.of(edge));
     let Some(mut events) = driver.bond_events(bond) else { return };
+    let edge = exit.client().clone();
+    let failures = Arc::new(Notices::default());
     let mut streams = JoinSet::new();
     loop {
         let event = tokio::select! {
@@ -19,8 +24,14 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
         match event {
             Some(BondEvent::StreamOpened(id)) => {
                 let stream = driver.stream(bond, id);
-                let served = serve(driver.clone(), bond, stream, exit.clone(), inbox.clone());
-                streams.spawn(served);
+                let serving = serve(driver.clone(), bond, stream, exit.clone(), inbox.clone());
+                let (edge, failures) = (edge.clone(), Arc::clone(&failures));
+                streams.spawn(async move {
+                    match serving.await {
+                        Ok(served) => tracing::debug!(%bond, %id, ?served, "stream done"),
+                        Err(error) => tell(&edge, &failures, &error),
+                    }
+                });
             }
             Some(BondEvent::PathFailed(path)) => tracing::info!(%bond, %path, "failed"),
             Some(BondEvent::PathRecovered(path)) => {
@@ -29,7 +40,7 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
             // Flows are taken up by the requests that name them.
             Some(BondEvent::FlowOpened(_)) => {}
             Some(BondEvent::Ended(how)) => {
-                tracing::info!(%bond, ?how, "ended");
+                tracing::info!(%bond, %edge, ?how, "ended");
                 break;
             }
             None => break,
@@ -46,12 +57,28 @@ async fn serve(
     bond: BondKey,
     stream: BondStream,
     exit: Exit,
-    inbox: Option<Arc<FileStore>>,
-) {
-    let id = stream.id();
+    inbox: Option<EdgeInbox>,
+) -> Result<Served, ServeError> {
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
-    match exit.serve(stream, flows, inbox.as_deref(), driver.ended(bond)).await {
-        Ok(served) => tracing::debug!(%bond, %id, ?served, "stream done"),
-        Err(error) => tracing::debug!(%bond, %id, %error, "stream failed"),
+    exit.serve(stream, flows, inbox.as_ref(), driver.ended(bond)).await
+}
+
+/// What the operator should know of a request that was not carried out: limits, forbidden targets,
+/// and malformed requests, each kind once a minute. The inbox tells of files. That a target cannot be
+/// reached, or goes away, is for the edge to know.
+fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
+    let kind = match error {
+        ServeError::Refused(refusal) => match refusal.kind {
+            RefusalKind::LimitReached => "a request was refused because of a limit",
+            RefusalKind::Policy => "a target was refused",
+            RefusalKind::BadRequest => "a request makes no sense, or asks for what is not offered",
+            _ => return tracing::debug!(%edge, %error, "stream failed"),
+        },
+        ServeError::Request(_) | ServeError::TimedOut(_) => "a request did not come whole",
+        _ => return tracing::debug!(%edge, %error, "stream failed"),
+    };
+    match failures.happens(kind) {
+        Some(times) => tracing::warn!(%edge, %error, times, "{kind}"),
+        None => tracing::debug!(%edge, %error, "{kind}"),
     }
 }

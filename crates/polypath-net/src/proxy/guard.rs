@@ -12,7 +12,9 @@ use bytes::Bytes;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::Notify;
+
+use crate::limit::Place;
 
 /// Silence after which the kernel asks whether the other end still lives.
 const KEEPALIVE: Duration = Duration::from_secs(60);
@@ -30,7 +32,7 @@ pub struct GuardedStream {
     unread: Bytes,
     finished: bool,
     /// Its place under a limit, free again when it is dropped.
-    permit: Option<OwnedSemaphorePermit>,
+    place: Option<Place>,
 }
 
 /// What is shared with who waits until it breaks.
@@ -47,13 +49,13 @@ impl GuardedStream {
         tcp.set_nodelay(true)?;
         SockRef::from(&tcp).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE))?;
         let socket = Arc::new(Socket { tcp, ended: Notify::new() });
-        Ok(Self { socket, unread: Bytes::new(), finished: false, permit: None })
+        Ok(Self { socket, unread: Bytes::new(), finished: false, place: None })
     }
 
     /// Counts against a limit for as long as it lives.
     #[must_use]
-    pub(crate) fn counted(mut self, permit: OwnedSemaphorePermit) -> Self {
-        self.permit = Some(permit);
+    pub(crate) fn counted(mut self, place: Place) -> Self {
+        self.place = Some(place);
         self
     }
 

@@ -1,50 +1,34 @@
-//! Content and digest of a FILE stream (docs/tunnel.md, section 4).
+//! Receiving side of a FILE stream: content and trailer (docs/tunnel.md, section 4).
 
-use std::fmt;
-use std::io;
+use super::digest::{DIGEST_LENGTH, Digest, FileHasher};
 
-use ring::digest::{Context, SHA256};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-
-/// Bytes of a SHA-256 digest.
-const DIGEST_LENGTH: usize = 32;
-
-/// A SHA-256 digest (FIPS 180-4); prints as hexadecimal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Digest(pub [u8; DIGEST_LENGTH]);
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
+/// What the hub has of a file already: the first message behind its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// Bytes of content that the hub has, from the first on.
+    pub offset: u64,
+    /// Their digest.
+    pub prefix: Digest,
 }
 
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+impl Resume {
+    /// Length of the message in bytes.
+    pub const LENGTH: usize = 8 + DIGEST_LENGTH;
 
-/// Computes the digest of a file piece by piece.
-struct FileHasher(Context);
-
-impl Default for FileHasher {
-    fn default() -> Self {
-        Self(Context::new(&SHA256))
-    }
-}
-
-impl FileHasher {
-    /// Adds content.
-    fn update(&mut self, content: &[u8]) {
-        self.0.update(content);
+    /// The message as bytes.
+    pub fn encode(&self) -> [u8; Self::LENGTH] {
+        let mut out = [0; Self::LENGTH];
+        out[..8].copy_from_slice(&self.offset.to_be_bytes());
+        out[8..].copy_from_slice(&self.prefix.0);
+        out
     }
 
-    /// The digest of all content.
-    fn finish(self) -> Digest {
-        let mut out = [0; DIGEST_LENGTH];
-        out.copy_from_slice(self.0.finish().as_ref());
-        Digest(out)
+    /// Every sequence of this length is a message; whether the offset fits, the file decides.
+    pub fn decode(bytes: &[u8; Self::LENGTH]) -> Self {
+        let (mut offset, mut prefix) = ([0; 8], [0; DIGEST_LENGTH]);
+        offset.copy_from_slice(&bytes[..8]);
+        prefix.copy_from_slice(&bytes[8..]);
+        Self { offset: u64::from_be_bytes(offset), prefix: Digest(prefix) }
     }
 }
 
@@ -70,6 +54,14 @@ pub enum FileTransferError {
         /// Digest in the trailer.
         announced: Digest,
     },
+    /// The sender begins where it may not.
+    #[error("content begins at byte {start}; allowed are 0 and {offset}")]
+    BadStart {
+        /// Where it begins.
+        start: u64,
+        /// What the hub has.
+        offset: u64,
+    },
 }
 
 /// Receiving side of a FILE stream: separates content from trailer and checks both. Sans-I/O.
@@ -81,10 +73,11 @@ pub(crate) struct FileReceiver {
 }
 
 impl FileReceiver {
-    /// Expects `size` bytes of content and then the trailer.
-    pub(crate) fn new(size: u64) -> Self {
+    /// Expects the rest of `size` bytes of content and then the trailer; `received` bytes of it
+    /// went through `hasher` before.
+    pub(crate) fn resumed(size: u64, received: u64, hasher: FileHasher) -> Self {
         let trailer = Vec::with_capacity(DIGEST_LENGTH);
-        Self { size, received: 0, hasher: FileHasher::default(), trailer }
+        Self { size, received: received.min(size), hasher, trailer }
     }
 
     /// Takes received bytes and returns those that are content, to be stored.
@@ -108,85 +101,10 @@ impl FileReceiver {
             expected: self.size.saturating_add(DIGEST_LENGTH as u64),
         };
         let announced = Digest(self.trailer.try_into().map_err(|_| truncated)?);
-        match self.hasher.finish() {
+        match self.hasher.digest() {
             actual if actual == announced => Ok(actual),
             actual => Err(FileTransferError::DigestMismatch { actual, announced }),
         }
-    }
-}
-
-/// A file that could not be sent, or that the hub did not get right.
-#[derive(Debug, thiserror::Error)]
-pub enum FileSendError {
-    /// The file could not be read.
-    #[error("reading the file: {0}")]
-    Source(io::Error),
-    /// The file changed its length while it was being sent.
-    #[error("file was announced with {announced} bytes but has {actual}")]
-    SizeChanged {
-        /// Announced size in bytes.
-        announced: u64,
-        /// What could be read of it, in bytes; one more than announced if it grew.
-        actual: u64,
-    },
-    /// The stream to the hub broke, or the hub closed it without a digest: it has not stored the
-    /// file.
-    #[error("sending the file: {0}")]
-    Stream(io::Error),
-    /// The hub stored something else.
-    #[error("the hub received digest {hub}, sent was {sent}")]
-    DigestMismatch {
-        /// Digest of what was read.
-        sent: Digest,
-        /// Digest of what the hub stored.
-        hub: Digest,
-    },
-}
-
-const CHUNK: usize = 64 * 1024;
-
-/// Sends `size` bytes of `source` and the trailer on a stream whose FILE request was granted, then
-/// waits for the hub's digest. Returns once the hub has stored the file.
-pub async fn send_file<S, R>(
-    stream: &mut S,
-    source: &mut R,
-    size: u64,
-) -> Result<Digest, FileSendError>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-    R: AsyncRead + Unpin,
-{
-    let sent = send_content(stream, source, size).await?;
-    stream.write_all(&sent.0).await.map_err(FileSendError::Stream)?;
-    stream.shutdown().await.map_err(FileSendError::Stream)?;
-    let mut hub = Digest([0; DIGEST_LENGTH]);
-    stream.read_exact(&mut hub.0).await.map_err(FileSendError::Stream)?;
-    if hub == sent { Ok(sent) } else { Err(FileSendError::DigestMismatch { sent, hub }) }
-}
-
-async fn send_content<S, R>(
-    stream: &mut S,
-    source: &mut R,
-    announced: u64,
-) -> Result<Digest, FileSendError>
-where
-    S: AsyncWrite + Unpin,
-    R: AsyncRead + Unpin,
-{
-    let mut hasher = FileHasher::default();
-    let mut actual = 0;
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        let count = source.read(&mut buffer).await.map_err(FileSendError::Source)?;
-        actual += count as u64;
-        if actual > announced || (count == 0 && actual < announced) {
-            return Err(FileSendError::SizeChanged { announced, actual });
-        }
-        if count == 0 {
-            return Ok(hasher.finish());
-        }
-        hasher.update(&buffer[..count]);
-        stream.write_all(&buffer[..count]).await.map_err(FileSendError::Stream)?;
     }
 }
 
@@ -194,59 +112,61 @@ where
 mod tests {
     use super::*;
 
-    /// FIPS 180-4 example: SHA-256 of "abc".
-    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-
-    fn digest_of(content: &[u8]) -> Digest {
+    fn hashed(content: &[u8]) -> FileHasher {
         let mut hasher = FileHasher::default();
         hasher.update(content);
-        hasher.finish()
+        hasher
+    }
+
+    fn receiver(size: u64) -> FileReceiver {
+        FileReceiver::resumed(size, 0, FileHasher::default())
     }
 
     #[test]
-    fn digest_is_sha256() {
-        assert_eq!(digest_of(b"abc").to_string(), ABC);
+    fn bytes_of_the_specification() {
+        let resume = Resume { offset: 258, prefix: Digest([7; 32]) };
+        let bytes = resume.encode();
+        assert_eq!(bytes[..9], [0, 0, 0, 0, 0, 0, 1, 2, 7]);
+        assert_eq!(Resume::decode(&bytes), resume);
     }
 
     #[test]
     fn content_and_trailer_are_separated_at_every_cut() {
-        let wire = [b"abc".as_slice(), &digest_of(b"abc").0].concat();
+        let digest = hashed(b"abc").digest();
+        let wire = [b"abc".as_slice(), &digest.0].concat();
         for cut in 0..=wire.len() {
-            let mut receiver = FileReceiver::new(3);
+            let mut receiver = receiver(3);
             let mut content = receiver.push(&wire[..cut]).unwrap().to_vec();
             content.extend(receiver.push(&wire[cut..]).unwrap());
             assert_eq!(content, b"abc");
-            assert_eq!(receiver.finish().unwrap().to_string(), ABC);
+            assert_eq!(receiver.finish().unwrap(), digest);
         }
     }
 
     #[test]
+    fn what_came_before_counts() {
+        let mut receiver = FileReceiver::resumed(3, 2, hashed(b"ab"));
+        let digest = hashed(b"abc").digest();
+        assert_eq!(receiver.push(&[b"c".as_slice(), &digest.0].concat()).unwrap(), b"c");
+        assert_eq!(receiver.finish(), Ok(digest));
+    }
+
+    #[test]
     fn wrong_streams_are_named() {
-        let good = digest_of(b"abc");
-        let mut changed = FileReceiver::new(3);
+        let good = hashed(b"abc").digest();
+        let mut changed = receiver(3);
         changed.push(b"abd").unwrap();
         changed.push(&good.0).unwrap();
-        let actual = digest_of(b"abd");
+        let actual = hashed(b"abd").digest();
         assert_eq!(
             changed.finish(),
             Err(FileTransferError::DigestMismatch { actual, announced: good })
         );
-        let mut short = FileReceiver::new(3);
+        let mut short = receiver(3);
         short.push(b"ab").unwrap();
         assert_eq!(short.finish(), Err(FileTransferError::Truncated { received: 2, expected: 35 }));
-        let mut long = FileReceiver::new(0);
+        let mut long = receiver(0);
         assert_eq!(long.push(&[0; 33]), Err(FileTransferError::TrailingData));
-        assert!(FileReceiver::new(u64::MAX).finish().is_err());
-    }
-
-    #[tokio::test]
-    async fn a_file_that_changes_while_it_is_sent_is_an_error() {
-        for (content, actual) in [(b"ab".as_slice(), 2), (b"abcd", 4)] {
-            let (mut near, _far) = tokio::io::duplex(1024);
-            let sent = send_file(&mut near, &mut &content[..], 3).await;
-            assert!(
-                matches!(sent, Err(FileSendError::SizeChanged { announced: 3, actual: a }) if a == actual)
-            );
-        }
+        assert!(receiver(u64::MAX).finish().is_err());
     }
 }

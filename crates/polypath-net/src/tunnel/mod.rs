@@ -7,12 +7,14 @@
 //!
 //! | direction | stream content |
 //! | --- | --- |
-//! | edge to hub | [`Request`], then application data (FILE: `size` bytes, then a [`Digest`]) |
-//! | hub to edge | [`Status`], then application data (FILE: the hub's own [`Digest`]) |
+//! | edge to hub | [`Request`], then application data (FILE: where it begins, content, a [`Digest`]) |
+//! | hub to edge | [`Status`], then application data (FILE: [`Resume`], [`Status`], a [`Digest`]) |
 
 mod address;
 mod datagram;
+mod digest;
 mod file;
+mod file_sender;
 pub mod handshake;
 mod request;
 mod status;
@@ -20,8 +22,12 @@ mod wire;
 
 pub use address::{AddressError, DomainName, Host, HostError, Target, TargetParseError};
 pub use datagram::{DatagramError, MAX_DATAGRAM_HEADER, decode_datagram, encode_datagram};
+pub use digest::Digest;
+pub(crate) use digest::FileHasher;
 pub(crate) use file::FileReceiver;
-pub use file::{Digest, FileSendError, FileTransferError, send_file};
+pub use file::{FileTransferError, Resume};
+pub use file_sender::{Agreed, FileSendError, SentFile, agree_on_start, send_file, send_rest};
+pub(crate) use request::RESERVED_NAME;
 pub use request::{
     FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError, UdpAssociation,
 };

@@ -14,6 +14,8 @@ const KIND_UDP: u8 = 3;
 const HEADER: usize = 4;
 /// Longest file name in bytes: what common file systems allow for one path component.
 const MAX_FILE_NAME: usize = 255;
+/// What the hub's own files in its inbox begin with, in any case: some file systems see none.
+pub(crate) const RESERVED_NAME: &str = ".polypath";
 /// Longest body in bytes: FILE with its longest name.
 const MAX_BODY: usize = 8 + 2 + MAX_FILE_NAME;
 /// Longest request in bytes.
@@ -62,6 +64,9 @@ pub enum FileNameError {
     /// `.` and `..` are folders.
     #[error("file name {0:?} means a folder")]
     Folder(String),
+    /// It could be one of the hub's own files.
+    #[error("file name {0:?} is reserved: none may begin with {RESERVED_NAME:?}")]
+    Reserved(String),
     /// A path separator or a control character.
     #[error("file name contains {0:?}; no '/', '\\', ':' or control character is allowed")]
     BadCharacter(char),
@@ -78,6 +83,10 @@ impl FileName {
         }
         if matches!(name, "." | "..") {
             return Err(FileNameError::Folder(name.into()));
+        }
+        let start = name.as_bytes().get(..RESERVED_NAME.len());
+        if start.is_some_and(|start| start.eq_ignore_ascii_case(RESERVED_NAME.as_bytes())) {
+            return Err(FileNameError::Reserved(name.into()));
         }
         let bad = |c: &char| matches!(c, '/' | '\\' | ':') || c.is_control();
         match name.chars().find(bad) {
@@ -270,7 +279,11 @@ mod tests {
         for name in ["../x", "/etc/passwd", "..", ".", "", "a\0b", "c:\\x", "a\nb"] {
             assert!(FileName::new(name).is_err(), "{name:?}");
         }
+        for name in [".polypath", ".polypath-1-0.part", ".PolyPath"] {
+            assert!(matches!(FileName::new(name), Err(FileNameError::Reserved(_))), "{name:?}");
+        }
         assert!(FileName::new("..x").is_ok());
+        assert!(FileName::new(".poly").is_ok());
         assert!(FileName::new(&"x".repeat(MAX_FILE_NAME + 1)).is_err());
     }
 }

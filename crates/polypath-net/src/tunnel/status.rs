@@ -20,6 +20,8 @@ const CODE_CONNECT_FAILED: u8 = 3;
 const CODE_LIMIT: u8 = 4;
 const CODE_BAD_REQUEST: u8 = 5;
 const CODE_STORAGE: u8 = 6;
+const CODE_NAME_TAKEN: u8 = 7;
+const CODE_QUOTA: u8 = 8;
 
 /// The hub's answer, before any application data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,10 @@ pub enum RefusalKind {
     BadRequest,
     /// The hub could not store a file.
     Storage,
+    /// The hub has another file of that name.
+    NameTaken,
+    /// The hub's inbox has no room for a file.
+    Quota,
 }
 
 /// Why a connection attempt failed.
@@ -121,6 +127,8 @@ impl fmt::Display for RefusalKind {
             Self::LimitReached => "the hub's limit is reached",
             Self::BadRequest => "bad request",
             Self::Storage => "the hub cannot store the file",
+            Self::NameTaken => "the name is taken at the hub",
+            Self::Quota => "the hub's inbox has no room for the file",
         })
     }
 }
@@ -139,6 +147,8 @@ impl RefusalKind {
             Self::LimitReached => CODE_LIMIT,
             Self::BadRequest => CODE_BAD_REQUEST,
             Self::Storage => CODE_STORAGE,
+            Self::NameTaken => CODE_NAME_TAKEN,
+            Self::Quota => CODE_QUOTA,
         }
     }
 }
@@ -150,7 +160,7 @@ pub enum StatusError {
     #[error("status has version {0}, this side speaks {VERSION}")]
     Version(u8),
     /// The code is none that this version has.
-    #[error("status code {0} is unknown; allowed are 0 to {CODE_STORAGE}")]
+    #[error("status code {0} is unknown; allowed are 0 to {CODE_QUOTA}")]
     Code(u8),
     /// The body does not fit the code.
     #[error("status {code} has a body of {length} bytes; allowed are at most {allowed}")]
@@ -219,7 +229,7 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Result<(u8, usize), Short>, St
     }
     let (code, allowed) = match reader.u8() {
         Ok(CODE_OK) => (CODE_OK, 0),
-        Ok(code) if code <= CODE_STORAGE => (code, MAX_BODY),
+        Ok(code) if code <= CODE_QUOTA => (code, MAX_BODY),
         Ok(other) => return Err(StatusError::Code(other)),
         Err(short) => return Ok(Err(whole(short))),
     };
@@ -242,6 +252,8 @@ fn decode_body(code: u8, body: &[u8]) -> Result<Status, StatusError> {
         CODE_LIMIT => (RefusalKind::LimitReached, body),
         CODE_BAD_REQUEST => (RefusalKind::BadRequest, body),
         CODE_STORAGE => (RefusalKind::Storage, body),
+        CODE_NAME_TAKEN => (RefusalKind::NameTaken, body),
+        CODE_QUOTA => (RefusalKind::Quota, body),
         other => return Err(StatusError::Code(other)),
     };
     let allowed = MAX_DETAIL;
@@ -286,7 +298,7 @@ mod tests {
     fn malformed_statuses_are_named() {
         let error = |b: &[u8]| Status::decode(b).unwrap_err();
         assert_eq!(error(&[9]), StatusError::Version(9));
-        assert_eq!(error(&[1, 7]), StatusError::Code(7));
+        assert_eq!(error(&[1, 9]), StatusError::Code(9));
         assert_eq!(error(&[1, 3, 0, 0]), StatusError::NoReason);
         assert_eq!(error(&[1, 1, 0, 1, 0xff]), StatusError::NotText);
         assert_eq!(error(&[1, 0, 0, 1]), StatusError::Length { code: 0, length: 1, allowed: 0 });

@@ -5,10 +5,12 @@ use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::driver::BondStream;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::{ExitOptions, FileStore, TargetPolicy};
-use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota, TargetPolicy};
+use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::proxy::{DatagramFlow, FlowOptions, Opener};
 use polypath_net::tunnel::{FileName, FileOffer, Target, send_file};
+use polypath_units::ByteCount;
+use std::io::Cursor;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -24,6 +26,7 @@ fn hub(inbox: Option<FileStore>) -> Hub {
 fn hub_with(policy: HubPolicy, delivery_timeout: Duration, inbox: Option<FileStore>) -> Hub {
     let targets = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
     Hub::start(HubConfig {
+        edges: Edges::default(),
         identity: SecretKey::from_seed([1; 32]),
         listen: vec![(LOOPBACK, 0).into()],
         policy,
@@ -93,12 +96,14 @@ async fn a_connection_carries_both_directions_and_both_ends() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_reaches_the_inbox() {
     let folder = tempfile::tempdir().unwrap();
-    let hub = hub(Some(FileStore::new(folder.path(), 10_000_000)));
+    let quota = InboxQuota { edge: ByteCount::new(10_000_000), total: ByteCount::new(10_000_000) };
+    let options = FileStoreOptions { quota, keep: Duration::from_secs(3600) };
+    let hub = hub(Some(FileStore::open(folder.path(), options).unwrap()));
     let edge = edge(&hub).await;
     let sent = content(3_000_000);
     let offer = FileOffer { name: FileName::new("x.bin").unwrap(), size: sent.len() as u64 };
     let mut stream = edge.opener().offer_file(offer).await.unwrap();
-    send_file(&mut stream, &mut &sent[..], sent.len() as u64).await.unwrap();
+    send_file(&mut stream, &mut Cursor::new(&sent), sent.len() as u64).await.unwrap();
     drop(stream);
     edge.close().await;
     assert!(std::fs::read(folder.path().join("x.bin")).unwrap() == sent);
@@ -126,20 +131,24 @@ async fn datagrams_go_and_come() {
     echo.await.unwrap();
 }
 
+/// The smallest, one that fits a packet, one that does not, and the largest of UDP over IPv4.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_datagram_too_long_for_the_paths_is_counted_and_the_flow_goes_on() {
+async fn datagrams_of_every_size_go_and_come() {
     let hub = hub(None);
     let edge = edge(&hub).await;
     let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
     let address = server.local_addr().unwrap();
     let flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
-    // Longer than IP carries, and so than any path.
-    flow.send(&target(address), &[0; 65_535]).await.unwrap();
-    assert_eq!(flow.oversized(), 1);
-    flow.send(&target(address), b"short").await.unwrap();
-    let mut buffer = [0; 2_000];
-    let (len, _) = within(server.recv_from(&mut buffer)).await.unwrap();
-    assert_eq!((&buffer[..len], flow.oversized()), (&b"short"[..], 1));
+    let mut buffer = vec![0; 65_535];
+    for size in [0, 1, 1_200, 1_452, 9_000, 65_507] {
+        let sent: Vec<u8> = (0..size).map(|at| (at * 7 + at / 256) as u8).collect();
+        flow.send(&target(address), &sent).await.unwrap();
+        let (len, from) = within(server.recv_from(&mut buffer)).await.unwrap();
+        assert!(buffer[..len] == sent, "{len} of {size} bytes arrived");
+        server.send_to(&buffer[..len], from).await.unwrap();
+        let (source, payload) = within(flow.recv()).await.unwrap();
+        assert!(source == target(address) && payload == sent, "{size} bytes do not come back");
+    }
 }
 
 /// A connection whose edge has said all, and whose target has not: the edge's and the target's
@@ -204,6 +213,7 @@ async fn a_hub_that_comes_back_is_found_again() {
     let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
     let again = loop {
         let config = HubConfig {
+            edges: Edges::default(),
             identity: SecretKey::from_seed([1; 32]),
             listen: vec![address],
             policy: HubPolicy::default(),

@@ -2,6 +2,8 @@
 
 mod bond_end_to_end;
 mod common;
+#[cfg(target_os = "linux")]
+mod datagram_sizes;
 mod http_proxy;
 #[cfg(target_os = "linux")]
 mod interface_watcher;

@@ -8,7 +8,7 @@ use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions};
-use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::tunnel::RefusalKind;
 
 #[test]
@@ -56,6 +56,7 @@ async fn refused() {
 
 fn hub() -> Hub {
     Hub::start(HubConfig {
+        edges: Edges::default(),
         identity: SecretKey::from_seed([1; 32]),
         listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
         policy: HubPolicy::default(),

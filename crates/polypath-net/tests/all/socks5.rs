@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::common::*;
-use polypath_net::exit::{Exit, ExitOptions, Resolve, Resolving};
+use polypath_net::exit::{Exit, ExitOptions, Lookup, Resolve, Resolving};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
 use polypath_net::proxy::{Credentials, Opener, ProxyOptions, serve_socks5};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -152,7 +152,7 @@ async fn a_reset_of_the_client_resets_the_target() {
 struct NoNames;
 
 impl Resolve for NoNames {
-    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, _: &'a str, _: Lookup) -> Resolving<'a> {
         Box::pin(async { Ok(Vec::new()) })
     }
 }

@@ -18,7 +18,8 @@ fn target() -> impl Strategy<Value = Target> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    let name = "[^/\\\\:\\p{C}]{3,60}".prop_map(|name| FileName::new(&name).unwrap());
+    let name =
+        "[^/\\\\:\\p{C}]{3,60}".prop_filter_map("reserved", |name| FileName::new(&name).ok());
     let idle = prop::option::of((1..=u64::from(u16::MAX)).prop_map(Duration::from_secs));
     prop_oneof![
         target().prop_map(Request::Tcp),
@@ -44,6 +45,8 @@ fn status() -> impl Strategy<Value = Status> {
         Just(RefusalKind::LimitReached),
         Just(RefusalKind::BadRequest),
         Just(RefusalKind::Storage),
+        Just(RefusalKind::NameTaken),
+        Just(RefusalKind::Quota),
     ];
     let refusal = (kind, "[a-zäß ]{0,100}").prop_map(|(k, text)| Status::Refused(k.with(text)));
     prop_oneof![Just(Status::Ok), refusal]

@@ -2,16 +2,21 @@
 //! streams and flows where the bond will be.
 
 use std::future::pending;
+use std::io::Cursor;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::*;
 use bytes::Bytes;
-use polypath_net::exit::{Exit, ExitOptions, FileStore, Resolve, Resolving, ServeError, Served};
+use polypath_bond::identity::SecretKey;
+use polypath_net::exit::{
+    EdgeInbox, Exit, ExitOptions, FileStore, FileStoreOptions, InboxQuota, Lookup, Resolve,
+    Resolving, ServeError, Served, StoreError,
+};
 use polypath_net::proxy::*;
 use polypath_net::tunnel::handshake::{RequestFailed, request};
 use polypath_net::tunnel::*;
+use polypath_units::ByteCount;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::net::UdpSocket;
 use tokio::sync::{Mutex, mpsc};
@@ -45,17 +50,17 @@ impl DatagramFlow for Flow {
 #[derive(Clone)]
 struct Edge {
     exit: Exit,
-    store: Arc<Option<FileStore>>,
+    store: Option<EdgeInbox>,
     ended: mpsc::UnboundedSender<Result<Served, ServeError>>,
 }
 
 impl Edge {
     fn new(
         exit: Exit,
-        store: Option<FileStore>,
+        store: Option<EdgeInbox>,
     ) -> (Self, mpsc::UnboundedReceiver<Result<Served, ServeError>>) {
         let (ended, reports) = mpsc::unbounded_channel();
-        (Self { exit, store: Arc::new(store), ended }, reports)
+        (Self { exit, store, ended }, reports)
     }
 
     async fn open(
@@ -66,8 +71,7 @@ impl Edge {
         let (mut near, far) = duplex(4096);
         let edge = self.clone();
         tokio::spawn(async move {
-            let served =
-                edge.exit.serve(far, |_| flow, edge.store.as_ref().as_ref(), pending()).await;
+            let served = edge.exit.serve(far, |_| flow, edge.store.as_ref(), pending()).await;
             let _ = edge.ended.send(served);
         });
         request(&mut near, &asked).await?;
@@ -166,7 +170,7 @@ async fn an_association_ends_at_the_hub_when_the_edge_leaves_or_falls_silent() {
 struct Rebinding;
 
 impl Resolve for Rebinding {
-    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, _: &'a str, _: Lookup) -> Resolving<'a> {
         Box::pin(async { Ok(vec!["::ffff:127.0.0.1".parse().unwrap()]) })
     }
 }
@@ -207,38 +211,202 @@ fn offer(name: &str, size: usize) -> Request {
     Request::File(FileOffer { name: FileName::new(name).unwrap(), size: size as u64 })
 }
 
-#[tokio::test]
-async fn a_file_arrives_whole_and_is_never_replaced() {
-    let folder = folder("whole");
-    let (edge, mut reports) = Edge::new(exit(), Some(FileStore::new(&folder, 1 << 20)));
-    let content: Vec<u8> = (0..300_000_u32).map(|i| (i / 3) as u8).collect();
-    let mut stream = edge.open(offer("a.bin", content.len()), None).await.unwrap();
-    let digest = within(send_file(&mut stream, &mut &content[..], content.len() as u64)).await;
-    let digest = digest.unwrap();
-    assert!(matches!(within(reports.recv()).await.unwrap(), Ok(Served::File(d)) if d == digest));
-    assert!(std::fs::read(folder.join("a.bin")).unwrap() == content);
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays");
+/// A store with room for 1 MiB of each edge and 2 MiB in all.
+fn inbox(folder: &std::path::Path) -> FileStore {
+    let quota = InboxQuota { edge: ByteCount::new(1 << 20), total: ByteCount::new(2 << 20) };
+    let keep = Duration::from_secs(3600);
+    FileStore::open(folder, FileStoreOptions { quota, keep }).unwrap()
+}
 
-    for (name, size) in [("a.bin", 1), ("large.bin", (1 << 20) + 1)] {
-        match edge.open(offer(name, size), None).await {
-            Err(RequestFailed::Refused(refusal)) => assert_eq!(refusal.kind, RefusalKind::Storage),
-            other => panic!("{other:?}"),
-        }
+fn of(store: &FileStore, edge: u8) -> EdgeInbox {
+    store.of(SecretKey::from_seed([edge; 32]).public())
+}
+
+fn content(length: usize) -> Vec<u8> {
+    (0..length as u32).map(|i| (i / 3) as u8).collect()
+}
+
+/// The files of the inbox, and the unfinished ones of all edges.
+fn files(folder: &std::path::Path) -> (usize, usize) {
+    let list = |path: &std::path::Path| -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let own = folder.join(".polypath");
+    let edges = list(&own).into_iter().filter(|path| path.is_dir());
+    let kept = edges.flat_map(|edge| list(&edge));
+    let parts = kept.filter(|path| path.extension().is_some_and(|end| end == "part")).count();
+    (list(folder).len() - 1, parts)
+}
+
+async fn send(edge: &Edge, name: &str, content: &[u8]) -> Result<SentFile, FileSendError> {
+    let mut stream = edge.open(offer(name, content.len()), None).await.unwrap();
+    within(send_file(&mut stream, &mut Cursor::new(content), content.len() as u64)).await
+}
+
+async fn refused(edge: &Edge, name: &str, size: usize) -> Refusal {
+    match edge.open(offer(name, size), None).await {
+        Err(RequestFailed::Refused(refusal)) => refusal,
+        other => panic!("{other:?}"),
     }
 }
 
+/// Sends the first bytes of a file and then breaks the stream, as when an edge is gone.
+async fn cut(edge: &Edge, name: &str, size: usize, sent: &[u8]) {
+    let mut stream = edge.open(offer(name, size), None).await.unwrap();
+    stream.read_exact(&mut [0; Resume::LENGTH]).await.unwrap();
+    stream.write_all(&0_u64.to_be_bytes()).await.unwrap();
+    stream.write_all(sent).await.unwrap();
+}
+
 #[tokio::test]
-async fn a_file_that_is_cut_or_changed_leaves_nothing() {
-    let folder = folder("cut");
-    let (edge, mut reports) = Edge::new(exit(), Some(FileStore::new(&folder, 1 << 20)));
-    for wire in [b"ab".to_vec(), [b"abc".as_slice(), &[0; 32]].concat()] {
+async fn a_file_arrives_whole_and_is_never_replaced() {
+    let folder = folder("whole");
+    let store = inbox(&folder);
+    let (edge, mut reports) = Edge::new(exit(), Some(of(&store, 1)));
+    let content = content(300_000);
+    let sent = send(&edge, "a.bin", &content).await.unwrap();
+    assert_eq!(sent.resumed_at, 0);
+    let served = within(reports.recv()).await.unwrap();
+    assert!(matches!(served, Ok(Served::File(digest)) if digest == sent.digest));
+    assert!(std::fs::read(folder.join("a.bin")).unwrap() == content);
+    assert_eq!(files(&folder), (1, 0));
+
+    assert_eq!(refused(&edge, "a.bin", 1).await.kind, RefusalKind::NameTaken);
+    let mut other = content.clone();
+    other[7] ^= 1;
+    match send(&edge, "a.bin", &other).await {
+        Err(FileSendError::Refused(refusal)) => assert_eq!(refusal.kind, RefusalKind::NameTaken),
+        other => panic!("{other:?}"),
+    }
+    // Whoever was cut off before the answer asks again.
+    assert_eq!(send(&edge, "a.bin", &content).await.unwrap().resumed_at, 300_000);
+    // Another edge is not told what is in the file.
+    let (stranger, _reports) = Edge::new(exit(), Some(of(&store, 2)));
+    assert_eq!(refused(&stranger, "a.bin", 300_000).await.kind, RefusalKind::NameTaken);
+    assert!(std::fs::read(folder.join("a.bin")).unwrap() == content);
+}
+
+#[tokio::test]
+async fn a_file_that_was_cut_off_goes_on_also_at_a_hub_that_has_started_again() {
+    let folder = folder("resumed");
+    let content = content(300_000);
+    for (run, cut_at) in [100_000, 200_000].into_iter().enumerate() {
+        let store = inbox(&folder);
+        let (edge, mut reports) = Edge::new(exit(), Some(of(&store, 1)));
+        if run == 1 {
+            // An unfinished file of another edge and the same name is another file.
+            let (other, _reports) = Edge::new(exit(), Some(of(&store, 2)));
+            assert_eq!(send(&other, "b.bin", &content).await.unwrap().resumed_at, 0);
+        }
+        cut(&edge, if run == 0 { "a.bin" } else { "c.bin" }, 300_000, &content[..cut_at]).await;
+        let served = within(reports.recv()).await.unwrap();
+        assert!(matches!(served, Err(ServeError::Store(_))), "{served:?}");
+    }
+    let store = inbox(&folder);
+    let (edge, _reports) = Edge::new(exit(), Some(of(&store, 1)));
+    assert_eq!(send(&edge, "a.bin", &content).await.unwrap().resumed_at, 100_000);
+    // What begins otherwise is not mended: it is sent anew.
+    let mut other = content.clone();
+    other[7] ^= 1;
+    assert_eq!(send(&edge, "c.bin", &other).await.unwrap().resumed_at, 0);
+    assert!(std::fs::read(folder.join("a.bin")).unwrap() == content);
+    assert!(std::fs::read(folder.join("c.bin")).unwrap() == other);
+    assert_eq!(files(&folder), (3, 0));
+}
+
+/// The edge was killed and runs again before the hub has noticed.
+#[tokio::test]
+async fn a_newer_transfer_of_a_file_takes_over() {
+    let folder = folder("taken-over");
+    let store = inbox(&folder);
+    let (edge, mut reports) = Edge::new(exit(), Some(of(&store, 1)));
+    let content = content(300_000);
+    let mut hanging = edge.open(offer("a.bin", content.len()), None).await.unwrap();
+    hanging.read_exact(&mut [0; Resume::LENGTH]).await.unwrap();
+    hanging.write_all(&0_u64.to_be_bytes()).await.unwrap();
+    hanging.write_all(&content[..100_000]).await.unwrap();
+    let sent = send(&edge, "a.bin", &content).await.unwrap();
+    // What is still on its way in the old stream may be lost; it holds 4096 bytes.
+    assert!((95_904..=100_000).contains(&sent.resumed_at), "{}", sent.resumed_at);
+    let served = within(reports.recv()).await.unwrap();
+    let Err(ServeError::Store(error)) = served else { panic!("{served:?}") };
+    assert!(error.to_string().contains("again, by another stream"), "{error}");
+    assert!(std::fs::read(folder.join("a.bin")).unwrap() == content);
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_what_its_sender_says_leaves_nothing() {
+    let folder = folder("changed");
+    let (edge, mut reports) = Edge::new(exit(), Some(of(&inbox(&folder), 1)));
+    for (wire, kept) in [(b"ab".to_vec(), 1), ([b"abc".as_slice(), &[0; 32]].concat(), 0)] {
         let mut stream = edge.open(offer("a.bin", 3), None).await.unwrap();
+        stream.read_exact(&mut [0; Resume::LENGTH]).await.unwrap();
+        stream.write_all(&0_u64.to_be_bytes()).await.unwrap();
         stream.write_all(&wire).await.unwrap();
         stream.shutdown().await.unwrap();
-        let mut answer = Vec::new();
-        within(stream.read_to_end(&mut answer)).await.unwrap();
-        assert_eq!(answer, b"", "no digest, no success");
+        let status = within(handshake::receive(&mut stream, Status::decode)).await.unwrap();
+        assert!(matches!(status, Status::Refused(r) if r.kind == RefusalKind::BadRequest));
         assert!(matches!(within(reports.recv()).await.unwrap(), Err(ServeError::Store(_))));
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(files(&folder), (0, kept));
     }
+    // A beginning that was not agreed on.
+    let mut stream = edge.open(offer("a.bin", 3), None).await.unwrap();
+    stream.write_all(&1_u64.to_be_bytes()).await.unwrap();
+    let served = within(reports.recv()).await.unwrap();
+    assert!(matches!(served, Err(ServeError::Store(_))), "{served:?}");
+}
+
+#[tokio::test]
+async fn quotas_hold_for_an_edge_and_for_all() {
+    const HALF: usize = 1 << 19;
+    let folder = folder("quota");
+    let store = inbox(&folder);
+    let (edges, mut reports): (Vec<_>, Vec<_>) =
+        (1..=3).map(|edge| Edge::new(exit(), Some(of(&store, edge)))).unzip();
+    let half = content(HALF);
+    send(&edges[0], "a1", &half).await.unwrap();
+    let large = refused(&edges[0], "large", HALF + 1).await;
+    assert_eq!(large.kind, RefusalKind::Quota);
+    assert!(large.to_string().contains("the edge has in the inbox"), "{large}");
+    // What is unfinished counts, and makes room for what is sent now.
+    cut(&edges[0], "a2", HALF, &half[..1000]).await;
+    // The hub has seen the end.
+    let is_cut = |served| matches!(served, Err(ServeError::Store(StoreError::Transfer(_))));
+    while !is_cut(within(reports[0].recv()).await.unwrap()) {}
+    send(&edges[0], "a3", &half).await.unwrap();
+    assert_eq!(files(&folder), (2, 0));
+    assert_eq!(refused(&edges[0], "a4", 0).await.kind, RefusalKind::Quota);
+
+    for name in ["b1", "b2"] {
+        send(&edges[1], name, &half).await.unwrap();
+    }
+    let full = refused(&edges[2], "c", 1).await;
+    assert!(full.to_string().contains("all edges together have"), "{full}");
+    // The operator takes a file away, of whichever edge.
+    std::fs::remove_file(folder.join("b1")).unwrap();
+    send(&edges[2], "c", &half).await.unwrap();
+    // A hub that starts again knows whose the files are.
+    drop((edges, store));
+    let (edge, _reports) = Edge::new(exit(), Some(of(&inbox(&folder), 1)));
+    assert_eq!(refused(&edge, "a4", 1).await.kind, RefusalKind::Quota);
+}
+
+#[tokio::test]
+async fn what_nobody_goes_on_with_is_removed_at_the_start() {
+    let folder = folder("old");
+    std::fs::write(folder.join(".polypath-1-0.part"), b"of another version").unwrap();
+    let open = |keep| {
+        let quota = InboxQuota { edge: ByteCount::new(1 << 20), total: ByteCount::new(1 << 20) };
+        FileStore::open(&folder, FileStoreOptions { quota, keep }).unwrap()
+    };
+    let store = open(Duration::from_secs(3600));
+    assert_eq!(files(&folder), (0, 0));
+    let (edge, mut reports) = Edge::new(exit(), Some(of(&store, 1)));
+    cut(&edge, "a.bin", 3, b"ab").await;
+    within(reports.recv()).await.unwrap().unwrap_err();
+    drop((edge, store));
+    drop(open(Duration::from_secs(3600)));
+    assert_eq!(files(&folder), (0, 1));
+    drop(open(Duration::ZERO));
+    assert_eq!(files(&folder), (0, 0));
 }

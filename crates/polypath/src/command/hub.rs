@@ -4,11 +4,12 @@ use core::num::NonZeroU32;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use polypath_bond::identity::HubAddress;
 use polypath_config::{DocumentError, Table};
-use polypath_net::exit::{TargetPolicy, TargetRule};
+use polypath_net::exit::{ExitOptions, FileStoreOptions, InboxQuota, TargetPolicy, TargetRule};
 use polypath_units::{Bandwidth, ByteCount};
 use serde::Deserialize;
 
@@ -29,6 +30,13 @@ const MIN_MEMORY: ByteCount = ByteCount::new(1_000_000);
 const MIN_STREAMS: u32 = 16;
 /// Streams of one bond: as many as a browser behind a proxy opens, several times over.
 const DEFAULT_MAX_STREAMS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
+/// What an edge may have in the inbox: less than the free space of any disk of today.
+const DEFAULT_INBOX_QUOTA: ByteCount = ByteCount::new(10_000_000_000);
+/// What all edges together may have there.
+const DEFAULT_INBOX_QUOTA_TOTAL: ByteCount = ByteCount::new(100_000_000_000);
+/// An unfinished file outlives a weekend and a holiday.
+const DEFAULT_INBOX_KEEP_DAYS: NonZeroU32 = NonZeroU32::new(7).unwrap();
+const SECONDS_OF_A_DAY: u64 = 24 * 3600;
 
 /// Accept edges and connect their streams to their targets
 ///
@@ -59,6 +67,18 @@ pub struct HubArgs {
     /// Directory for files that edges send, made if missing; without it none are accepted
     #[arg(long, value_name = "DIR")]
     inbox: Option<PathBuf>,
+    /// What one edge may have in the inbox, unfinished files included; what is taken out of the
+    /// inbox makes room [default: 10 GB]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    inbox_quota: Option<ByteCount>,
+    /// What all edges together may have in the inbox [default: 100 GB]
+    #[arg(long, value_name = "SIZE")]
+    #[serde(deserialize_with = "text::optional")]
+    inbox_quota_total: Option<ByteCount>,
+    /// Days for which an unfinished file is kept that nobody goes on with [default: 7]
+    #[arg(long, value_name = "DAYS")]
+    inbox_keep_days: Option<NonZeroU32>,
     /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 128 MB]
     #[arg(long, value_name = "SIZE")]
     #[serde(deserialize_with = "text::optional")]
@@ -71,6 +91,13 @@ pub struct HubArgs {
     #[arg(long, value_name = "RATE")]
     #[serde(deserialize_with = "text::optional")]
     max_bandwidth: Option<Bandwidth>,
+    /// TCP connections to targets, over all edges, which share them fairly: an edge may have up to
+    /// three times as many as are left free [default: 4096]
+    #[arg(long, value_name = "COUNT")]
+    max_connections: Option<usize>,
+    /// UDP associations, over all edges, which share them in the same way [default: 1024]
+    #[arg(long, value_name = "COUNT")]
+    max_associations: Option<usize>,
     /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
     /// [default: everywhere but the hub itself, link-local addresses and metadata services]
     #[arg(long, value_name = "RULE")]
@@ -104,12 +131,14 @@ pub struct HubOptions {
     pub allow: PathBuf,
     /// Where received files go; `None` refuses them.
     pub inbox: Option<PathBuf>,
+    /// What the inbox may hold, and for how long.
+    pub store: FileStoreOptions,
     /// What one edge may use.
     pub limits: EdgeLimits,
     /// What the bonds are composed of at this end.
     pub composition: CompositionArgs,
-    /// Where edges may connect to.
-    pub targets: TargetPolicy,
+    /// Where edges may connect to, and what they share.
+    pub exit: ExitOptions,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
     pub control: Option<PathBuf>,
     /// The form of the log.
@@ -145,9 +174,14 @@ impl FileBacked for HubArgs {
             key: self.key.or(file.key),
             allow: self.allow.or(file.allow),
             inbox: self.inbox.or(file.inbox),
+            inbox_quota: self.inbox_quota.or(file.inbox_quota),
+            inbox_quota_total: self.inbox_quota_total.or(file.inbox_quota_total),
+            inbox_keep_days: self.inbox_keep_days.or(file.inbox_keep_days),
             max_memory: self.max_memory.or(file.max_memory),
             max_streams: self.max_streams.or(file.max_streams),
             max_bandwidth: self.max_bandwidth.or(file.max_bandwidth),
+            max_connections: self.max_connections.or(file.max_connections),
+            max_associations: self.max_associations.or(file.max_associations),
             target: given(self.target, file.target),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
@@ -163,6 +197,14 @@ impl FileBacked for HubArgs {
         if self.max_streams.is_some_and(|streams| streams.get() < MIN_STREAMS) {
             let message = format!("too few streams; allowed: {MIN_STREAMS} or more");
             return Err(Fault::new("max_streams", message));
+        }
+        for (key, quota) in
+            [("inbox_quota", self.inbox_quota), ("inbox_quota_total", self.inbox_quota_total)]
+        {
+            if quota == Some(ByteCount::new(0)) {
+                let message = "nothing would fit; allowed: 1 B or more, or no inbox";
+                return Err(Fault::new(key, message));
+            }
         }
         if self.max_bandwidth == Some(Bandwidth::ZERO) {
             let message = "an edge needs a rate; allowed: 1 bit/s or more, or no limit";
@@ -186,6 +228,17 @@ impl HubArgs {
             bandwidth: self.max_bandwidth,
         }
     }
+
+    fn store(&self) -> FileStoreOptions {
+        let days = self.inbox_keep_days.unwrap_or(DEFAULT_INBOX_KEEP_DAYS);
+        FileStoreOptions {
+            quota: InboxQuota {
+                edge: self.inbox_quota.unwrap_or(DEFAULT_INBOX_QUOTA),
+                total: self.inbox_quota_total.unwrap_or(DEFAULT_INBOX_QUOTA_TOTAL),
+            },
+            keep: Duration::from_secs(u64::from(days.get()) * SECONDS_OF_A_DAY),
+        }
+    }
 }
 
 impl TryFrom<HubArgs> for HubOptions {
@@ -193,8 +246,10 @@ impl TryFrom<HubArgs> for HubOptions {
 
     fn try_from(args: HubArgs) -> anyhow::Result<Self> {
         let args = args.resolve()?;
+        let exit = ExitOptions::default();
         Ok(Self {
             limits: args.limits(),
+            store: args.store(),
             composition: args.composition,
             listen: match args.listen.is_empty() {
                 true => everywhere(),
@@ -205,7 +260,12 @@ impl TryFrom<HubArgs> for HubOptions {
             key: args.key.map_or_else(|| config_file("key"), Ok)?,
             allow: args.allow.map_or_else(|| config_file("allow"), Ok)?,
             inbox: args.inbox,
-            targets: TargetPolicy::new(args.target),
+            exit: ExitOptions {
+                policy: TargetPolicy::new(args.target),
+                max_connections: args.max_connections.unwrap_or(exit.max_connections),
+                max_associations: args.max_associations.unwrap_or(exit.max_associations),
+                ..exit
+            },
             control: args.control,
             log: args.log.unwrap_or_default(),
         })
@@ -256,11 +316,14 @@ mod tests {
         assert_eq!(options.listen[0], "0.0.0.0:4433".parse().unwrap());
         assert!(options.listen[1..].iter().all(|a| *a == "[::]:4433".parse().unwrap()));
         assert!(!options.make_key, "a key that was named must be there");
-        assert_eq!(options.targets, TargetPolicy::new(Vec::new()));
+        assert_eq!(options.exit, ExitOptions::default());
         assert_eq!(options.limits.streams.get(), 4096);
         assert_eq!(options.limits.memory, "128 MB".parse().unwrap());
         assert_eq!(options.limits.bandwidth, None);
         assert_eq!(options.inbox, None);
+        assert_eq!(options.store.quota.edge, DEFAULT_INBOX_QUOTA);
+        assert_eq!(options.store.quota.total, DEFAULT_INBOX_QUOTA_TOTAL);
+        assert_eq!(options.store.keep, Duration::from_secs(7 * SECONDS_OF_A_DAY));
     }
 
     #[test]
@@ -302,6 +365,8 @@ mod tests {
             ("max_streams = 15", "1: max_streams: too few streams; allowed: 16"),
             ("max_bandwidth = \"5\"", "1: max_bandwidth: \"5\" is not a rate"),
             ("max_memory = \"0 B\"", "1: max_memory: an edge needs memory"),
+            ("inbox_quota = \"0 B\"", "1: inbox_quota: nothing would fit"),
+            ("inbox_keep_days = 0", "1: inbox_keep_days: "),
             (
                 "target = [\"*:443\", \"*\"]",
                 "1: target: target rule \"*\": no ports; write HOST:PORTS",

@@ -1,10 +1,12 @@
 //! `polypath send`: sends a file to a hub's inbox.
 
 mod sending;
+mod transfer;
 mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use polypath_net::tunnel::FileName;
@@ -14,7 +16,13 @@ use crate::config::{Fault, FileBacked};
 use crate::output;
 use crate::service::{self, LogFormat};
 
+/// Seconds for which a hub that has answered before may be away: a restart, a change of networks.
+const DEFAULT_PATIENCE_SECONDS: u64 = 300;
+
 /// Send a file to the hub's inbox over all paths
+///
+/// A transfer that was cut off goes on where it stopped, by itself or when the same command is run
+/// again.
 ///
 /// Takes the options of `polypath edge` that make the bond; what its file says of proxies and
 /// forwarded ports is of no concern here.
@@ -25,6 +33,9 @@ pub struct SendArgs {
     /// Its name at the hub [default: its name here]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Seconds to go on trying while a hub that has answered before does not [default: 300]
+    #[arg(long, value_name = "SECONDS")]
+    patience: Option<u64>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
@@ -39,6 +50,8 @@ pub struct SendOptions {
     pub file: PathBuf,
     /// Its name at the hub.
     pub name: FileName,
+    /// How long to go on trying while a hub that has answered before does not.
+    pub patience: Duration,
     /// Whether to print JSON.
     pub json: bool,
     /// How to join the hub.
@@ -57,6 +70,7 @@ impl TryFrom<SendArgs> for SendOptions {
         Ok(Self {
             file: args.file,
             name,
+            patience: Duration::from_secs(args.patience.unwrap_or(DEFAULT_PATIENCE_SECONDS)),
             json: args.json,
             bond: edge.bond()?,
             log: edge.log.unwrap_or_default(),
@@ -95,7 +109,9 @@ pub fn run(options: SendOptions) -> anyhow::Result<ExitCode> {
     let json = options.json;
     let Some(sent) = service::run(sending::send(&options))? else {
         let name = options.name;
-        output::tell(&format!("stopped before the hub had said that {name} is stored\n"));
+        output::tell(&format!(
+            "stopped before the hub had said that {name} is stored; the same command goes on\n"
+        ));
         return Ok(service::INTERRUPTED.into());
     };
     output::print(&if json { sent.json()? } else { sent.text() })?;

@@ -4,14 +4,18 @@ use std::path::Path;
 
 use anyhow::Context;
 use polypath_bond::identity::PublicKey;
+use polypath_net::exit::{ClientLimits, TargetPolicy, TargetRule};
+use polypath_net::hub::{Edge, Edges};
 
 use super::UsageError;
 
-/// The edges that may join, one for each line: the public key, then what the operator calls it.
+/// The edges that may join, one for each line: the public key, then what it may have, if that is
+/// not a fair share, then what the operator calls it.
 ///
 /// ```text
-/// # everything after a key, and a whole line that begins with #, is a comment
+/// # a whole line that begins with # is a comment
 /// ppp1... laptop of the field team
+/// ppp1... connections=200 associations=20 target=*:443 target=10.0.0.0/8:* van 7
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedKeys(Vec<AllowedKey>);
@@ -21,8 +25,8 @@ pub struct AllowedKeys(Vec<AllowedKey>);
 pub struct AllowedKey {
     /// The edge's key.
     pub key: PublicKey,
-    /// What the operator calls it; may be empty.
-    pub comment: String,
+    /// What the operator calls it, and what it may have.
+    pub edge: Edge,
 }
 
 impl AllowedKeys {
@@ -67,6 +71,11 @@ impl AllowedKeys {
         self.0.iter().map(|entry| entry.key)
     }
 
+    /// What the edges are called, and may have.
+    pub fn edges(&self) -> Edges {
+        self.0.iter().map(|entry| (entry.key, entry.edge.clone())).collect()
+    }
+
     /// Whether nobody may join.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -74,10 +83,44 @@ impl AllowedKeys {
 }
 
 fn parse_line(line: &str) -> Result<AllowedKey, String> {
-    let (key, comment) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (key, mut rest) = split_word(line);
     let key = key.parse().map_err(|error| format!("{error}"))?;
-    let comment = comment.trim().trim_start_matches('#').trim_start().to_owned();
-    Ok(AllowedKey { key, comment })
+    let mut limits = ClientLimits::default();
+    let mut targets = Vec::new();
+    loop {
+        let (word, behind) = split_word(rest);
+        let Some((name, value)) = word.split_once('=').filter(|_| !word.starts_with('#')) else {
+            break;
+        };
+        match name {
+            "connections" => limits.connections = count(name, value)?,
+            "associations" => limits.associations = count(name, value)?,
+            "target" => {
+                targets.push(value.parse::<TargetRule>().map_err(|error| error.to_string())?)
+            }
+            _ => {
+                return Err(format!(
+                    "unknown limit `{name}`; allowed: connections, associations, target"
+                ));
+            }
+        }
+        rest = behind;
+    }
+    if !targets.is_empty() {
+        limits.policy = Some(TargetPolicy::new(targets));
+    }
+    let name = rest.trim_start_matches('#').trim_start().to_owned();
+    Ok(AllowedKey { key, edge: Edge { name, limits } })
+}
+
+/// The first word, and what is behind it.
+fn split_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+fn count(name: &str, value: &str) -> Result<usize, String> {
+    value.parse().map_err(|_| format!("{name}: {value:?} is no number; allowed: 0 or more"))
 }
 
 #[cfg(test)]
@@ -94,14 +137,35 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_with_their_comments() {
+    fn keys_are_found_with_their_names() {
         let text = format!("# edges\n\n{}  # laptop one\n {} \n{}\tvan\n", key(1), key(2), key(3));
         let keys = parse(&text).unwrap();
-        assert_eq!(keys.find(key(1)).unwrap().comment, "laptop one");
-        assert_eq!(keys.find(key(2)).unwrap().comment, "");
-        assert_eq!(keys.find(key(3)).unwrap().comment, "van");
+        assert_eq!(keys.find(key(1)).unwrap().edge.name, "laptop one");
+        assert_eq!(keys.find(key(2)).unwrap().edge, Edge::default());
+        assert_eq!(keys.find(key(3)).unwrap().edge.name, "van");
         assert_eq!(keys.find(key(4)), None);
         assert!(parse("# nobody\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn limits_and_targets_stand_between_key_and_name() {
+        let text =
+            format!("{} connections=20 target=*:443 associations=0  # van 7 = spare", key(1));
+        let edge = parse(&text).unwrap().find(key(1)).unwrap().edge.clone();
+        assert_eq!(edge.name, "van 7 = spare");
+        let policy = Some(TargetPolicy::new(vec!["*:443".parse().unwrap()]));
+        assert_eq!(edge.limits, ClientLimits { connections: 20, associations: 0, policy });
+        for (limit, expected) in [
+            (
+                "streams=3",
+                "allow:1: unknown limit `streams`; allowed: connections, associations, target",
+            ),
+            ("connections=x", "allow:1: connections: \"x\" is no number; allowed: 0 or more"),
+            ("target=*", "allow:1: target rule \"*\": no ports; write HOST:PORTS"),
+        ] {
+            let error = parse(&format!("{} {limit} van", key(1))).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod logs;
 mod name_server;
 mod process;
 mod proxy_password;
+mod resuming;
 mod service_user;
 mod stopping;
 mod transfers;

@@ -95,12 +95,20 @@ fn a_file_reaches_the_inbox_once() {
     assert!(carried > 5_000_000, "{report}");
     assert!(fs::read(world.path("inbox/x.bin")).unwrap() == sent);
 
+    // Who does not know whether it was stored asks again, and nothing is sent twice.
     let again = world.send(&hub, &[&file]);
-    assert_eq!(again.status.code(), Some(1));
-    let message = stderr(&again);
-    assert!(message.contains("error: the hub did not take x.bin"), "{message}");
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert!(stdout(&again).contains("5000000 of which the hub had before"), "{}", stdout(&again));
+
+    let other = world.file("y.bin", b"another one");
+    let taken = world.send(&hub, &[&other, "--name", "x.bin"]);
+    assert_eq!(taken.status.code(), Some(1));
+    let message = stderr(&taken);
+    assert!(message.contains("error: the hub did not take x.bin: the name is taken"), "{message}");
     assert!(message.contains("is there already"), "{message}");
-    assert_eq!(fs::read_dir(world.path("inbox")).unwrap().count(), 1, "nothing is left behind");
+    let shown = fs::read_dir(world.path("inbox")).unwrap().map(|entry| entry.unwrap().file_name());
+    let shown: Vec<_> = shown.filter(|name| name != ".polypath").collect();
+    assert_eq!(shown, ["x.bin"], "nothing is left behind");
 }
 
 #[test]

@@ -129,11 +129,15 @@ impl World {
 
     /// A hub that has printed its join string.
     pub(crate) fn hub(&self, more: &[&str]) -> Node {
+        self.hub_at("127.0.0.1:0", more)
+    }
+
+    /// The same, listening at this address.
+    pub(crate) fn hub_at(&self, listen: &str, more: &[&str]) -> Node {
         let (key, allow) = (self.path("hub.key"), self.path("allow"));
         let files = ["hub", "--key", &key, "--allow", &allow];
         let mut hub = self.node(
-            &[&files, ["--listen", "127.0.0.1:0", "--target", "127.0.0.1:*"].as_slice(), more]
-                .concat(),
+            &[&files, ["--listen", listen, "--target", "127.0.0.1:*"].as_slice(), more].concat(),
         );
         hub.lines.push(hub.process.line());
         hub

@@ -134,9 +134,11 @@ impl From<&OpenError> for Reply {
                 ConnectFailure::HostUnreachable => Self::HostUnreachable,
                 ConnectFailure::Reset | ConnectFailure::Other => Self::GeneralFailure,
             },
-            RefusalKind::LimitReached | RefusalKind::BadRequest | RefusalKind::Storage => {
-                Self::GeneralFailure
-            }
+            RefusalKind::LimitReached
+            | RefusalKind::BadRequest
+            | RefusalKind::Storage
+            | RefusalKind::NameTaken
+            | RefusalKind::Quota => Self::GeneralFailure,
         }
     }
 }

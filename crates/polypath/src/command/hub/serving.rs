@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy};
-use polypath_net::exit::{ExitOptions, FileStore};
-use polypath_net::hub::{Hub, HubConfig};
+use polypath_net::exit::{FileStore, FileStoreOptions};
+use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::interfaces;
 use tokio::signal::unix::{Signal, SignalKind};
 
@@ -41,14 +41,15 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
 
 fn start(options: &HubOptions) -> anyhow::Result<Hub> {
     // First, so that a hub which cannot start for want of a list leaves no key.
-    let policy = policy(&options.allow)?;
+    let (policy, edges) = policy(&options.allow)?;
     let hub = Hub::start(HubConfig {
         identity: identity(&options.key, options.make_key)?,
         listen: options.listen.clone(),
         policy,
+        edges,
         bond: options.bond_config(),
-        exit: ExitOptions { policy: options.targets.clone(), ..ExitOptions::default() },
-        inbox: options.inbox.as_deref().map(inbox).transpose()?,
+        exit: options.exit.clone(),
+        inbox: options.inbox.as_deref().map(|folder| inbox(folder, options.store)).transpose()?,
     })?;
     for address in hub.addresses() {
         tracing::info!(%address, "listening");
@@ -66,7 +67,7 @@ fn identity(file: &Path, make: bool) -> anyhow::Result<SecretKey> {
     Ok(secret)
 }
 
-fn policy(allow: &Path) -> anyhow::Result<HubPolicy> {
+fn policy(allow: &Path) -> anyhow::Result<(HubPolicy, Edges)> {
     if matches!(allow.try_exists(), Ok(false)) {
         bail!("{}", no_list(allow));
     }
@@ -76,7 +77,7 @@ fn policy(allow: &Path) -> anyhow::Result<HubPolicy> {
     }
     let allowed: BTreeSet<_> = keys.keys().collect();
     tracing::info!(keys = allowed.len(), file = %allow.display(), "read the allowed keys");
-    Ok(HubPolicy { allowed: Some(allowed), ..HubPolicy::default() })
+    Ok((HubPolicy { allowed: Some(allowed), ..HubPolicy::default() }, keys.edges()))
 }
 
 fn no_list(allow: &Path) -> String {
@@ -89,11 +90,10 @@ fn no_list(allow: &Path) -> String {
     )
 }
 
-/// There is no bound on the size of a file but the space of the disk.
-fn inbox(folder: &Path) -> anyhow::Result<FileStore> {
+fn inbox(folder: &Path, options: FileStoreOptions) -> anyhow::Result<FileStore> {
     let shown = folder.display();
     fs::create_dir_all(folder).with_context(|| format!("cannot make the inbox {shown}"))?;
-    Ok(FileStore::new(folder, u64::MAX))
+    FileStore::open(folder, options).with_context(|| format!("cannot use the inbox {shown}"))
 }
 
 impl HubOptions {
@@ -150,7 +150,7 @@ async fn follow_allowed_keys(hub: &Hub, file: &Path, mut hangup: Signal) {
     // Its stream of signals ends with the runtime alone.
     while hangup.recv().await.is_some() {
         match policy(file) {
-            Ok(policy) => hub.driver().set_policy(policy),
+            Ok((policy, edges)) => hub.set_policy(policy, edges),
             Err(error) => tracing::error!("{error:#}; the keys read before stand"),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use polypath_net::edge::Edge;
-use polypath_net::tunnel::{Digest, FileOffer, send_file};
+use polypath_net::tunnel::FileOffer;
 use polypath_units::Bandwidth;
 use serde::Serialize;
 use tokio::fs::File;
@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::super::edge::Paths;
 use super::SendOptions;
+use super::transfer::transfer;
 use super::watch::Watch;
 use crate::progress::Progress;
 use crate::service::Stop;
@@ -25,6 +26,8 @@ const TICK: Duration = Duration::from_millis(200);
 pub(super) struct Sent {
     name: String,
     bytes: u64,
+    /// Bytes that an earlier transfer had left at the hub.
+    resumed_at: u64,
     seconds: f64,
     mbit_s: f64,
     sha256: String,
@@ -46,7 +49,7 @@ pub(super) async fn send(options: &SendOptions) -> anyhow::Result<Option<Sent>> 
     let Some(joined) = stop.limit(join(options)).await else { return Ok(None) };
     let (edge, file, size) = joined?;
     let sent = stop.limit(deliver(options, &edge, file, size)).await.transpose()?;
-    // What is unfinished has been reset; the hub must hear of it to drop what it has.
+    // What is unfinished has been reset; the hub need not wait for more of it.
     stop.close(edge.close()).await;
     Ok(sent)
 }
@@ -67,15 +70,16 @@ async fn deliver(
 ) -> anyhow::Result<Sent> {
     let start = edge.driver().now();
     let offer = FileOffer { name: options.name.clone(), size };
-    let transfer = transfer(edge, offer, &mut file);
-    let (digest, watch) = with_progress(edge, names(&options.bond.paths), transfer).await?;
+    let transfer = transfer(edge, &offer, &mut file, options.patience);
+    let (sent, watch) = with_progress(edge, names(&options.bond.paths), transfer).await?;
     let time = edge.driver().now().since(start);
     Ok(Sent {
         name: options.name.to_string(),
         bytes: size,
+        resumed_at: sent.resumed_at,
         seconds: time.as_secs_f64(),
-        mbit_s: Bandwidth::from_transfer(size, time).unwrap_or_default().mbit_per_sec(),
-        sha256: digest.to_string(),
+        mbit_s: Bandwidth::from_transfer(sent.new_bytes, time).unwrap_or_default().mbit_per_sec(),
+        sha256: sent.digest.to_string(),
         paths: watch.carried().map(|(name, bytes_sent)| SentOnPath { name, bytes_sent }).collect(),
     })
 }
@@ -88,13 +92,6 @@ async fn open(path: &Path) -> anyhow::Result<(File, u64)> {
         bail!("{shown} is not a regular file");
     }
     Ok((file, metadata.len()))
-}
-
-async fn transfer(edge: &Edge, offer: FileOffer, file: &mut File) -> anyhow::Result<Digest> {
-    let (name, size) = (offer.name.to_string(), offer.size);
-    let offered = edge.opener().offer_file(offer).await;
-    let mut stream = offered.with_context(|| format!("the hub did not take {name}"))?;
-    send_file(&mut stream, file, size).await.with_context(|| format!("{name} was not sent"))
 }
 
 /// Names for the lines of progress that are known before any path has joined.
@@ -138,9 +135,13 @@ impl Sent {
 
     /// The result for people.
     pub(super) fn text(&self) -> String {
-        let Self { name, bytes, seconds, mbit_s, sha256, .. } = self;
+        let Self { name, bytes, resumed_at, seconds, mbit_s, sha256, .. } = self;
+        let before = match resumed_at {
+            0 => String::new(),
+            had => format!(", {had} of which the hub had before"),
+        };
         format!(
-            "{name}: {bytes} bytes in {seconds:.2} s, {mbit_s:.1} Mbit/s\n\
+            "{name}: {bytes} bytes{before} in {seconds:.2} s, {mbit_s:.1} Mbit/s\n\
              SHA-256 {sha256}, as the hub stored it\n"
         )
     }

@@ -1,0 +1,35 @@
+//! What the operator of a hub says of its edges.
+
+use std::collections::BTreeMap;
+
+use polypath_bond::identity::PublicKey;
+
+use crate::exit::ClientLimits;
+use crate::limit::Client;
+
+/// What edges are called and may have, by their keys.
+#[derive(Clone, Debug, Default)]
+pub struct Edges(BTreeMap<PublicKey, Edge>);
+
+/// What the operator says of one edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    /// What it is called; may be empty.
+    pub name: String,
+    /// What it may have.
+    pub limits: ClientLimits,
+}
+
+impl Edges {
+    /// Whom the log names, and what it may have.
+    pub(super) fn client(&self, key: PublicKey) -> (Client, ClientLimits) {
+        let edge = self.0.get(&key).cloned().unwrap_or_default();
+        (Client::edge(key, &edge.name), edge.limits)
+    }
+}
+
+impl FromIterator<(PublicKey, Edge)> for Edges {
+    fn from_iter<T: IntoIterator<Item = (PublicKey, Edge)>>(edges: T) -> Self {
+        Self(edges.into_iter().collect())
+    }
+}
