@@ -87,30 +87,28 @@ fn parse_line(line: &str) -> Result<AllowedKey, String> {
     let key = key.parse().map_err(|error| format!("{error}"))?;
     let mut limits = ClientLimits::default();
     let mut targets = Vec::new();
-    loop {
-        let (word, behind) = split_word(rest);
-        let Some((name, value)) = word.split_once('=').filter(|_| !word.starts_with('#')) else {
-            break;
-        };
-        match name {
-            "connections" => limits.connections = count(name, value)?,
-            "associations" => limits.associations = count(name, value)?,
-            "target" => {
-                targets.push(value.parse::<TargetRule>().map_err(|error| error.to_string())?)
-            }
-            _ => {
-                return Err(format!(
-                    "unknown limit `{name}`; allowed: connections, associations, target"
-                ));
-            }
+    while let (word, behind) = split_word(rest)
+        && let Some((limit, value)) = word.split_once('=').filter(|_| !word.starts_with('#'))
+    {
+        match limit {
+            "connections" => limits.connections = count(limit, value)?,
+            "associations" => limits.associations = count(limit, value)?,
+            "target" => targets.push(target(value)?),
+            _ => return Err(unknown(limit)),
         }
         rest = behind;
     }
-    if !targets.is_empty() {
-        limits.policy = Some(TargetPolicy::new(targets));
-    }
+    limits.policy = (!targets.is_empty()).then(|| TargetPolicy::new(targets));
     let name = rest.trim_start_matches('#').trim_start().to_owned();
     Ok(AllowedKey { key, edge: Edge { name, limits } })
+}
+
+fn target(value: &str) -> Result<TargetRule, String> {
+    value.parse().map_err(|error| format!("{error}"))
+}
+
+fn unknown(limit: &str) -> String {
+    format!("unknown limit `{limit}`; allowed: connections, associations, target")
 }
 
 /// The first word, and what is behind it.
