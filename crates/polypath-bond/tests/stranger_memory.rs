@@ -38,8 +38,8 @@ static ALLOCATOR: Counting = Counting;
 const STRANGERS: usize = 256;
 const BATCH: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 const HUB: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4_433);
-/// Each was measured to hold 63,135 bytes: this is that and an eighth for what other versions of the
-/// libraries may need.
+/// Each was measured to hold 63,135 bytes: this is that and an eighth for what other versions of
+/// the libraries may need.
 const BYTES_EACH: usize = 63_135 + 63_135 / 8;
 
 /// What tables of the QUIC library keep for each connection of the peak: 562 bytes were measured

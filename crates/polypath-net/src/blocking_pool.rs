@@ -40,8 +40,8 @@ impl BlockingPool {
 }
 
 impl Drop for BlockingPool {
-    /// Waits for no call: one may hang for long, and to wait would block the thread that drops this,
-    /// which may be one of a runtime.
+    /// Waits for no call: one may hang for long, and to wait would block the thread that drops
+    /// this, which may be one of a runtime.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

@@ -198,8 +198,8 @@ impl Flows {
         self.open.values_mut().for_each(|halves| halves.send.forget_path(path));
     }
 
-    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether there
-    /// is something to read now and there was not before.
+    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether
+    /// there is something to read now and there was not before.
     ///
     /// # Errors
     /// When it does not belong to the parts that arrived before.

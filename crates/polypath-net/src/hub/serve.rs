@@ -63,9 +63,9 @@ async fn serve(
     exit.serve(stream, flows, inbox.as_ref(), driver.ended(bond)).await
 }
 
-/// What the operator should know of a request that was not carried out: limits, forbidden targets,
-/// and malformed requests, each kind once a minute. The inbox tells of files. That a target cannot be
-/// reached, or goes away, is for the edge to know.
+/// What the operator should know of a request that was not carried out: limits, forbidden targets
+/// and malformed requests, each kind once a minute. The inbox tells of files. That a target cannot
+/// be reached, or goes away, is for the edge to know.
 fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
     let kind = match error {
         ServeError::Refused(refusal) => match refusal.kind {

@@ -1,4 +1,5 @@
-//! QUIC, which begins with datagrams of 1,200 bytes, over paths whose packets are too small for them.
+//! QUIC, which begins with datagrams of 1,200 bytes, over paths whose packets are too small for
+//! them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
