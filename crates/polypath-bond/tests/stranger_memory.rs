@@ -2,38 +2,17 @@
 //!
 //! The allocator counts the whole process. That is why this is a program of its own with one test.
 
+mod counting;
+
 use bytes::BytesMut;
+use counting::LIVE;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, HubPolicy, Incoming, Node, NodeConfig, PathSpec, Role, SocketId};
 use polypath_units::{PathId, Timestamp};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all is left to the system's allocator, with the layouts that came; only a counter
-// changes.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what `alloc` asks of it.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what `dealloc` asks of it.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const STRANGERS: usize = 256;
 const BATCH: NonZeroUsize = NonZeroUsize::new(8).unwrap();

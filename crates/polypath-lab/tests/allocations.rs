@@ -3,36 +3,14 @@
 //! The allocator counts, so that a figure is of the simulator and not of the machine. It counts the
 //! whole process: one test at a time.
 
+#[path = "../../polypath-bond/tests/counting/mod.rs"]
+mod counting;
+
+use counting::{ALLOCATIONS, LIVE, PEAK};
 use polypath_lab::bench::{CASES, Case, Run};
 use polypath_units::Timestamp;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all is left to the system's allocator, with the layouts that came; only counters change.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        PEAK.fetch_max(LIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        // SAFETY: the caller keeps what `alloc` asks of it.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what `dealloc` asks of it.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use std::sync::atomic::Ordering::Relaxed;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

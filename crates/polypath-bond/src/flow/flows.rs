@@ -239,8 +239,7 @@ impl Flows {
             return true;
         }
         let Some(flow) = self.open.get(&id).map(|halves| &halves.recv) else { return false };
-        let partial: u64 = self.open.values().map(|halves| halves.recv.partial_cost()).sum();
-        if !flow.may_fit(need) || self.cost - partial + need > self.receive_buffer {
+        if !flow.may_fit(need) || !self.may_fit(need) {
             return false;
         }
         let is_full = |flows: &Self| flows.open.get(&id).is_some_and(|h| !h.recv.fits(need));
@@ -256,6 +255,14 @@ impl Flows {
             }
         }
         true
+    }
+
+    /// Whether the receive buffer has room for `need` once all incomplete datagrams are given up,
+    /// which are looked at only where it would be full with them.
+    fn may_fit(&self, need: u64) -> bool {
+        let partial = || self.open.values().map(|halves| halves.recv.partial_cost()).sum::<u64>();
+        let with_all = self.cost + need;
+        with_all <= self.receive_buffer || with_all - partial() <= self.receive_buffer
     }
 
     /// Gives up the oldest incomplete datagram of a flow; false if it has none.

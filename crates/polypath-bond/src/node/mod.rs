@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+pub use strangers::Source;
 use strangers::{LogLimit, Strangers};
 use timers::{Timer, Timers};
 

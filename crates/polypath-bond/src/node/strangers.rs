@@ -17,10 +17,11 @@ const INTERFACE_BITS: u32 = 64;
 
 /// An IPv4 address or an IPv6 network of 64 bits: what one sender has at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Source(IpAddr);
+pub struct Source(IpAddr);
 
 impl Source {
-    fn of(address: IpAddr) -> Self {
+    /// The source that an address belongs to.
+    pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(v6) => {
                 let network = v6.to_bits() >> INTERFACE_BITS << INTERFACE_BITS;

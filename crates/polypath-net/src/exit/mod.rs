@@ -51,8 +51,6 @@ pub struct ExitOptions {
     pub max_associations: usize,
     /// Names looked up at the same time, over all clients, which share them in the same way.
     pub max_lookups: usize,
-    /// What a client may have of these that has no [`ClientLimits`] of its own.
-    pub of_each: ClientLimits,
     /// Peers that one association remembers; the one silent for longest is forgotten first.
     pub max_peers: usize,
     /// Time for a name to resolve.
@@ -75,7 +73,6 @@ impl Default for ExitOptions {
             max_connections: 4096,
             max_associations: 1024,
             max_lookups: 1024,
-            of_each: ClientLimits::default(),
             max_peers: 1024,
             resolve_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(30),
@@ -117,7 +114,7 @@ impl Exit {
     fn with_own(options: ExitOptions, resolver: impl Resolve, own: OwnAddresses) -> Self {
         let limits = Limits::new(&options);
         let this_host = Client::host(Ipv4Addr::LOCALHOST.into());
-        let client = limits.share_of(this_host, options.of_each.clone());
+        let client = limits.share_of(this_host, ClientLimits::default());
         let inner = Inner { options, resolver: Box::new(resolver), own, limits };
         Self { inner: Arc::new(inner), client }
     }

@@ -155,7 +155,8 @@ async fn accept(
                     edges.lock().unwrap_or_else(PoisonError::into_inner).client(key);
                 tracing::info!(%bond, edge = %client, "an edge opened a bond");
                 let exit = exit.for_client(client, limits);
-                bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox.clone()));
+                let inbox = inbox.as_ref().map(|inbox| inbox.of(key));
+                bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox));
             }
             Some(NodeEvent::PathJoined { bond, path }) => tracing::info!(%bond, %path, "joined"),
             Some(NodeEvent::PathLost { bond, path, reason }) => {

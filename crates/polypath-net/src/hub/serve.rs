@@ -2,7 +2,7 @@
 
 use crate::driver::{BondEvent, BondStream, Driver};
 use crate::edge::AddressedFlow;
-use crate::exit::{EdgeInbox, Exit, FileStore, ServeError, Served};
+use crate::exit::{EdgeInbox, Exit, ServeError, Served};
 use crate::limit::{Client, Notices};
 use crate::tunnel::RefusalKind;
 use polypath_bond::{BondKey, FlowId};
@@ -10,8 +10,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
-pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<FileStore>) {
-    let inbox = inbox.zip(driver.peer(bond)).map(|(inbox, edge)| inbox.of(edge));
+pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<EdgeInbox>) {
     let Some(mut events) = driver.bond_events(bond) else { return };
     let edge = exit.client().clone();
     let failures = Arc::new(Notices::default());

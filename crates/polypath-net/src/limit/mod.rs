@@ -4,13 +4,15 @@ mod fair;
 mod notice;
 
 pub use fair::{FairLimit, LimitReached, Place};
+pub(crate) use notice::Lines;
 pub use notice::Notices;
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use polypath_bond::Source;
 use polypath_bond::identity::PublicKey;
 
 /// Who takes part of what is limited.
@@ -45,9 +47,7 @@ impl Ord for Client {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ClientId {
     Edge(PublicKey),
-    /// An IPv4 address, or the first address of the /64 of an IPv6 address: a host has as many
-    /// addresses of that as it wants.
-    Host(IpAddr),
+    Host(Source),
 }
 
 impl Client {
@@ -59,12 +59,8 @@ impl Client {
 
     /// The host that an address belongs to.
     pub fn host(address: IpAddr) -> Self {
-        let address = address.to_canonical();
-        let host = match address {
-            IpAddr::V4(_) => address,
-            IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (!0 << 64)).into(),
-        };
-        Self { id: ClientId::Host(host), name: address.to_string().into() }
+        let name = address.to_canonical().to_string().into();
+        Self { id: ClientId::Host(Source::of(address)), name }
     }
 }
 

@@ -6,19 +6,38 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The log has a line about the same thing at most this often.
+/// Time in which the log has a bounded number of lines about the same thing.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// What happens, by kind, and when the log had a line about it last.
-#[derive(Debug)]
-pub struct Notices<K>(Mutex<BTreeMap<K, Told>>);
-
-#[derive(Debug)]
-struct Told {
-    at: Instant,
-    /// How often it has happened since.
-    since: u64,
+/// The lines that the log has about one thing.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// When the present interval began.
+    since: Option<Instant>,
+    /// Lines in it.
+    written: u32,
+    left_out: u64,
 }
+
+impl Lines {
+    /// Whether another line may be written, of `most` in a minute, and how many were left out
+    /// before it.
+    pub(crate) fn next(&mut self, most: u32, now: Instant) -> Option<u64> {
+        if self.since.is_none_or(|since| now.duration_since(since) >= INTERVAL) {
+            (self.since, self.written) = (Some(now), 0);
+        }
+        if self.written == most {
+            self.left_out = self.left_out.saturating_add(1);
+            return None;
+        }
+        self.written += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
+/// What happens, by kind, of which the log has a line a minute each.
+#[derive(Debug)]
+pub struct Notices<K>(Mutex<BTreeMap<K, Lines>>);
 
 impl<K> Default for Notices<K> {
     fn default() -> Self {
@@ -31,23 +50,27 @@ impl<K: Ord> Notices<K> {
     /// did last, this time included. There must be few kinds: all are remembered.
     pub fn happens(&self, kind: K) -> Option<u64> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        let Some(told) = kinds.get_mut(&kind) else {
-            kinds.insert(kind, Told { at: now, since: 0 });
-            return Some(1);
-        };
-        told.since += 1;
-        if now < told.at + INTERVAL {
-            return None;
-        }
-        told.at = now;
-        Some(std::mem::take(&mut told.since))
+        let left_out = kinds.entry(kind).or_default().next(1, Instant::now())?;
+        Some(left_out + 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LINES: u32 = 10;
+
+    #[tokio::test]
+    async fn ten_lines_a_minute_and_the_number_of_others() {
+        let (start, mut lines) = (Instant::now(), Lines::default());
+        for _ in 0..LINES {
+            assert_eq!(lines.next(LINES, start), Some(0));
+        }
+        assert_eq!([(); 3].map(|()| lines.next(LINES, start)), [None; 3]);
+        assert_eq!(lines.next(LINES, start + INTERVAL), Some(3));
+        assert_eq!(lines.next(LINES, start + INTERVAL), Some(0));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn the_log_has_a_line_a_minute_of_each_kind() {

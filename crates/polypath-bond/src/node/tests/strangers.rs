@@ -9,15 +9,11 @@ fn crowded() -> HubPolicy {
 }
 
 impl Pair {
-    /// Somebody at this address begins a connection, shows that the address is its own when asked,
-    /// and goes as far as the handshake goes.
+    /// Somebody at this address [arrives](Pair::arrive).
     fn visit(&mut self, of: u8) -> End {
         let visitor = End::new(address(of), None);
         let ours = std::mem::replace(&mut self.stranger, visitor);
-        self.stranger.connect(self.instant(), to_hub(RECOMMENDED), address(NODE));
-        self.run();
-        self.now += PACED;
-        self.run();
+        self.arrive();
         std::mem::replace(&mut self.stranger, ours)
     }
 
@@ -48,10 +44,7 @@ fn an_edge_joins_a_hub_that_is_full_of_strangers_from_many_addresses() {
         assert!(pair.node.connections.len() <= 16);
     }
     assert_eq!(pair.node.connections.len(), 16);
-    pair.stranger.connect(pair.instant(), to_hub(RECOMMENDED), address(NODE));
-    pair.run();
-    pair.now += PACED;
-    pair.run();
+    pair.arrive();
     let key = pair.join();
     assert!(pair.is_joined(key));
     assert_eq!(pair.strangers_from(STRANGER), 0, "it belongs to a bond");

@@ -24,7 +24,8 @@ use ledger::{Ledger, counted};
 use places::Places;
 use pool::{FilePool, Turn};
 use taking_over::Transfers;
-use warnings::Warnings;
+
+use crate::limit::Lines;
 
 /// How often what is of no more use is removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
@@ -58,7 +59,7 @@ struct Store {
 #[derive(Debug, Default)]
 struct EdgeState {
     turn: Turn,
-    warnings: Mutex<Warnings>,
+    warnings: Mutex<Lines>,
 }
 
 /// The store as one edge may use it.

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 
 use super::StoreError;
 use crate::blocking_pool::BlockingPool;
@@ -15,7 +15,6 @@ const THREADS: usize = 4;
 #[derive(Debug)]
 pub(super) struct FilePool {
     threads: BlockingPool,
-    free: Arc<Semaphore>,
 }
 
 /// An edge's place in the queue: one piece of its work at a time. As the queue for the threads is
@@ -24,8 +23,7 @@ pub(super) type Turn = Arc<Mutex<()>>;
 
 impl FilePool {
     pub(super) fn new() -> io::Result<Self> {
-        let threads = BlockingPool::new("polypath-files", THREADS)?;
-        Ok(Self { threads, free: Arc::new(Semaphore::new(THREADS)) })
+        Ok(Self { threads: BlockingPool::new("polypath-files", THREADS)? })
     }
 
     /// Runs a short piece of work (a few MB at most). Once begun, it is carried through even if
@@ -36,9 +34,8 @@ impl FilePool {
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let mine = Arc::clone(turn).lock_owned().await;
-        let free = Arc::clone(&self.free).acquire_owned().await;
         let done = self.threads.run(move || {
-            let _held = (mine, free);
+            let _held = mine;
             work()
         });
         done.await.map_err(|_| StoreError::Stopped)?
