@@ -16,9 +16,16 @@ pub(crate) const LEAST_STREAMS: u64 = 16;
 pub struct BondConfig {
     /// The algorithms, and the switches between them.
     pub composition: Composition,
-    /// Receive buffer shared by all streams, in bytes: the most data held for the application. At
-    /// least 64 KiB.
+    /// Receive buffer shared by all streams, in bytes: the most that is held because something in
+    /// front of it is missing. Four times as much may be held in order for applications that do
+    /// not read it; of what is more, the stream that holds most is reset ([`UNREAD`]). At least
+    /// 64 KiB.
+    ///
+    /// [`UNREAD`]: crate::UNREAD
     pub receive_buffer: u64,
+    /// What a new stream may send before its reader has taken anything, in bytes, and what one that
+    /// nobody reads may hold for ever: little, as there may be thousands. At least 16 KiB.
+    pub stream_window: u64,
     /// The most data that streams hold for sending, unacknowledged data included, in bytes.
     pub send_buffer: u64,
     /// Streams that the peer may have open at once. At least 16.
@@ -33,8 +40,8 @@ pub struct BondConfig {
     pub flow_buffer: u64,
     /// The most that this end sends, and takes, each; `None` for no limit. Sending, the datagrams
     /// of streams and flows count, repeated ones included. Taking, streams are read no faster, so
-    /// that flow control slows their sender down after at most `receive_buffer`, and datagrams of
-    /// flows above the rate are dropped.
+    /// that the windows of the streams slow their sender down, and datagrams of flows above the
+    /// rate are dropped.
     pub max_rate: Option<Bandwidth>,
 }
 
@@ -43,6 +50,7 @@ impl Default for BondConfig {
         Self {
             composition: Composition::default(),
             receive_buffer: 16 << 20,
+            stream_window: LEAST_STREAM_WINDOW,
             send_buffer: 16 << 20,
             max_streams: 8_192,
             idle_timeout: Duration::from_secs(30),
@@ -60,21 +68,16 @@ impl BondConfig {
         self.composition.congestion.avoidance.kind() == CongestionKind::Brf
     }
 
-    /// What one stream may take of the receive buffer while it is alone; the rest stays for
-    /// others, so that one slow reader cannot stall them.
+    /// What one stream may hold at most; while it is alone, from the first byte that is read.
     pub(crate) const fn lone_stream_window(&self) -> u64 {
         self.receive_buffer / 16 * 15
-    }
-
-    /// What a new stream may send before the receiver has said more.
-    pub(crate) fn initial_stream_window(&self) -> u64 {
-        (self.receive_buffer / 4).clamp(LEAST_STREAM_WINDOW, 1 << 20)
     }
 
     /// These settings with what the protocol demands at least.
     #[must_use]
     pub fn raised_to_least(mut self) -> Self {
         self.receive_buffer = self.receive_buffer.max(LEAST_WINDOW);
+        self.stream_window = self.stream_window.max(LEAST_STREAM_WINDOW);
         self.max_streams = self.max_streams.max(LEAST_STREAMS);
         self
     }

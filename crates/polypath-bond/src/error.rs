@@ -2,6 +2,10 @@
 
 use crate::codec::{FlowId, StreamId};
 
+/// The code of a stream that was given up because nobody read it and more waited for readers than
+/// may (docs/protocol.md, section 4.2).
+pub const UNREAD: u64 = 0x20;
+
 /// Why a stream could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {

@@ -21,6 +21,12 @@ pub enum Event {
         /// The peer's code.
         code: u64,
     },
+    /// So many streams have been given up since this was told last, because more data waited for
+    /// readers than may; told at most once a minute.
+    StreamsUnread {
+        /// How many.
+        count: u64,
+    },
     /// A stream may be opened again after [`OpenError::LimitReached`](crate::OpenError).
     StreamsAvailable,
     /// The peer opened a datagram flow.

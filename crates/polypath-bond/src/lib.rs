@@ -29,7 +29,7 @@ pub use bond::{Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmi
 pub use codec::{FlowId, FlowMode, Side, StreamId};
 pub use composition::Composition;
 pub use config::BondConfig;
-pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, WriteError};
+pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, UNREAD, WriteError};
 pub use event::{BreakReason, Event};
 pub use flow::{FlowConfig, FlowCounters};
 pub use node::{

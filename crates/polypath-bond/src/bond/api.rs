@@ -6,6 +6,11 @@ use crate::error::{OpenError, ProtocolError, ReadError, WriteError};
 use crate::event::Event;
 use bytes::Bytes;
 use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// What a reader takes is measured over this time at least: a path that fails is noticed within
+/// it, and data fills the hole.
+const LEAST_READING_PERIOD: Duration = Duration::from_millis(100);
 
 impl Bond {
     /// Opens a bidirectional stream.
@@ -97,7 +102,7 @@ impl Bond {
         if self.limits.holds_reader(id, now) {
             return Err(ReadError::Blocked);
         }
-        let result = self.recv.read(id, max);
+        let result = self.recv.read(id, max, now, self.reading_period());
         match &result {
             Ok(Some(data)) => {
                 self.counters.bytes_read += data.len() as u64;
@@ -111,6 +116,13 @@ impl Bond {
             Err(_) => {}
         }
         result
+    }
+
+    /// The time in which a reader takes what the window of its stream follows from: long enough for
+    /// data to be asked for and to come over any path, and for a hole to be filled.
+    fn reading_period(&self) -> Duration {
+        let rtts = self.paths.ids().filter_map(|id| self.congestion.rtt(id)?.srtt());
+        rtts.max().unwrap_or_default().max(LEAST_READING_PERIOD)
     }
 
     /// Gives up reading: the peer is told to stop, what is buffered is dropped.
@@ -234,7 +246,7 @@ mod tests {
 
         /// Takes what the bond sends; the path works.
         fn listen(&mut self) {
-            self.now += std::time::Duration::from_millis(1);
+            self.now += Duration::from_millis(1);
             self.bond.handle_timeout(self.now);
             while let Some(sent) = self.bond.poll_transmit(self.now) {
                 for frame in Frames::new(sent.datagram) {

@@ -9,8 +9,9 @@ use std::time::Duration;
 /// Bytes of a packet of [`hub`]'s path beyond its datagram.
 pub(super) const OVERHEAD: u64 = 30;
 
-/// A hub's side with one path, whose set-up showed this RTT.
+/// A hub's side with one path, whose set-up showed this RTT. Streams have large windows at once.
 pub(super) fn hub(config: BondConfig, rtt: Option<Duration>) -> Bond {
+    let config = BondConfig { stream_window: 1 << 20, ..config };
     let parameters: Parameters = Bond::parameters(&config);
     let mut bond = Bond::new(Side::Hub, config, &parameters, Timestamp::ZERO);
     bond.add_path(PathId::default(), settings("a", rtt), Timestamp::ZERO);

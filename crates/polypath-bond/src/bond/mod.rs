@@ -35,6 +35,7 @@ mod stream_data;
 mod timers;
 mod transmit;
 mod turns;
+mod unread;
 mod views;
 
 pub use carrier::{PathSettings, Transmit};
@@ -59,6 +60,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use stream_credit::StreamCredit;
 use turns::Turns;
+use unread::UnreadNotice;
 
 /// What the peer allows us, from its join message and later frames.
 #[derive(Debug)]
@@ -103,6 +105,7 @@ pub struct Bond {
     /// A congestion window has grown by sending.
     window_opened: bool,
     limits: RateLimits,
+    unread_notice: UnreadNotice,
     events: VecDeque<Event>,
     counters: BondCounters,
     scratch: Scratch,
@@ -121,6 +124,8 @@ pub struct BondCounters {
     pub bytes_duplicate: u64,
     /// Datagrams refused because the receive buffer was full of fragments.
     pub fragments_refused: u64,
+    /// Streams given up because more waited for readers than may.
+    pub streams_unread: u64,
 }
 
 impl Bond {
@@ -152,6 +157,7 @@ impl Bond {
             urgent: VecDeque::new(),
             window_opened: false,
             limits: RateLimits::new(config.max_rate, now),
+            unread_notice: UnreadNotice::default(),
             events: VecDeque::new(),
             counters: BondCounters::default(),
             scratch: Scratch::default(),
@@ -163,7 +169,7 @@ impl Bond {
     pub fn parameters(config: &BondConfig) -> Parameters {
         Parameters {
             initial_window: config.receive_buffer,
-            stream_window: config.initial_stream_window(),
+            stream_window: config.stream_window,
             max_streams: config.max_streams,
             idle_timeout: config.idle_timeout,
             max_ack_delay: config.max_ack_delay,

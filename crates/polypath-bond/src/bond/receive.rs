@@ -177,6 +177,8 @@ impl Bond {
             self.store(&segment, piece);
         }
         self.scratch.new_ranges.put_back(pieces);
+        self.give_up_unread(now);
+        self.after_release(now);
         if fin {
             self.acks.demand(now);
         }

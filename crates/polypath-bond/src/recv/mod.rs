@@ -2,6 +2,7 @@
 
 mod ack;
 mod fragment;
+mod read_rate;
 mod stream;
 mod streams;
 

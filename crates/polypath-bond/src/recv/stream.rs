@@ -1,6 +1,7 @@
 //! Reassembly of one stream.
 
 use super::fragment::Fragment;
+use super::read_rate::ReadRate;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ pub(crate) struct RecvStream {
     fragments: BTreeMap<u64, Fragment>,
     buffered: u64,
     read_offset: u64,
+    /// End of the bytes that are here in order from `read_offset` on.
+    in_order_end: u64,
     /// End of the highest byte that arrived.
     max_end: u64,
     final_size: Option<u64>,
@@ -21,6 +24,7 @@ pub(crate) struct RecvStream {
     pub(crate) max_offset: u64,
     /// The reader was told to wait.
     pub(crate) reader_waits: bool,
+    pub(super) read_rate: ReadRate,
 }
 
 impl RecvStream {
@@ -35,6 +39,11 @@ impl RecvStream {
     /// What the buffered data costs, book-keeping included.
     pub(crate) fn cost(&self) -> u64 {
         self.buffered + self.fragments.len() as u64 * FRAGMENT_COST
+    }
+
+    /// Bytes that could be read now.
+    pub(crate) fn unread(&self) -> u64 {
+        self.in_order_end - self.read_offset
     }
 
     pub(crate) fn read_offset(&self) -> u64 {
@@ -69,6 +78,7 @@ impl RecvStream {
     pub(crate) fn reset(&mut self, code: u64) -> u64 {
         self.reset = Some(code);
         self.fragments.clear();
+        self.in_order_end = self.read_offset;
         std::mem::take(&mut self.buffered)
     }
 
@@ -99,7 +109,17 @@ impl RecvStream {
             data = data.slice((resume - offset) as usize..);
             offset = resume;
         }
+        self.extend_in_order();
         self.buffered - before
+    }
+
+    /// Moves the end of what is here in order over what has come to follow it.
+    fn extend_in_order(&mut self) {
+        while let Some((&at, fragment)) = self.fragments.range(..=self.in_order_end).next_back()
+            && at + fragment.len() > self.in_order_end
+        {
+            self.in_order_end = at + fragment.len();
+        }
     }
 
     /// Whether the byte at `offset` is there, was there, or follows one that is or was.
@@ -140,9 +160,7 @@ impl RecvStream {
 
     /// Whether a read would give data, the end, or an error.
     pub(crate) fn is_readable(&self) -> bool {
-        self.reset.is_some()
-            || self.is_finished()
-            || self.fragments.first_key_value().is_some_and(|(&at, _)| at == self.read_offset)
+        self.reset.is_some() || self.is_finished() || self.unread() > 0
     }
 
     /// Whether everything has been read.

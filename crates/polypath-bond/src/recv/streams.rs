@@ -1,15 +1,34 @@
-//! All streams that receive, and the buffer that they share.
+//! All streams that receive, the buffer that they share, and what each may hold of it.
+//!
+//! Two things are held, and counted apart. What has arrived before the bytes in front of it fills
+//! the receive buffer, from which the window of the bond follows: it leaves that buffer as soon as
+//! it is in order. What is in order and waits for its reader is bounded by the windows of the
+//! streams, which follow what readers take, and by [`UNREAD_BUFFERS`] for all of them. So a stream
+//! that nobody reads takes nothing from one that is read.
 
 use super::stream::{FRAGMENT_COST, RecvStream};
 use crate::codec::StreamId;
 use crate::config::BondConfig;
 use crate::error::{ProtocolError, ReadError};
 use bytes::Bytes;
+use polypath_units::Timestamp;
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// As many receive buffers of data may wait for readers in all.
+pub(crate) const UNREAD_BUFFERS: u64 = 4;
+
+/// A stream's window is so many times what its reader takes in a period: twice for growth in slow
+/// start, and twice for what comes at once when a hole is filled.
+const GENEROUS: u64 = 4;
+/// The same while little is left of what may wait for readers.
+const SPARING: u64 = 2;
 
 /// This part of a stream's share more than the peer knows is worth telling. What is free and not
 /// told is room that a sender cannot use: where the receive buffer is the limit, so much goodput.
 const WORTH_TELLING: u64 = 16;
+/// And at least so many bytes, or half of a share that is smaller than two of this.
+const LEAST_WORTH_TELLING: u64 = 8 << 10;
 
 /// A segment of a stream as it arrived.
 #[derive(Debug)]
@@ -35,9 +54,11 @@ pub(crate) struct RecvStreams {
     streams: BTreeMap<StreamId, RecvStream>,
     /// Bytes that arrived and were not read.
     buffered: u64,
+    /// Those of them that could be read.
+    unread: u64,
     /// The same with book-keeping.
     cost: u64,
-    /// DSNs that arrived and are no longer held: read, dropped, or no data.
+    /// DSNs that arrived and do not fill the receive buffer: in order, read, dropped, or no data.
     released: u64,
     receive_buffer: u64,
     lone_window: u64,
@@ -49,11 +70,12 @@ impl RecvStreams {
         Self {
             streams: BTreeMap::new(),
             buffered: 0,
+            unread: 0,
             cost: 0,
             released: 0,
             receive_buffer: config.receive_buffer,
             lone_window: config.lone_stream_window(),
-            initial_window: config.initial_stream_window(),
+            initial_window: config.stream_window,
         }
     }
 
@@ -85,11 +107,11 @@ impl RecvStreams {
     }
 
     /// Whether a piece may be stored: not one more that stands alone when those that do cost three
-    /// quarters of the buffer beside their bytes. What follows other bytes joins them, or one of
+    /// quarters of what is held at most beside their bytes. What follows other bytes joins them, or one of
     /// every two fragments is not short: book-keeping of less than a fifth of the buffer.
     pub(crate) fn admits(&self, segment: &Arriving) -> bool {
         let book_keeping = self.cost - self.buffered;
-        book_keeping + FRAGMENT_COST <= self.receive_buffer / 4 * 3
+        book_keeping + FRAGMENT_COST <= (self.receive_buffer + self.unread) / 4 * 3
             || segment.data.is_empty()
             || self.streams.get(&segment.id).is_none_or(|stream| stream.reaches(segment.offset))
     }
@@ -126,7 +148,7 @@ impl RecvStreams {
             return Accepted { stored: 0, readable: false };
         };
         let end = segment.offset + segment.data.len() as u64;
-        let cost = stream.cost();
+        let (cost, unread) = (stream.cost(), stream.unread());
         let mut stored = 0;
         if admitted && stream.reset_code().is_none() {
             stored = stream.insert(segment.offset, segment.data);
@@ -137,6 +159,9 @@ impl RecvStreams {
         }
         self.buffered += stored;
         self.cost = self.cost - cost + stream.cost();
+        let in_order = stream.unread() - unread;
+        self.unread += in_order;
+        self.released += in_order;
         let readable = stream.reader_waits && stream.is_readable();
         if readable {
             stream.reader_waits = false;
@@ -159,15 +184,18 @@ impl RecvStreams {
         if let Err(was) = stream.set_final_size(final_size) {
             return Err(ProtocolError::FinalSize { id, was, now: final_size });
         }
-        self.cost -= stream.cost();
-        let dropped = stream.reset(code);
-        self.buffered -= dropped;
-        self.released += dropped;
-        Ok(std::mem::take(&mut stream.reader_waits))
+        Ok(self.drop_data(id, code))
     }
 
     /// Reads at most `max` bytes in order; `Ok(None)` at the end, after which the stream is gone.
-    pub(crate) fn read(&mut self, id: StreamId, max: usize) -> Result<Option<Bytes>, ReadError> {
+    /// `period` is the time of which the stream's window follows from what is read in it.
+    pub(crate) fn read(
+        &mut self,
+        id: StreamId,
+        max: usize,
+        now: Timestamp,
+        period: Duration,
+    ) -> Result<Option<Bytes>, ReadError> {
         let stream = self.streams.get_mut(&id).ok_or(ReadError::UnknownStream(id))?;
         if let Some(code) = stream.reset_code() {
             self.forget(id);
@@ -182,9 +210,11 @@ impl RecvStreams {
             stream.reader_waits = true;
             return Err(ReadError::Blocked);
         };
+        let len = data.len() as u64;
+        stream.read_rate.on_read(len, now, period);
         self.cost = self.cost - cost + stream.cost();
-        self.buffered -= data.len() as u64;
-        self.released += data.len() as u64;
+        self.buffered -= len;
+        self.unread -= len;
         Ok(Some(data))
     }
 
@@ -195,31 +225,60 @@ impl RecvStreams {
         if stream.is_complete() || stream.reset_code().is_some() {
             return false;
         }
-        self.cost -= stream.cost();
+        self.drop_data(id, code)
+    }
+
+    /// Drops what a stream holds; its reader is told `code`. Returns whether it waits.
+    fn drop_data(&mut self, id: StreamId, code: u64) -> bool {
+        let Some(stream) = self.streams.get_mut(&id) else { return false };
+        let (cost, unread) = (stream.cost(), stream.unread());
         let dropped = stream.reset(code);
-        self.buffered -= dropped;
-        self.released += dropped;
-        std::mem::take(&mut stream.reader_waits)
+        let waits = std::mem::take(&mut stream.reader_waits);
+        self.give_back(cost, dropped, unread);
+        waits
     }
 
     /// Forgets a stream; what it holds is released.
     pub(crate) fn forget(&mut self, id: StreamId) -> bool {
         let Some(stream) = self.streams.remove(&id) else { return false };
-        self.cost -= stream.cost();
-        self.buffered -= stream.buffered();
-        self.released += stream.buffered();
+        self.give_back(stream.cost(), stream.buffered(), stream.unread());
         true
     }
 
-    /// What the stream may hold: nearly all while it is alone, half of what is free otherwise, so
-    /// that slow readers share what they block (dynamic threshold, Choudhury and Hahne 1998).
+    /// So much is no longer held. What was in order had left the receive buffer before.
+    fn give_back(&mut self, cost: u64, bytes: u64, unread: u64) {
+        self.cost -= cost;
+        self.buffered -= bytes;
+        self.unread -= unread;
+        self.released += bytes - unread;
+    }
+
+    /// The most that may wait for readers.
+    fn most_unread(&self) -> u64 {
+        UNREAD_BUFFERS * self.receive_buffer
+    }
+
+    /// The stream of which most waits for its reader, when more waits in all than may.
+    pub(crate) fn least_read(&self) -> Option<StreamId> {
+        if self.unread <= self.most_unread() {
+            return None;
+        }
+        self.streams.iter().max_by_key(|(_, stream)| stream.unread()).map(|(&id, _)| id)
+    }
+
+    /// What the stream may hold in order: nearly the whole receive buffer while it is alone, a
+    /// multiple of what its reader takes otherwise. That multiple is smaller where the rest of
+    /// what may wait for readers is small (dynamic threshold, Choudhury and Hahne 1998), but never
+    /// less than what the reader needs to go on as fast as before.
     fn share(&self, stream: &RecvStream) -> u64 {
         if self.streams.len() <= 1 {
             return self.lone_window;
         }
-        let others = self.buffered - stream.buffered();
-        let free = self.receive_buffer.saturating_sub(others);
-        (free / 2).min(self.lone_window).max(self.initial_window)
+        let others = self.unread - stream.unread();
+        let free = self.most_unread().saturating_sub(others);
+        let taken = stream.read_rate.per_period();
+        let generous = (GENEROUS * taken).min(free / 2);
+        generous.max(SPARING * taken).min(self.lone_window).max(self.initial_window)
     }
 
     /// A new limit for the stream if it is worth telling.
@@ -230,7 +289,8 @@ impl RecvStreams {
         }
         let share = self.share(stream);
         let limit = stream.read_offset() + share;
-        let worth_it = limit >= stream.max_offset + share / WORTH_TELLING;
+        let least = (share / WORTH_TELLING).max(LEAST_WORTH_TELLING.min(share / 2));
+        let worth_it = limit >= stream.max_offset + least;
         let stream = self.streams.get_mut(&id)?;
         worth_it.then(|| {
             stream.max_offset = limit;
@@ -248,39 +308,102 @@ mod tests {
         Arriving { id, offset, data: Bytes::from(vec![1; len]), fin: false }
     }
 
-    #[test]
-    fn everything_that_arrives_is_held_or_released() {
-        let config = BondConfig { receive_buffer: 1_000, ..BondConfig::default() };
+    const PERIOD: Duration = Duration::from_millis(100);
+
+    /// Streams of an edge, all open, with a receive buffer of so many bytes.
+    fn open(receive_buffer: u64, count: u64) -> (RecvStreams, Vec<StreamId>) {
+        let config = BondConfig { receive_buffer, ..BondConfig::default() };
         let mut streams = RecvStreams::new(&config);
-        let id = StreamId::new(Side::Edge, 0);
-        streams.open(id);
-        assert_eq!(streams.window(), 1_000);
-        assert_eq!(streams.insert(segment(id, 0, 100)), Accepted { stored: 100, readable: true });
-        assert_eq!(streams.window(), 1_000, "held data gives no room");
-        assert_eq!(streams.read(id, 60).unwrap().unwrap().len(), 60);
-        assert_eq!(streams.window(), 1_060);
-        assert!(!streams.reset(id, 7, 100).unwrap());
-        assert_eq!((streams.window(), streams.buffered()), (1_100, 0));
-        assert_eq!(streams.read(id, 60), Err(ReadError::Reset(7)));
-        assert_eq!(streams.read(id, 60), Err(ReadError::UnknownStream(id)));
+        let ids: Vec<_> = (0..count).map(|n| StreamId::new(Side::Edge, n)).collect();
+        ids.iter().for_each(|&id| streams.open(id));
+        (streams, ids)
+    }
+
+    fn read(
+        streams: &mut RecvStreams,
+        id: StreamId,
+        max: usize,
+        millis: u64,
+    ) -> Result<usize, ReadError> {
+        let data = streams.read(id, max, Timestamp::from_millis(millis), PERIOD)?;
+        Ok(data.map_or(0, |data| data.len()))
     }
 
     #[test]
-    fn a_second_stream_halves_what_a_slow_reader_may_hold() {
-        let config = BondConfig { receive_buffer: 80_000, ..BondConfig::default() };
-        let mut streams = RecvStreams::new(&config);
-        let first = StreamId::new(Side::Edge, 0);
-        let second = StreamId::new(Side::Edge, 1);
-        streams.open(first);
-        assert_eq!(streams.raise_limit(first), Some(75_000));
-        streams.insert(segment(first, 0, 40_000));
-        streams.open(second);
-        assert_eq!(
-            streams.raise_limit(second),
-            None,
-            "half of the free 40,000 is its first window"
-        );
-        assert_eq!(streams.raise_limit(first), None, "no more until the reader goes on");
+    fn what_is_in_order_leaves_the_receive_buffer() {
+        let (mut streams, ids) = open(1_000, 1);
+        let id = ids[0];
+        assert_eq!(streams.window(), 1_000);
+        let behind = segment(id, 100, 50);
+        assert_eq!(streams.insert(behind), Accepted { stored: 50, readable: false });
+        assert_eq!(streams.window(), 1_000, "it waits for what is before it");
+        assert_eq!(streams.insert(segment(id, 0, 100)), Accepted { stored: 100, readable: true });
+        assert_eq!(streams.window(), 1_150);
+        assert_eq!(read(&mut streams, id, 60, 0), Ok(60));
+        assert_eq!(streams.window(), 1_150, "it had left before");
+        streams.insert(segment(id, 200, 7));
+        assert!(!streams.reset(id, 7, 207).unwrap());
+        assert_eq!((streams.window(), streams.buffered(), streams.unread), (1_157, 0, 0));
+        assert_eq!(read(&mut streams, id, 60, 0), Err(ReadError::Reset(7)));
+        assert_eq!(read(&mut streams, id, 60, 0), Err(ReadError::UnknownStream(id)));
+    }
+
+    #[test]
+    fn a_lone_stream_has_nearly_the_whole_buffer_and_others_what_their_readers_take() {
+        let (mut streams, ids) = open(1_600_000, 1);
+        let (lone, other) = (ids[0], StreamId::new(Side::Edge, 1));
+        assert_eq!(streams.raise_limit(lone), Some(1_500_000));
+        streams.open(other);
+        assert_eq!(streams.raise_limit(other), None, "its first window");
+        streams.insert(segment(other, 0, 10_000));
+        assert_eq!(read(&mut streams, other, 10_000, 0), Ok(10_000));
+        assert_eq!(streams.raise_limit(other), Some(10_000 + GENEROUS * 10_000));
+        streams.insert(segment(other, 10_000, 8_000));
+        assert_eq!(read(&mut streams, other, 1_000, 1_000), Ok(1_000));
+        assert_eq!(streams.raise_limit(other), None, "it takes 1,000 bytes in a second");
+    }
+
+    /// Streams that nobody reads hold 16 KiB each. A thousand of them are no more than may wait,
+    /// and the window of the bond is as large as before them.
+    #[test]
+    fn a_thousand_stalled_streams_take_nothing_from_one_that_is_read() {
+        let (mut streams, ids) = open(16 << 20, 1_001);
+        let (fast, stalled) = (ids[1_000], &ids[..1_000]);
+        for &id in stalled {
+            assert_eq!(streams.raise_limit(id), None);
+            streams.insert(segment(id, 0, 16 << 10));
+        }
+        let held = 1_000 * (16 << 10);
+        assert_eq!((streams.window(), streams.least_read()), (held + (16 << 20), None));
+        let mut offset = 0;
+        for millis in 0..1_000 {
+            streams.insert(segment(fast, offset, 60_000));
+            offset += 60_000;
+            assert_eq!(read(&mut streams, fast, 60_000, millis), Ok(60_000));
+            streams.raise_limit(fast);
+        }
+        // 60 MB/s are 6 MB in a period, less than the receive buffer.
+        let limit = streams.streams[&fast].max_offset;
+        assert!(limit >= offset + 2 * 6_000_000, "{limit} at {offset}");
+    }
+
+    /// Readers that take much and then stop leave much behind. Four receive buffers may wait; of
+    /// what is more, the stream with most goes.
+    #[test]
+    fn of_what_nobody_reads_the_most_goes_first() {
+        let (mut streams, ids) = open(100_000, 4);
+        for (&id, len) in ids.iter().zip([90_000, 94_000, 90_000, 90_000]) {
+            streams.insert(segment(id, 0, len));
+        }
+        assert_eq!(streams.least_read(), None);
+        for (n, &id) in ids.iter().enumerate().skip(2) {
+            streams.insert(segment(id, 90_000, 18_000 + n));
+        }
+        assert_eq!(streams.least_read(), Some(ids[3]));
+        streams.break_stream(ids[3], 7);
+        assert_eq!(streams.least_read(), None);
+        assert_eq!(read(&mut streams, ids[3], 1, 0), Err(ReadError::Reset(7)));
+        assert_eq!(read(&mut streams, ids[0], 1, 0), Ok(1));
     }
 
     /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of

@@ -5,10 +5,16 @@ use crate::codec::StreamId;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a stream may queue beyond its window of a buffer of so many bytes: enough to go on with
-/// when the window opens until its writer has written more.
+/// What a stream may queue beyond its window, for a send buffer of so many bytes: enough to go on
+/// with when the window opens until its writer has written more.
 const fn ahead_of_window(buffer: u64) -> u64 {
     buffer / 16
+}
+
+/// What all streams may queue beyond their windows, beside a send buffer of so many bytes. It is
+/// no part of the buffer, as nobody knows when those bytes leave.
+const fn ahead_of_windows(buffer: u64) -> u64 {
+    buffer / 4
 }
 
 /// The sending halves of all streams, served in turn: a segment each.
@@ -19,6 +25,9 @@ pub(crate) struct SendStreams {
     has_turn: BTreeSet<StreamId>,
     /// Streams whose writers were refused for want of room.
     waiting: BTreeSet<StreamId>,
+    /// Streams whose writers were refused because their windows are full: only a higher limit lets
+    /// them go on, so that they need not be looked at until then.
+    waiting_for_window: BTreeSet<StreamId>,
     /// Bytes written and in no segment yet, over all streams.
     unsent: u64,
     /// Those of them that the windows of their streams admit.
@@ -81,7 +90,7 @@ impl SendStreams {
         let Some(bytes) = self.change(id, SendStream::withdraw) else { return 0 };
         self.unsent -= bytes;
         self.held -= bytes;
-        self.waiting.remove(&id);
+        self.stop_waiting(id);
         self.end_turn(id);
         // An end mark may be left.
         self.give_turn(id);
@@ -97,12 +106,20 @@ impl SendStreams {
 
     pub(crate) fn raise_limit(&mut self, id: StreamId, max_offset: u64) {
         self.change(id, |stream| stream.raise_limit(max_offset));
+        if self.waiting_for_window.remove(&id) {
+            self.waiting.insert(id);
+        }
         self.give_turn(id);
     }
 
     /// Remembers that the stream's writer was refused.
     pub(crate) fn mark_waiting(&mut self, id: StreamId) {
-        self.waiting.insert(id);
+        let full = self.streams.get(&id).is_some_and(|stream| stream.window_left() == 0);
+        if full {
+            self.waiting_for_window.insert(id);
+        } else {
+            self.waiting.insert(id);
+        }
     }
 
     /// Whether any writer waits for room: there is more to send than is queued.
@@ -110,36 +127,55 @@ impl SendStreams {
         !self.waiting.is_empty()
     }
 
-    /// How much the stream may take of what is free of a buffer of so many bytes. Beyond its window
-    /// that is little, and leaves at least as much to others: nobody knows when those bytes leave.
+    /// Bytes queued beyond the windows of all streams.
+    fn beyond(&self) -> u64 {
+        self.unsent - self.sendable
+    }
+
+    /// What is free of a buffer of so many bytes.
+    fn room(&self, buffer: u64) -> u64 {
+        buffer.saturating_sub(self.held - self.beyond())
+    }
+
+    /// What the stream may queue beyond its window: as much as it leaves to others.
+    fn most_beyond(&self, stream: &SendStream, buffer: u64) -> u64 {
+        let others = self.beyond() - stream.beyond();
+        let half = ahead_of_windows(buffer).saturating_sub(others) / 2;
+        half.min(ahead_of_window(buffer))
+    }
+
+    /// How much the stream may take: of a buffer of so many bytes what its window admits, and
+    /// little beyond that, which leaves the buffer to others.
     pub(crate) fn room_of(&self, id: StreamId, buffer: u64) -> u64 {
         let Some(stream) = self.streams.get(&id) else { return 0 };
-        let room = buffer.saturating_sub(self.held);
-        let within = stream.window_left().min(room);
-        let beyond = stream.beyond();
-        let half = (room - within).saturating_sub(beyond) / 2;
-        within + half.min(ahead_of_window(buffer).saturating_sub(beyond))
+        let (within, room) = (stream.window_left(), self.room(buffer));
+        if within > room {
+            return room;
+        }
+        within + self.most_beyond(stream, buffer).saturating_sub(stream.beyond())
     }
 
     /// Streams whose writers wait and have room worth waking for in a buffer of so many bytes, each
-    /// named once: a quarter of what other streams do not hold beyond their windows, or half of
-    /// what the stream's window leaves it.
+    /// named once: a quarter of the buffer, or half of what the stream could queue at most now.
     pub(crate) fn take_roomy(&mut self, buffer: u64) -> BTreeSet<StreamId> {
-        let (room, ahead) = (buffer.saturating_sub(self.held), ahead_of_window(buffer));
-        let usable = buffer.saturating_sub(self.unsent - self.sendable);
+        let quarter = buffer / 4;
         // No stream has more room than there is: mostly there is nobody to look for.
-        if room < (usable / 4).min(ahead / 2) {
+        if self.waiting.is_empty() || self.room(buffer) < quarter.min(ahead_of_window(buffer) / 2) {
             return BTreeSet::new();
         }
         let is_roomy = |id: &StreamId| {
             let Some(stream) = self.streams.get(id) else { return true };
-            let quarter = (usable + stream.beyond()) / 4;
-            let half = (stream.window_left() + ahead) / 2;
+            let half = (stream.window_left() + self.most_beyond(stream, buffer)) / 2;
             self.room_of(*id, buffer) >= quarter.min(half).max(1)
         };
         let (roomy, waiting) = self.waiting.iter().copied().partition(is_roomy);
         self.waiting = waiting;
         roomy
+    }
+
+    fn stop_waiting(&mut self, id: StreamId) {
+        self.waiting.remove(&id);
+        self.waiting_for_window.remove(&id);
     }
 
     fn give_turn(&mut self, id: StreamId) {
@@ -194,7 +230,7 @@ impl SendStreams {
         self.sendable -= stream.sendable();
         self.unsent -= stream.queued();
         self.held -= stream.queued() + unacked_data;
-        self.waiting.remove(&id);
+        self.stop_waiting(id);
         self.end_turn(id);
         Some(stream.next_offset())
     }
@@ -245,7 +281,8 @@ mod tests {
         assert_eq!(counts(&streams), (0, false));
     }
 
-    /// A sixteenth of 1.6 MB is 100 kB. A stream whose window admits all takes all that is left.
+    /// A sixteenth of 1.6 MB is 100 kB, and a quarter 400 kB. A stream whose window admits all takes
+    /// all that is left of the buffer.
     #[test]
     fn streams_take_little_beyond_their_windows() {
         const BUFFER: u64 = 1_600_000;
@@ -259,9 +296,9 @@ mod tests {
             taken
         };
         let taken = [fill(ids[0], 1_250_000), fill(ids[1], 0), fill(ids[2], 0), fill(ids[3], 0)];
-        // Of the last 150 kB the third and the fourth leave as much as they take.
-        assert_eq!(taken, [1_350_000, 100_000, 75_000, 37_500]);
-        assert_eq!(fill(ids[4], u64::MAX), 37_500);
+        // Of the last 100 kB the fourth leaves as much as it takes.
+        assert_eq!(taken, [1_350_000, 100_000, 100_000, 50_000]);
+        assert_eq!(fill(ids[4], u64::MAX), 350_000);
     }
 
     #[test]
@@ -273,18 +310,17 @@ mod tests {
         let ahead = ahead_of_window(BUFFER);
         streams.push(narrow, Bytes::from(vec![0; ahead as usize]));
         streams.open(wide, u64::MAX);
-        let rest = BUFFER - ahead;
-        streams.push(wide, Bytes::from(vec![0; rest as usize]));
+        streams.push(wide, Bytes::from(vec![0; BUFFER as usize]));
         [wide, narrow].into_iter().for_each(|id| streams.mark_waiting(id));
         assert!(streams.take_roomy(BUFFER).is_empty());
-        // A quarter of what the narrow one does not hold, though not a quarter of all.
         while streams.cut(1_000).is_some() {}
-        streams.on_acked(wide, rest / 4 - 1, false);
+        streams.on_acked(wide, BUFFER / 4 - 1, false);
         assert!(streams.take_roomy(BUFFER).is_empty());
         streams.on_acked(wide, 1, false);
         assert_eq!(streams.take_roomy(BUFFER), BTreeSet::from([wide]));
         assert!(streams.take_roomy(BUFFER).is_empty(), "once");
-        streams.on_acked(wide, rest - rest / 4, false);
+        streams.on_acked(wide, BUFFER / 4 * 3, false);
+        assert!(!streams.has_waiting(), "the narrow one waits for its window");
         // Half of what the narrow one may have beyond its window.
         streams.raise_limit(narrow, ahead / 2 - 1);
         assert!(streams.take_roomy(BUFFER).is_empty());

@@ -27,6 +27,8 @@ pub enum BondEvent {
     PathFailed(PathId),
     /// A failed path carries data again.
     PathRecovered(PathId),
+    /// So many streams were given up because nobody read them.
+    StreamsUnread(u64),
     /// The bond ended. `Ok`: closed by us with all delivered, or by the peer with this code and
     /// reason. `Err`: it broke.
     Ended(Result<(u64, String), BreakReason>),
@@ -152,6 +154,7 @@ impl Inner {
             Event::FlowOpened(id) => self.tell(bond, BondEvent::FlowOpened(id)),
             Event::PathFailed(path) => self.tell(bond, BondEvent::PathFailed(path)),
             Event::PathRecovered(path) => self.tell(bond, BondEvent::PathRecovered(path)),
+            Event::StreamsUnread { count } => self.tell(bond, BondEvent::StreamsUnread(count)),
             Event::PathRemoved(_) => {}
             Event::PeerClosed { code, reason } => self.end(bond, Ok((code, reason))),
             Event::Closed => self.end(bond, Ok((0, String::new()))),

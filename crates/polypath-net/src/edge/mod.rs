@@ -194,6 +194,10 @@ async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<
         match event {
             BondEvent::PathFailed(path) => tracing::warn!(%path, "failed"),
             BondEvent::PathRecovered(path) => tracing::info!(%path, "carries data again"),
+            BondEvent::StreamsUnread(count) => tracing::warn!(
+                count,
+                "downloads were reset: more data than may waits for clients that do not read it"
+            ),
             // A hub that closes says why by another code.
             BondEvent::Ended(Ok((code, _))) if code == CloseCode::NoError.to_wire() => return None,
             BondEvent::Ended(Ok((code, reason))) => {

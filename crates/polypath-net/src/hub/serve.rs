@@ -36,6 +36,11 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
             Some(BondEvent::PathRecovered(path)) => {
                 tracing::info!(%bond, %path, "carries data again");
             }
+            Some(BondEvent::StreamsUnread(count)) => tracing::warn!(
+                %bond,
+                count,
+                "uploads were reset: more data than may waits for targets that do not read it"
+            ),
             // Flows are taken up by the requests that name them.
             Some(BondEvent::FlowOpened(_)) => {}
             Some(BondEvent::Ended(how)) => {

@@ -38,6 +38,7 @@ mod scenario_schema;
 mod series;
 mod short_transfers;
 mod shorter_path;
+mod stalled_streams;
 mod streams_and_flows;
 mod switched;
 mod switches;

@@ -15,6 +15,7 @@ mod process;
 mod proxy_password;
 mod resuming;
 mod service_user;
+mod stalled_clients;
 mod stopping;
 mod transfers;
 mod world;

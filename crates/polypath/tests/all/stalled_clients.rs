@@ -1,0 +1,40 @@
+//! Clients that no longer read, beside one that does.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use super::http::{Server, content, sha256};
+use super::world::{World, curl, stdout};
+
+/// A client that has asked an HTTP proxy for `url`, has the head of the answer, and reads no more.
+fn stalled(proxy: &str, url: &str) -> TcpStream {
+    let mut client = TcpStream::connect(proxy).unwrap();
+    write!(client, "GET {url} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    let mut head = [0; 64];
+    client.read_exact(&mut head).unwrap();
+    client
+}
+
+/// Each of them has asked for more than its sockets (16 MB at most) and the unread data of the bond
+/// (4 MB) hold together. Another download and an upload pass whole.
+#[test]
+fn downloads_that_nobody_reads_stop_no_other_transfer() {
+    let (world, server) = (World::new(), Server::start());
+    let hub = world.hub(&[]);
+    let small = ["--http", "127.0.0.1:0", "--receive-buffer", "1 MB"];
+    let edge = world.edge(&hub, &small);
+    let proxy = edge.address_of("http");
+    let stalled: Vec<_> = (0..8).map(|_| stalled(&proxy, &server.url("40000000"))).collect();
+
+    let through = ["--proxy", &format!("http://{proxy}")];
+    let file = world.path("down.bin");
+    let url = server.url("30000000");
+    let got = curl(&[&through, &["--output", &file, &url, "--max-time", "60"]]);
+    assert!(got.status.success(), "{got:?}");
+    assert_eq!(sha256(&std::fs::read(&file).unwrap()), sha256(&content(30_000_000)));
+
+    let up = world.file("up.bin", &content(10_000_000));
+    let put = curl(&[&through, &["--upload-file", &up, &server.url("x"), "--max-time", "60"]]);
+    assert_eq!(stdout(&put), sha256(&content(10_000_000)));
+    drop(stalled);
+}
