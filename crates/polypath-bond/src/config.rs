@@ -17,14 +17,14 @@ pub struct BondConfig {
     /// The algorithms, and the switches between them.
     pub composition: Composition,
     /// Receive buffer shared by all streams, in bytes: the most that is held because something in
-    /// front of it is missing. Four times as much may be held in order for applications that do
-    /// not read it; of what is more, the stream that holds most is reset ([`UNREAD`]). At least
-    /// 64 KiB.
+    /// front of it is missing. Three times as much, and 1,024 times `stream_window`, may be held in
+    /// order for applications that do not read it; of what is more, the stream that holds most is
+    /// reset ([`UNREAD`]). At least 64 KiB.
     ///
     /// [`UNREAD`]: crate::UNREAD
     pub receive_buffer: u64,
-    /// What a new stream may send before its reader has taken anything, in bytes, and what one that
-    /// nobody reads may hold for ever: little, as there may be thousands. At least 16 KiB.
+    /// What a new stream may send before it hears of its reader, in bytes, and what one that nobody
+    /// reads may hold for ever: little, as there may be thousands. At least 16 KiB.
     pub stream_window: u64,
     /// The most data that streams hold for sending, unacknowledged data included, in bytes.
     pub send_buffer: u64,

@@ -24,6 +24,7 @@ impl Bond {
         let id = self.stream_credit.open().ok_or(OpenError::LimitReached)?;
         self.send.open(id, self.peer.stream_window);
         self.recv.open(id);
+        self.tell_window_of(id);
         Ok(id)
     }
 
@@ -108,14 +109,19 @@ impl Bond {
                 self.counters.bytes_read += data.len() as u64;
                 self.limits.on_read(data.len() as u64);
                 self.after_release(now);
-                if let Some(max) = self.recv.raise_limit(id) {
-                    self.tell(Control::MaxStreamData { id, max });
-                }
+                self.tell_window_of(id);
             }
             Ok(None) | Err(ReadError::Reset(_)) => self.after_half_closed(id),
             Err(_) => {}
         }
         result
+    }
+
+    /// Tells the peer a new limit of the stream if it is worth it.
+    pub(super) fn tell_window_of(&mut self, id: StreamId) {
+        if let Some(max) = self.recv.raise_limit(id) {
+            self.tell(Control::MaxStreamData { id, max });
+        }
     }
 
     /// The time in which a reader takes what the window of its stream follows from: long enough for

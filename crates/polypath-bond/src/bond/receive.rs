@@ -177,6 +177,9 @@ impl Bond {
             self.store(&segment, piece);
         }
         self.scratch.new_ranges.put_back(pieces);
+        if offset == 0 {
+            self.tell_window_of(id);
+        }
         self.give_up_unread(now);
         self.after_release(now);
         if fin {

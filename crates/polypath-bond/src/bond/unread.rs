@@ -34,7 +34,7 @@ impl Bond {
     /// While more waits for readers than may, streams are given up: those of which most waits.
     pub(super) fn give_up_unread(&mut self, now: Timestamp) {
         while let Some(id) = self.recv.least_read() {
-            if self.recv.break_stream(id, UNREAD) {
+            if self.recv.give_up(id) {
                 self.events.push_back(Event::StreamReadable(id));
             }
             self.tell(Control::StopSending { id, code: UNREAD });

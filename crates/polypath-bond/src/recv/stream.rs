@@ -46,6 +46,11 @@ impl RecvStream {
         self.in_order_end - self.read_offset
     }
 
+    /// Bytes that the peer may send, or has sent, beyond what was read.
+    pub(crate) fn window(&self) -> u64 {
+        self.max_offset - self.read_offset
+    }
+
     pub(crate) fn read_offset(&self) -> u64 {
         self.read_offset
     }

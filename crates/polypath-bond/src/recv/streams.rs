@@ -3,20 +3,30 @@
 //! Two things are held, and counted apart. What has arrived before the bytes in front of it fills
 //! the receive buffer, from which the window of the bond follows: it leaves that buffer as soon as
 //! it is in order. What is in order and waits for its reader is bounded by the windows of the
-//! streams, which follow what readers take, and by [`UNREAD_BUFFERS`] for all of them. So a stream
+//! streams, which follow what readers take, and by [`RecvStreams::most_unread`] for all of them. So a stream
 //! that nobody reads takes nothing from one that is read.
 
 use super::stream::{FRAGMENT_COST, RecvStream};
 use crate::codec::StreamId;
 use crate::config::BondConfig;
-use crate::error::{ProtocolError, ReadError};
+use crate::error::{ProtocolError, ReadError, UNREAD};
 use bytes::Bytes;
 use polypath_units::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// As many receive buffers of data may wait for readers in all.
-pub(crate) const UNREAD_BUFFERS: u64 = 4;
+/// As many receive buffers of data may wait for readers in all, and the least windows of
+/// [`STALLED_STREAMS`]. Windows are shares of one buffer more, so that streams that are read have
+/// room while the others fill their part.
+const UNREAD_BUFFERS: u64 = 3;
+/// So many streams that nobody reads are held in any case.
+const STALLED_STREAMS: u64 = 1_024;
+
+/// The first windows of streams come from half of [`UNREAD_BUFFERS`]: each is this part of what is
+/// left of it, so that the windows of many streams that are opened at once fall.
+const FIRST_WINDOW_PART: u64 = 32;
+/// A first window is no larger: what a path of 100 Mbit/s carries in 80 ms.
+const LARGEST_FIRST_WINDOW: u64 = 1 << 20;
 
 /// A stream's window is so many times what its reader takes in a period: twice for growth in slow
 /// start, and twice for what comes at once when a hole is filled.
@@ -56,6 +66,8 @@ pub(crate) struct RecvStreams {
     buffered: u64,
     /// Those of them that could be read.
     unread: u64,
+    /// Bytes that the windows of all streams admit beyond what was read.
+    promised: u64,
     /// The same with book-keeping.
     cost: u64,
     /// DSNs that arrived and do not fill the receive buffer: in order, read, dropped, or no data.
@@ -71,6 +83,7 @@ impl RecvStreams {
             streams: BTreeMap::new(),
             buffered: 0,
             unread: 0,
+            promised: 0,
             cost: 0,
             released: 0,
             receive_buffer: config.receive_buffer,
@@ -80,6 +93,7 @@ impl RecvStreams {
     }
 
     pub(crate) fn open(&mut self, id: StreamId) {
+        self.promised += self.initial_window;
         self.streams.insert(id, RecvStream::new(self.initial_window));
     }
 
@@ -215,6 +229,7 @@ impl RecvStreams {
         self.cost = self.cost - cost + stream.cost();
         self.buffered -= len;
         self.unread -= len;
+        self.promised -= len;
         Ok(Some(data))
     }
 
@@ -241,6 +256,7 @@ impl RecvStreams {
     /// Forgets a stream; what it holds is released.
     pub(crate) fn forget(&mut self, id: StreamId) -> bool {
         let Some(stream) = self.streams.remove(&id) else { return false };
+        self.promised -= stream.window();
         self.give_back(stream.cost(), stream.buffered(), stream.unread());
         true
     }
@@ -255,7 +271,7 @@ impl RecvStreams {
 
     /// The most that may wait for readers.
     fn most_unread(&self) -> u64 {
-        UNREAD_BUFFERS * self.receive_buffer
+        UNREAD_BUFFERS * self.receive_buffer + STALLED_STREAMS * self.initial_window
     }
 
     /// The stream of which most waits for its reader, when more waits in all than may.
@@ -266,19 +282,39 @@ impl RecvStreams {
         self.streams.iter().max_by_key(|(_, stream)| stream.unread()).map(|(&id, _)| id)
     }
 
-    /// What the stream may hold in order: nearly the whole receive buffer while it is alone, a
-    /// multiple of what its reader takes otherwise. That multiple is smaller where the rest of
-    /// what may wait for readers is small (dynamic threshold, Choudhury and Hahne 1998), but never
-    /// less than what the reader needs to go on as fast as before.
+    /// Gives up a stream that nobody reads, even one that is whole. Returns whether its reader
+    /// waits.
+    pub(crate) fn give_up(&mut self, id: StreamId) -> bool {
+        self.drop_data(id, UNREAD)
+    }
+
+    /// What the stream may hold in order: nearly the whole receive buffer while it is alone, and
+    /// otherwise what follows from its reader.
     fn share(&self, stream: &RecvStream) -> u64 {
         if self.streams.len() <= 1 {
             return self.lone_window;
         }
+        let share = match stream.read_rate.per_period() {
+            0 => self.first_window(),
+            taken => self.multiple_of(taken, stream),
+        };
+        share.min(self.lone_window).max(self.initial_window)
+    }
+
+    /// The window of a stream whose reader has taken nothing yet.
+    fn first_window(&self) -> u64 {
+        let half = UNREAD_BUFFERS * self.receive_buffer / 2;
+        let left = half.saturating_sub(self.promised);
+        (left / FIRST_WINDOW_PART).min(LARGEST_FIRST_WINDOW)
+    }
+
+    /// The window of a stream whose reader takes so much in a period. The multiple is smaller where
+    /// it would be more than half of the rest (dynamic threshold, Choudhury and Hahne 1998), but
+    /// never less than what the reader needs to go on as fast as before.
+    fn multiple_of(&self, taken: u64, stream: &RecvStream) -> u64 {
         let others = self.unread - stream.unread();
-        let free = self.most_unread().saturating_sub(others);
-        let taken = stream.read_rate.per_period();
-        let generous = (GENEROUS * taken).min(free / 2);
-        generous.max(SPARING * taken).min(self.lone_window).max(self.initial_window)
+        let free = self.most_unread() + self.receive_buffer - others;
+        (GENEROUS * taken).min(free / 2).max(SPARING * taken)
     }
 
     /// A new limit for the stream if it is worth telling.
@@ -293,6 +329,7 @@ impl RecvStreams {
         let worth_it = limit >= stream.max_offset + least;
         let stream = self.streams.get_mut(&id)?;
         worth_it.then(|| {
+            self.promised += limit - stream.max_offset;
             stream.max_offset = limit;
             limit
         })
@@ -354,7 +391,8 @@ mod tests {
         let (lone, other) = (ids[0], StreamId::new(Side::Edge, 1));
         assert_eq!(streams.raise_limit(lone), Some(1_500_000));
         streams.open(other);
-        assert_eq!(streams.raise_limit(other), None, "its first window");
+        let first = (1_600_000 / 2 * 3 - 1_500_000 - (16 << 10)) / 32;
+        assert_eq!(streams.raise_limit(other), Some(first));
         streams.insert(segment(other, 0, 10_000));
         assert_eq!(read(&mut streams, other, 10_000, 0), Ok(10_000));
         assert_eq!(streams.raise_limit(other), Some(10_000 + GENEROUS * 10_000));
@@ -363,18 +401,30 @@ mod tests {
         assert_eq!(streams.raise_limit(other), None, "it takes 1,000 bytes in a second");
     }
 
-    /// Streams that nobody reads hold 16 KiB each. A thousand of them are no more than may wait,
-    /// and the window of the bond is as large as before them.
+    /// Streams that nobody reads hold their first windows: large ones at first, 16 KiB in the end.
+    /// A thousand of them are no more than may wait, and the window of the bond is as large as
+    /// before them.
     #[test]
     fn a_thousand_stalled_streams_take_nothing_from_one_that_is_read() {
-        let (mut streams, ids) = open(16 << 20, 1_001);
-        let (fast, stalled) = (ids[1_000], &ids[..1_000]);
-        for &id in stalled {
-            assert_eq!(streams.raise_limit(id), None);
-            streams.insert(segment(id, 0, 16 << 10));
+        const LEAST: u64 = 16 << 10;
+        let (mut streams, _) = open(16 << 20, 0);
+        let mut first_windows = Vec::new();
+        for n in 0..1_000 {
+            let id = StreamId::new(Side::Edge, n);
+            streams.open(id);
+            let window = streams.raise_limit(id).unwrap_or(LEAST);
+            streams.insert(segment(id, 0, window as usize));
+            first_windows.push(window);
         }
-        let held = 1_000 * (16 << 10);
+        // The first is alone. Then a 32nd of what 15 MiB leave of 24 MiB.
+        let least = (9 << 20) / 32 - LEAST;
+        assert!((least..1 << 20).contains(&first_windows[1]), "{}", first_windows[1]);
+        assert_eq!(first_windows[999], LEAST);
+        let held: u64 = first_windows.iter().sum();
+        assert!(held <= (24 << 20) + 1_000 * LEAST, "{held}");
         assert_eq!((streams.window(), streams.least_read()), (held + (16 << 20), None));
+        let fast = StreamId::new(Side::Edge, 1_000);
+        streams.open(fast);
         let mut offset = 0;
         for millis in 0..1_000 {
             streams.insert(segment(fast, offset, 60_000));
@@ -387,23 +437,22 @@ mod tests {
         assert!(limit >= offset + 2 * 6_000_000, "{limit} at {offset}");
     }
 
-    /// Readers that take much and then stop leave much behind. Four receive buffers may wait; of
-    /// what is more, the stream with most goes.
+    /// Readers that take much and then stop leave much behind. 64 MiB may wait of a receive buffer of
+    /// 16 MiB; of what is more, the stream with most goes, although all of it is there.
     #[test]
     fn of_what_nobody_reads_the_most_goes_first() {
-        let (mut streams, ids) = open(100_000, 4);
-        for (&id, len) in ids.iter().zip([90_000, 94_000, 90_000, 90_000]) {
-            streams.insert(segment(id, 0, len));
+        const MIB: usize = 1 << 20;
+        let (mut streams, ids) = open(16 << 20, 5);
+        for (&id, len) in ids.iter().zip([12, 14, 12, 13, 13]) {
+            streams.insert(segment(id, 0, len * MIB));
         }
         assert_eq!(streams.least_read(), None);
-        for (n, &id) in ids.iter().enumerate().skip(2) {
-            streams.insert(segment(id, 90_000, 18_000 + n));
-        }
-        assert_eq!(streams.least_read(), Some(ids[3]));
-        streams.break_stream(ids[3], 7);
+        streams.insert(Arriving { fin: true, ..segment(ids[2], 12 << 20, 3 * MIB) });
+        assert_eq!(streams.least_read(), Some(ids[2]));
+        streams.give_up(ids[2]);
         assert_eq!(streams.least_read(), None);
-        assert_eq!(read(&mut streams, ids[3], 1, 0), Err(ReadError::Reset(7)));
-        assert_eq!(read(&mut streams, ids[0], 1, 0), Ok(1));
+        assert_eq!(read(&mut streams, ids[2], 1, 0), Err(ReadError::Reset(UNREAD)));
+        assert_eq!(read(&mut streams, ids[1], 1, 0), Ok(1));
     }
 
     /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of
