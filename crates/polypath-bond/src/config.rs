@@ -17,9 +17,9 @@ pub struct BondConfig {
     /// The algorithms, and the switches between them.
     pub composition: Composition,
     /// Receive buffer shared by all streams, in bytes: the most that is held because something in
-    /// front of it is missing. Three times as much, and 1,024 times `stream_window`, may be held in
-    /// order for applications that do not read it; of what is more, the stream that holds most is
-    /// reset ([`UNREAD`]). At least 64 KiB.
+    /// front of it is missing. Twice as much, or `stream_window` of each open stream, may be held
+    /// in order for applications that do not read it; of what is more, the stream that holds most
+    /// is reset ([`UNREAD`]). At least 64 KiB.
     ///
     /// [`UNREAD`]: crate::UNREAD
     pub receive_buffer: u64,

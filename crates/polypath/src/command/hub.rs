@@ -21,10 +21,9 @@ use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
 const DEFAULT_PORT: u16 = 4433;
-/// Memory for one bond: the shared receive window of a fast one, 1 Gbit/s for 500 ms, both ways.
-const DEFAULT_MAX_MEMORY: ByteCount = ByteCount::new(128_000_000);
-/// An edge may send 64 KiB of each stream before it knows more (docs/protocol.md, join), and a
-/// stream begins with a quarter of the receive buffer, which is half of the memory.
+/// Memory for one bond: a quarter is the receive buffer, which is that of 1 Gbit/s for 500 ms.
+const DEFAULT_MAX_MEMORY: ByteCount = ByteCount::new(256_000_000);
+/// The receive buffer, a quarter of it, is at least 64 KiB, and 16 streams need 32 KiB each.
 const MIN_MEMORY: ByteCount = ByteCount::new(1_000_000);
 /// An edge may open this many streams before it knows more.
 const MIN_STREAMS: u32 = 16;
@@ -79,11 +78,12 @@ pub struct HubArgs {
     /// Days for which an unfinished file is kept that nobody goes on with [default: 7]
     #[arg(long, value_name = "DAYS")]
     inbox_keep_days: Option<NonZeroU32>,
-    /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 128 MB]
+    /// Memory for one bond, 1 MB or more; an edge usually has one bond [default: 256 MB]
     #[arg(long, value_name = "SIZE")]
     #[serde(deserialize_with = "text::optional")]
     max_memory: Option<ByteCount>,
-    /// Open streams of one bond, 16 or more [default: 4096]
+    /// Open streams of one bond, 16 or more, and at most one for each 32 KiB of memory
+    /// [default: 4096]
     #[arg(long, value_name = "COUNT")]
     max_streams: Option<NonZeroU32>,
     /// Rate of one bond, in each direction: data to the edge is sent no faster, data from it is
@@ -148,7 +148,7 @@ pub struct HubOptions {
 /// What one bond of an edge may use of a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeLimits {
-    /// Buffers of all its paths and streams, half for each direction.
+    /// Buffers of all its paths and streams, in both directions.
     pub memory: ByteCount,
     /// Streams open at the same time.
     pub streams: NonZeroU32,
@@ -318,7 +318,7 @@ mod tests {
         assert!(!options.make_key, "a key that was named must be there");
         assert_eq!(options.exit, ExitOptions::default());
         assert_eq!(options.limits.streams.get(), 4096);
-        assert_eq!(options.limits.memory, "128 MB".parse().unwrap());
+        assert_eq!(options.limits.memory, "256 MB".parse().unwrap());
         assert_eq!(options.limits.bandwidth, None);
         assert_eq!(options.inbox, None);
         assert_eq!(options.store.quota.edge, DEFAULT_INBOX_QUOTA);
@@ -346,7 +346,8 @@ mod tests {
         assert_eq!(bond.composition.congestion.avoidance, cubic);
         assert_eq!(bond.composition.scheduler, SchedulerKind::Ecf.into());
         assert!(bond.composition.blocking_protection);
-        assert_eq!((bond.receive_buffer, bond.send_buffer), (2_000_000, 2_000_000));
+        assert_eq!(bond.max_streams, 4_000_000 / (32 << 10));
+        assert_eq!((bond.receive_buffer, bond.send_buffer), (1_000_000, 800_000));
     }
 
     #[test]

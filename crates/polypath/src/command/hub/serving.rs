@@ -96,14 +96,21 @@ fn inbox(folder: &Path, options: FileStoreOptions) -> anyhow::Result<FileStore> 
     FileStore::open(folder, options).with_context(|| format!("cannot use the inbox {shown}"))
 }
 
+/// Half of the memory of a bond, which is for unread data, has room for the least windows of all
+/// streams.
+const MEMORY_OF_STREAM: u64 = 2 * (16 << 10);
+
 impl HubOptions {
+    /// Of the memory, receiving takes three receive buffers, two of them for what nobody has read
+    /// yet, as long as each stream's least window of 16 KiB is no more. Sending takes a quarter of
+    /// the send buffer more for what the windows of streams do not admit yet.
     pub(super) fn bond_config(&self) -> BondConfig {
         let EdgeLimits { memory, streams, bandwidth } = self.limits;
-        let half = memory.get() / 2;
+        let memory = memory.get();
         let mut bond = BondConfig {
-            receive_buffer: half,
-            send_buffer: half,
-            max_streams: streams.get().into(),
+            receive_buffer: memory / 4,
+            send_buffer: memory / 5,
+            max_streams: u64::from(streams.get()).min(memory / MEMORY_OF_STREAM),
             max_rate: bandwidth,
             ..BondConfig::default()
         };

@@ -113,8 +113,10 @@ impl App {
             }
         }
         self.receive_datagrams(bond);
-        // What waits for missing data, for its readers, and for the readers of stalled streams.
-        let most = self.receive_buffer + 3 * self.receive_buffer + 1_024 * (16 << 10);
+        // What waits for missing data, and what waits for readers: two buffers, or 16 KiB of each of
+        // the 40 streams that either side opens at most.
+        let unread = (2 * self.receive_buffer).max(2 * 40 * (16 << 10));
+        let most = self.receive_buffer + unread;
         assert!(bond.buffered() <= most, "{} held", bond.buffered());
         assert!(bond.buffer_cost() <= 2 * most, "{} held", bond.buffer_cost());
     }
