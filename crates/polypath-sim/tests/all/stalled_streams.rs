@@ -136,3 +136,86 @@ fn readers_that_stop_slow_no_other_down() {
         assert!(status.counters.streams_unread > 0);
     }
 }
+
+/// Streams of which little is read all the time.
+struct SlowReaders {
+    ids: Vec<StreamId>,
+    since: Timestamp,
+    /// Bytes read of each.
+    read: usize,
+}
+
+impl SlowReaders {
+    const BYTES_PER_SEC: f64 = 20_000.0;
+
+    /// Writes what goes, and reads what is due.
+    fn go_on(&mut self, transfers: &mut Transfers) {
+        let (now, writer) = (transfers.world.now(), transfers.writer);
+        self.ids.iter().for_each(|&id| write(transfers.bond(writer), id));
+        let due = (now.since(self.since).as_secs_f64() * Self::BYTES_PER_SEC) as usize;
+        if due > self.read {
+            for &id in &self.ids {
+                let _ = transfers.bond(writer.peer()).read(id, due - self.read, now);
+            }
+            self.read = due;
+        }
+    }
+}
+
+/// One object of a page.
+struct Object {
+    id: StreamId,
+    unwritten: usize,
+    unread: usize,
+}
+
+impl Object {
+    const BYTES: usize = 50_000;
+
+    fn open(transfers: &mut Transfers) -> Self {
+        let writer = transfers.writer;
+        let id = transfers.bond(writer).open_stream().unwrap();
+        Self { id, unwritten: Self::BYTES, unread: Self::BYTES }
+    }
+
+    fn go_on(&mut self, transfers: &mut Transfers) {
+        let (now, writer) = (transfers.world.now(), transfers.writer);
+        if self.unwritten > 0 {
+            let data = Bytes::from_static(&[6; Self::BYTES]).slice(..self.unwritten);
+            self.unwritten -= transfers.bond(writer).write(self.id, &data).unwrap_or(0);
+        }
+        while self.unread > 0
+            && let Ok(Some(data)) = transfers.bond(writer.peer()).read(self.id, self.unread, now)
+        {
+            self.unread -= data.len();
+        }
+    }
+}
+
+/// The time for a page of a hundred objects beside so many slow readers.
+fn page(slow: usize) -> Duration {
+    let mut transfers = Transfers::new(Side::Hub);
+    let ids = (0..slow).map(|_| transfers.open()).collect();
+    let mut slow = SlowReaders { ids, since: transfers.world.now(), read: 0 };
+    let wait = transfers.world.now() + Duration::from_secs(10);
+    transfers.run(wait, |this| {
+        slow.go_on(this);
+        false
+    });
+    let start = transfers.world.now();
+    let mut objects: Vec<_> = (0..100).map(|_| Object::open(&mut transfers)).collect();
+    let done = transfers.run(start + Duration::from_secs(30), |this| {
+        slow.go_on(this);
+        objects.iter_mut().for_each(|object| object.go_on(this));
+        objects.iter().all(|object| object.unread == 0)
+    });
+    assert!(done);
+    transfers.world.now().since(start)
+}
+
+/// Ten readers of 20 kB/s take 1.6 of 100 Mbit/s.
+#[test]
+fn slow_readers_hold_up_no_page() {
+    let (beside, alone) = (page(10), page(0));
+    assert!(beside <= alone.mul_f64(1.2), "{beside:?}, {alone:?} alone");
+}
