@@ -18,8 +18,8 @@ pub struct BondConfig {
     pub composition: Composition,
     /// Receive buffer shared by all streams, in bytes: the most that is held because something in
     /// front of it is missing. Twice as much, or `stream_window` of each open stream, may be held
-    /// in order for applications that do not read it; of what is more, the stream that holds most
-    /// is reset ([`UNREAD`]). At least 64 KiB.
+    /// in order for applications that do not read it; where more is held in all, the stream with
+    /// most unread data is reset ([`UNREAD`]). At least 64 KiB.
     ///
     /// [`UNREAD`]: crate::UNREAD
     pub receive_buffer: u64,

@@ -177,9 +177,6 @@ impl Bond {
             self.store(&segment, piece);
         }
         self.scratch.new_ranges.put_back(pieces);
-        if offset == 0 {
-            self.tell_window_of(id);
-        }
         self.give_up_unread(now);
         self.after_release(now);
         if fin {
@@ -202,6 +199,9 @@ impl Bond {
         self.recv.release((piece.end - piece.start).saturating_sub(accepted.stored));
         if accepted.readable {
             self.events.push_back(Event::StreamReadable(segment.id));
+        }
+        if accepted.moves_window {
+            self.tell_window_of(segment.id);
         }
     }
 

@@ -53,9 +53,8 @@ mod tests {
     #[test]
     fn the_application_is_told_once_a_minute_of_all_since() {
         let mut notice = UnreadNotice::default();
-        let mut take = |in_all, secs: u64| {
-            notice.take(in_all, Timestamp::from_millis(1_000 * secs))
-        };
+        let mut take =
+            |in_all, secs: u64| notice.take(in_all, Timestamp::from_millis(1_000 * secs));
         assert_eq!([take(1, 5), take(2, 5), take(3, 64)], [Some(1), None, None]);
         assert_eq!(take(4, 65), Some(3));
     }

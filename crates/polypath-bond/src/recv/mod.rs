@@ -2,9 +2,12 @@
 
 mod ack;
 mod fragment;
+mod held;
+mod live;
 mod read_rate;
 mod stream;
 mod streams;
+mod windows;
 
 pub(crate) use ack::AckState;
 pub(crate) use fragment::SHORT;

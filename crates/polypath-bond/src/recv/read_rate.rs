@@ -31,6 +31,11 @@ impl ReadRate {
         self.bytes += bytes;
     }
 
+    /// Whether something was read in the last two periods or so.
+    pub(super) fn is_live(&self, now: Timestamp, period: Duration) -> bool {
+        self.since.is_some_and(|since| now.since(since) < 2 * period)
+    }
+
     /// Bytes that the reader takes in a period: in the last one, or already in the present one.
     pub(super) fn per_period(&self) -> u64 {
         self.last.max(self.bytes)
@@ -57,6 +62,16 @@ mod tests {
         assert_eq!(at(&mut rate, 150, 900), 1_000, "the present one has more");
         assert_eq!(at(&mut rate, 210, 1), 1_000);
         assert_eq!(at(&mut rate, 310, 1), 1, "of the period from 210 ms on");
+    }
+
+    #[test]
+    fn a_reader_is_live_until_it_has_not_read_for_a_while() {
+        let mut rate = ReadRate::default();
+        assert!(!rate.is_live(Timestamp::ZERO, PERIOD));
+        at(&mut rate, 0, 1);
+        at(&mut rate, 150, 1);
+        let live = |millis| rate.is_live(Timestamp::from_millis(millis), PERIOD);
+        assert_eq!([live(349), live(350)], [true, false]);
     }
 
     /// 800 bytes from 0 to 400 ms are 200 in 100 ms.

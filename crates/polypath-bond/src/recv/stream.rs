@@ -1,6 +1,7 @@
 //! Reassembly of one stream.
 
 use super::fragment::Fragment;
+use super::held::Held;
 use super::read_rate::ReadRate;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -21,7 +22,9 @@ pub(crate) struct RecvStream {
     final_size: Option<u64>,
     reset: Option<u64>,
     /// The limit that the peer was told.
-    pub(crate) max_offset: u64,
+    max_offset: u64,
+    /// The part of it that was told before anything was read.
+    first_window: u64,
     /// The reader was told to wait.
     pub(crate) reader_waits: bool,
     pub(super) read_rate: ReadRate,
@@ -29,26 +32,44 @@ pub(crate) struct RecvStream {
 
 impl RecvStream {
     pub(crate) fn new(max_offset: u64) -> Self {
-        Self { max_offset, reader_waits: true, ..Self::default() }
+        Self { max_offset, first_window: max_offset, reader_waits: true, ..Self::default() }
     }
 
-    pub(crate) fn buffered(&self) -> u64 {
-        self.buffered
+    /// What it holds.
+    pub(super) fn held(&self) -> Held {
+        Held {
+            buffered: self.buffered,
+            unread: self.in_order_end - self.read_offset,
+            cost: self.buffered + self.fragments.len() as u64 * FRAGMENT_COST,
+            first_windows: self.first_window_left(),
+            admitted: self.admitted(),
+        }
     }
 
-    /// What the buffered data costs, book-keeping included.
-    pub(crate) fn cost(&self) -> u64 {
-        self.buffered + self.fragments.len() as u64 * FRAGMENT_COST
+    /// What the peer may have sent, or may send, beyond what was read.
+    fn admitted(&self) -> u64 {
+        let end = self.max_offset.min(self.final_size.unwrap_or(u64::MAX));
+        if self.reset.is_some() { 0 } else { end - self.read_offset }
     }
 
-    /// Bytes that could be read now.
-    pub(crate) fn unread(&self) -> u64 {
-        self.in_order_end - self.read_offset
+    /// Nothing once the reader has taken the first window, or the part of it that there is data
+    /// for.
+    fn first_window_left(&self) -> u64 {
+        let window = self.first_window.min(self.final_size.unwrap_or(u64::MAX));
+        let is_taken = self.reset.is_some() || self.read_offset >= window;
+        if is_taken { 0 } else { window }
     }
 
-    /// Bytes that the peer may send, or has sent, beyond what was read.
-    pub(crate) fn window(&self) -> u64 {
-        self.max_offset - self.read_offset
+    pub(crate) fn max_offset(&self) -> u64 {
+        self.max_offset
+    }
+
+    /// The peer may send up to `max_offset`.
+    pub(crate) fn raise_limit(&mut self, max_offset: u64) {
+        self.max_offset = max_offset;
+        if self.read_offset == 0 {
+            self.first_window = max_offset;
+        }
     }
 
     pub(crate) fn read_offset(&self) -> u64 {
@@ -79,12 +100,12 @@ impl RecvStream {
         }
     }
 
-    /// The peer gave up: what is buffered is worthless. Returns how much that was.
-    pub(crate) fn reset(&mut self, code: u64) -> u64 {
+    /// The peer gave up: what is buffered is worthless.
+    pub(crate) fn reset(&mut self, code: u64) {
         self.reset = Some(code);
         self.fragments.clear();
         self.in_order_end = self.read_offset;
-        std::mem::take(&mut self.buffered)
+        self.buffered = 0;
     }
 
     /// Adds data; what is there already is dropped. Returns how many bytes are new.
@@ -165,7 +186,7 @@ impl RecvStream {
 
     /// Whether a read would give data, the end, or an error.
     pub(crate) fn is_readable(&self) -> bool {
-        self.reset.is_some() || self.is_finished() || self.unread() > 0
+        self.reset.is_some() || self.is_finished() || self.in_order_end > self.read_offset
     }
 
     /// Whether everything has been read.
@@ -212,9 +233,9 @@ mod tests {
             let mut reads = reads.into_iter();
             for (start, len) in pieces {
                 let end = (start + len).min(source.len());
-                let before = stream.buffered();
+                let before = stream.held().buffered;
                 let new = stream.insert(start as u64, Bytes::copy_from_slice(&source[start..end]));
-                prop_assert_eq!(stream.buffered(), before + new);
+                prop_assert_eq!(stream.held().buffered, before + new);
                 if let Some(data) = reads.next().and_then(|max| stream.read(max)) {
                     got.extend_from_slice(&data);
                 }
@@ -225,7 +246,7 @@ mod tests {
                 got.extend_from_slice(&data);
             }
             prop_assert_eq!(got, source);
-            prop_assert!(stream.is_finished() && stream.cost() == 0);
+            prop_assert!(stream.is_finished() && stream.held() == Held::default());
         }
     }
 

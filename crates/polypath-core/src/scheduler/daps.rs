@@ -11,7 +11,8 @@
 //! Deviations: `E` is cut at `horizon`. The source makes a new plan when the old one is consumed,
 //! and has paths without room leave the plan. The plan gives a window in each `d_i`, while a window
 //! takes a round trip: here it is given up after `2 E`, with what paths have found no room for by
-//! then, and a new one begins at the head. A path that has sent its part earlier begins with the
+//! then, or when a path's delay is another (by a factor of two), and a new one begins at the head. A
+//! path that has sent its part earlier begins with the
 //! next plan, behind what is left, instead of waiting for the others; it waits only where the data
 //! or the receiver's window does not reach so far. A path without an RTT is used only where no
 //! planned path has room.
@@ -59,6 +60,8 @@ pub struct Daps {
     parameters: DapsParameters,
     /// Smoothed windows in segments.
     windows: PathMap<f64>,
+    /// The delays in ms that the plan was made with.
+    delays: PathMap<u64>,
     plan: Plan,
 }
 
@@ -110,8 +113,25 @@ impl Daps {
     /// Gives up what is left of the plan, and plans from the head.
     fn renew(&mut self, candidates: Candidates, now: Timestamp) {
         self.plan = Plan { paths: planned(candidates), ..Plan::default() };
+        for path in candidates.iter() {
+            if let Some(srtt) = path.srtt {
+                self.delays.insert(path.id, self.parameters.delay_ms(srtt));
+            }
+        }
         let length = self.extend(candidates);
         self.plan.ends = now + 2 * length;
+    }
+
+    /// Whether the plan was made for other paths, or for other delays: by more than a factor of
+    /// two, which queues of a BDP alone do not make. Such a plan would end after twice the least
+    /// common multiple of delays that no longer exist.
+    fn is_outdated(&self, candidates: Candidates) -> bool {
+        let differs = |path: &PathView| {
+            let now = path.srtt.map(|srtt| self.parameters.delay_ms(srtt));
+            let then = self.delays.get(path.id).copied();
+            now.zip(then).is_some_and(|(now, then)| now > 2 * then || then > 2 * now)
+        };
+        self.plan.paths != planned(candidates) || candidates.iter().any(differs)
     }
 
     /// Plans a stretch behind what is left of the plan; returns its length.
@@ -175,7 +195,7 @@ impl Scheduler for Daps {
         if queue.reinjection {
             return Pick::Send(lowest.id);
         }
-        if self.plan.paths != planned(candidates) || now >= self.plan.ends {
+        if now >= self.plan.ends || self.is_outdated(candidates) {
             self.renew(candidates, now);
         }
         let planned = self.follow(candidates, queue);
@@ -309,6 +329,20 @@ mod tests {
         assert_eq!(pick(0, 99, 10), ahead(1, 12));
         assert_eq!(pick(1, 12, 59), Pick::Wait(Timestamp::from_millis(60)));
         assert_eq!(pick(1, 12, 60), ahead(1, 6));
+    }
+
+    /// The slow path has had its part when its RTT falls from 60 to 20 ms. The old plan gives it
+    /// nothing before its turn in the next one, behind six segments; the new one has it take turns.
+    #[test]
+    fn another_delay_makes_another_plan() {
+        let mut daps = daps();
+        let mut pick = |rtt_ms| {
+            let views = [full(paths()[0]), path(1, rtt_ms, 3)];
+            daps.pick(&views, &bulk(), Timestamp::ZERO)
+        };
+        assert_eq!([pick(60), pick(60), pick(60)], [ahead(1, 6); 3]);
+        assert_eq!(pick(30), ahead(1, 8), "half is the queue's doing: a turn behind the old plan");
+        assert_eq!(pick(20), ahead(1, 2));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Clients that no longer read, beside one that does.
+//! Clients and targets that no longer read, beside others that do.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread;
 
 use super::http::{Server, content, sha256};
 use super::world::{World, curl, stdout};
@@ -37,4 +38,45 @@ fn downloads_that_nobody_reads_stop_no_other_transfer() {
     let put = curl(&[&through, &["--upload-file", &up, &server.url("x"), "--max-time", "60"]]);
     assert_eq!(stdout(&put), sha256(&content(10_000_000)));
     drop(stalled);
+}
+
+/// A client that goes on sending to `target` through an HTTP proxy until it is shut down.
+fn endless_upload(proxy: &str, target: &str) -> TcpStream {
+    let mut client = TcpStream::connect(proxy).unwrap();
+    write!(client, "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").unwrap();
+    let mut answer = [0; 12];
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut sending = client.try_clone().unwrap();
+    thread::spawn(move || while sending.write_all(&[7; 1 << 16]).is_ok() {});
+    client
+}
+
+/// A target that accepts connections and never reads.
+fn silent_target() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || listener.incoming().collect::<Vec<_>>());
+    address
+}
+
+/// Others pass while eight uploads to a target that never reads go on for ever, and when the
+/// clients of these have gone.
+#[test]
+fn uploads_to_a_target_that_does_not_read_stop_no_other_transfer() {
+    let (world, server, target) = (World::new(), Server::start(), silent_target());
+    let hub = world.hub(&["--max-memory", "4 MB"]);
+    let edge = world.edge(&hub, &["--http", "127.0.0.1:0"]);
+    let proxy = edge.address_of("http");
+    let stalled: Vec<_> = (0..8).map(|_| endless_upload(&proxy, &target)).collect();
+
+    let through = ["--proxy", &format!("http://{proxy}")];
+    let up = world.file("up.bin", &content(20_000_000));
+    let put = || curl(&[&through, &["--upload-file", &up, &server.url("x"), "--max-time", "60"]]);
+    assert_eq!(stdout(&put()), sha256(&content(20_000_000)));
+    for client in stalled {
+        // Where more than the hub's bound was unread, the stream has been given up before.
+        let _ = client.shutdown(Shutdown::Both);
+    }
+    assert_eq!(stdout(&put()), sha256(&content(20_000_000)));
 }
