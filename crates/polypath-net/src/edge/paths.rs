@@ -4,7 +4,7 @@ use super::EdgeError;
 use super::plan::{self, EdgePaths, Planned, Unplanned};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot, Watcher};
-use crate::socket::{BindError, UplinkSocket};
+use crate::socket::{BindError, Binding, UplinkSocket};
 use polypath_bond::{BondKey, PathSpec, SocketId};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
@@ -26,6 +26,20 @@ fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned]) -> EdgeError {
         None => EdgeError::NoPath("no interface is up with a default route".to_owned()),
     };
     unopened.into_iter().next().unwrap_or_else(unplanned)
+}
+
+/// What can be used, and why the rest cannot.
+fn split(
+    plans: impl Iterator<Item = Result<Planned, Unplanned>>,
+) -> (Vec<Planned>, Vec<Unplanned>) {
+    let (mut planned, mut problems) = (Vec::new(), Vec::new());
+    for plan in plans {
+        match plan {
+            Ok(path) => planned.push(path),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (planned, problems)
 }
 
 /// Opens and closes paths as interfaces come and go.
@@ -56,8 +70,11 @@ impl PathManager {
         let snapshot = match interfaces::list().await {
             Ok(snapshot) => snapshot,
             // Paths with fixed addresses do not need the list.
-            Err(error) if self.follows_interfaces() => return Err(error.into()),
-            Err(_) => Snapshot::new(),
+            Err(error) if self.needs_interfaces() => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, "the routes alone decide by which interfaces paths leave");
+                Snapshot::new()
+            }
         };
         let (planned, unplanned) = self.plan(&snapshot);
         let mut unopened = Vec::new();
@@ -85,7 +102,8 @@ impl PathManager {
         self.live.len()
     }
 
-    fn follows_interfaces(&self) -> bool {
+    /// Whether there are paths that cannot be had without the list of interfaces.
+    fn needs_interfaces(&self) -> bool {
         match &self.wanted {
             EdgePaths::Auto => true,
             EdgePaths::Listed(paths) => {
@@ -94,38 +112,20 @@ impl PathManager {
         }
     }
 
-    /// Whether the address of a listed path is still to come.
-    fn lacks_an_address(&self) -> bool {
-        match &self.wanted {
-            EdgePaths::Auto => false,
-            EdgePaths::Listed(paths) => paths.iter().any(|p| !self.live.contains_key(&p.name)),
-        }
-    }
-
     fn plan(&self, snapshot: &Snapshot) -> (Vec<Planned>, Vec<Unplanned>) {
         match &self.wanted {
             EdgePaths::Auto => {
-                let planned = snapshot.values().filter_map(|i| plan::automatic(i, &self.remotes));
-                (planned.collect(), Vec::new())
+                let uplinks = snapshot.values();
+                split(uplinks.filter_map(|i| plan::automatic(i, snapshot, &self.remotes)))
             }
             EdgePaths::Listed(paths) => {
-                let (mut planned, mut problems) = (Vec::new(), Vec::new());
-                for path in paths {
-                    match plan::listed(path, snapshot, &self.remotes) {
-                        Ok(path) => planned.push(path),
-                        Err(problem) => problems.push(problem),
-                    }
-                }
-                (planned, problems)
+                split(paths.iter().map(|path| plan::listed(path, snapshot, &self.remotes)))
             }
         }
     }
 
-    /// Follows the interfaces until the edge stops, or they concern no path any more.
+    /// Follows the interfaces until the edge stops.
     pub(super) async fn run(mut self) {
-        if !self.follows_interfaces() && !self.lacks_an_address() {
-            return;
-        }
         let mut watcher = match Watcher::start().await {
             Ok(watcher) => watcher,
             Err(error) => {
@@ -135,9 +135,6 @@ impl PathManager {
         };
         loop {
             self.follow(&watcher.current().clone());
-            if !self.follows_interfaces() && !self.lacks_an_address() {
-                return;
-            }
             if let Err(error) = watcher.changes().await {
                 tracing::warn!(%error, "changes of interfaces are no longer noticed");
                 return;
@@ -162,7 +159,13 @@ impl PathManager {
             if self.live.contains_key(&path.name) {
                 continue;
             }
-            match self.open(path) {
+            let name = path.name.clone();
+            let opened = self.open(path);
+            if opened.is_err() {
+                // It had kept its place for this.
+                self.give_up_place(&name);
+            }
+            match opened {
                 Ok(()) => {}
                 // It was reported at the start, and this is not the change that it waits for.
                 Err(EdgeError::Bind { error: BindError::AddressNotAvailable(_), .. }) => {}
@@ -189,6 +192,12 @@ impl PathManager {
         let socket = UplinkSocket::bind(&planned.socket)
             .map_err(|error| EdgeError::Bind { path: planned.name.clone(), error })?;
         tracing::info!(path = %planned.name, %id, binding = ?socket.binding(), "opened");
+        if let Binding::AddressInsteadOfDevice { device, address } = socket.binding() {
+            tracing::warn!(
+                path = %planned.name, device, %address,
+                "no permission to tie the path to its interface: the routes decide where it leaves"
+            );
+        }
         let socket = self.driver.add_socket(socket);
         let spec = PathSpec {
             id,
@@ -214,5 +223,11 @@ impl PathManager {
             self.driver.remove_path(bond, live.id);
         }
         self.driver.remove_socket(live.socket);
+    }
+
+    fn give_up_place(&self, name: &str) {
+        if let Some(&id) = self.numbers.get(name) {
+            self.driver.remove_path(*self.bond.borrow(), id);
+        }
     }
 }

@@ -13,3 +13,5 @@ mod routing_feedback;
 mod socks5;
 mod tunnel_codec;
 mod tunnel_end_to_end;
+#[cfg(target_os = "linux")]
+mod uplinks;

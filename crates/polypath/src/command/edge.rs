@@ -39,8 +39,9 @@ pub struct EdgeArgs {
     /// File with this node's secret key [default: ~/.config/polypath/key]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
-    /// one marked `backup` carries data only while no other works
+    /// A path: LOCAL is an interface, or an address whose interface it then takes; REMOTE is a hub
+    /// address other than the join string's; one marked `backup` carries data only while no other
+    /// works
     #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
     #[serde(deserialize_with = "text::list")]
     path: Vec<PathSpec>,
