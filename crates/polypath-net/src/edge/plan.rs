@@ -2,6 +2,7 @@
 
 use crate::interfaces::{Interface, Kind, Snapshot};
 use crate::socket::{BindTo, UplinkOptions};
+use polypath_bond::identity::HubAddress;
 use std::net::{IpAddr, SocketAddr};
 
 /// The paths of an edge.
@@ -13,6 +14,17 @@ pub enum EdgePaths {
     Listed(Vec<WantedPath>),
 }
 
+impl EdgePaths {
+    /// The hub's addresses that single paths have.
+    pub(super) fn remotes(&self) -> impl Iterator<Item = &HubAddress> {
+        let paths = match self {
+            Self::Auto => &[],
+            Self::Listed(paths) => paths.as_slice(),
+        };
+        paths.iter().filter_map(|path| path.remote.as_ref())
+    }
+}
+
 /// A path that the user listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WantedPath {
@@ -21,7 +33,7 @@ pub struct WantedPath {
     /// Where it begins.
     pub local: Local,
     /// The hub's address on it, if not the usual one.
-    pub remote: Option<SocketAddr>,
+    pub remote: Option<HubAddress>,
     /// Used only when no other path works.
     pub backup: bool,
 }
@@ -61,6 +73,8 @@ pub(super) enum Unplanned {
          these; allowed: a hub with an {has} address, in the join string or as NAME=LOCAL,REMOTE"
     )]
     OtherFamily { path: String, interface: String, has: &'static str },
+    #[error("path {path}: no address of the hub is known yet")]
+    NoHubAddress { path: String },
     #[error("path {path}: the hub has no {family} address; allowed: NAME=LOCAL,REMOTE")]
     NoRemote { path: String, family: &'static str },
 }
@@ -127,31 +141,35 @@ pub(super) fn automatic(
     }
     let locals: Vec<_> = interface.source_addresses().collect();
     let name = &interface.name;
-    let local = locals.iter().copied().find(|ip| remote_for(*ip, remotes).is_some());
-    let ends = local.and_then(|local| Some((local, remote_for(local, remotes)?)));
-    Some(match ends {
+    Some(match pair(&locals, remotes) {
         Some(ends) => Ok(from_interface(name, interface, ends, interfaces)),
-        None => Err(without_ends(name, interface, &locals)),
+        None => Err(without_ends(name, interface, &locals, remotes)),
     })
 }
 
 /// Why no address of the interface goes with one of the hub's.
-fn without_ends(path: &str, interface: &Interface, locals: &[IpAddr]) -> Unplanned {
+fn without_ends(
+    path: &str,
+    interface: &Interface,
+    locals: &[IpAddr],
+    remotes: &[SocketAddr],
+) -> Unplanned {
     let (path, interface) = (path.to_owned(), interface.name.clone());
+    if remotes.is_empty() {
+        return Unplanned::NoHubAddress { path };
+    }
     match locals.first() {
         Some(local) => Unplanned::OtherFamily { path, interface, has: family(local) },
         None => Unplanned::NoAddress { path, interface },
     }
 }
 
-/// The socket of a listed path.
+/// The socket of a listed path to the first of `remotes` that it can reach.
 pub(super) fn listed(
     wanted: &WantedPath,
     interfaces: &Snapshot,
     remotes: &[SocketAddr],
 ) -> Result<Planned, Unplanned> {
-    let own = wanted.remote.as_slice();
-    let remotes = if own.is_empty() { remotes } else { own };
     let planned = match &wanted.local {
         Local::Address(ip) => from_address(&wanted.name, *ip, interfaces, remotes)?,
         Local::Interface(name) => from_named(&wanted.name, name, interfaces, remotes)?,
@@ -165,7 +183,10 @@ fn from_address(
     interfaces: &Snapshot,
     remotes: &[SocketAddr],
 ) -> Result<Planned, Unplanned> {
-    let no_remote = || Unplanned::NoRemote { path: path.to_owned(), family: family(&ip) };
+    let no_remote = || match remotes.is_empty() {
+        true => Unplanned::NoHubAddress { path: path.to_owned() },
+        false => Unplanned::NoRemote { path: path.to_owned(), family: family(&ip) },
+    };
     let remote = remote_for(ip, remotes).ok_or_else(no_remote)?;
     match owner(ip, interfaces) {
         Some(owner) => {
@@ -190,7 +211,8 @@ fn from_named(
     let interface = interfaces.values().find(|i| i.name == name).ok_or_else(missing)?;
     works(path, interface)?;
     let locals: Vec<_> = interface.global_addresses().collect();
-    let ends = pair(&locals, remotes).ok_or_else(|| without_ends(path, interface, &locals))?;
+    let ends =
+        pair(&locals, remotes).ok_or_else(|| without_ends(path, interface, &locals, remotes))?;
     Ok(from_interface(path, interface, ends, interfaces))
 }
 
@@ -219,9 +241,8 @@ mod tests {
         }
     }
 
-    fn wanted(local: Local, remote: Option<&str>) -> WantedPath {
-        let remote = remote.map(|text| text.parse().unwrap());
-        WantedPath { name: "lte".to_owned(), local, remote, backup: false }
+    fn wanted(local: Local) -> WantedPath {
+        WantedPath { name: "lte".to_owned(), local, remote: None, backup: false }
     }
 
     #[test]
@@ -233,7 +254,7 @@ mod tests {
         assert_eq!((planned.name.as_str(), planned.remote), ("wwan0", hub[1]));
         let error = automatic(&lte, &all, &hub[..1]).unwrap().unwrap_err();
         assert!(error.to_string().contains("has IPv4 addresses only"), "{error}");
-        let by_address = wanted(Local::Address("10.0.0.2".parse().unwrap()), None);
+        let by_address = wanted(Local::Address("10.0.0.2".parse().unwrap()));
         let error = listed(&by_address, &Snapshot::new(), &hub[..1]).unwrap_err();
         assert!(error.to_string().contains("IPv4"), "{error}");
     }
@@ -241,12 +262,12 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_named() {
         let hub = ["192.0.2.1:4433".parse().unwrap()];
-        let path = wanted(Local::Interface("wwan0".to_owned()), Some("192.0.2.9:1"));
+        let path = wanted(Local::Interface("wwan0".to_owned()));
         let error = listed(&path, &Snapshot::new(), &hub).unwrap_err();
         assert!(error.to_string().contains("\"wwan0\""), "{error}");
         let there: Snapshot = [(3, interface(3, "wwan0", &["169.254.0.1", "10.0.0.2"]))].into();
         let planned = listed(&path, &there, &hub).unwrap();
-        assert_eq!(planned.remote, "192.0.2.9:1".parse().unwrap());
+        assert_eq!(planned.remote, hub[0]);
         let BindTo::Device { address, .. } = planned.socket.bind_to else { panic!("a device") };
         assert_eq!(address, Some("10.0.0.2".parse().unwrap()), "not the link-local address");
     }
@@ -259,8 +280,8 @@ mod tests {
     }
 
     fn from(local: &str, remote: &str, interfaces: &Snapshot) -> Result<Planned, Unplanned> {
-        let path = wanted(Local::Address(local.parse().unwrap()), Some(remote));
-        listed(&path, interfaces, &[])
+        let path = wanted(Local::Address(local.parse().unwrap()));
+        listed(&path, interfaces, &[remote.parse().unwrap()])
     }
 
     #[test]
@@ -302,14 +323,14 @@ mod tests {
             let planned = from(local, remote, &uplinks()).unwrap();
             assert_eq!(planned.socket.bind_to, BindTo::Address(local.parse().unwrap()), "{remote}");
         }
-        let path = wanted(Local::Interface("wwan0".to_owned()), Some("10.2.0.2:1"));
-        let planned = listed(&path, &uplinks(), &[]).unwrap();
+        let path = wanted(Local::Interface("wwan0".to_owned()));
+        let planned = listed(&path, &uplinks(), &["10.2.0.2:1".parse().unwrap()]).unwrap();
         assert_eq!(planned.socket.bind_to, BindTo::Address([10, 2, 0, 2].into()));
     }
 
     #[test]
     fn why_an_interface_makes_no_path_is_told() {
-        let named = || wanted(Local::Interface("wwan0".to_owned()), None);
+        let named = || wanted(Local::Interface("wwan0".to_owned()));
         let hub = ["192.0.2.1:4433".parse().unwrap()];
         let told =
             |lte: Interface| listed(&named(), &[(3, lte)].into(), &hub).unwrap_err().to_string();

@@ -5,6 +5,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod datagram_sizes;
 mod http_proxy;
+mod hub_names;
 #[cfg(target_os = "linux")]
 mod interface_watcher;
 #[cfg(target_os = "linux")]

@@ -72,7 +72,7 @@ async fn edge(hub: SocketAddr, addresses: &[&str]) -> Edge {
     Edge::start(EdgeConfig {
         identity: SecretKey::from_seed([2; 32]),
         hub: SecretKey::from_seed(HUB).public(),
-        hub_addresses: vec![hub],
+        hub_addresses: vec![hub.into()],
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(addresses.iter().map(path).collect()),
         udp_mode: FlowMode::Aggregate,

@@ -278,7 +278,7 @@ async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
 
 async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
-    Ok((surfaces, options.bond.start().await?))
+    Ok((surfaces, options.bond.start_waiting().await?))
 }
 
 /// Waits for what makes going on pointless.

@@ -13,6 +13,7 @@ use polypath_net::exit::{ExitOptions, FileStoreOptions, InboxQuota, TargetPolicy
 use polypath_units::{Bandwidth, ByteCount};
 use serde::Deserialize;
 
+mod reachable;
 mod serving;
 
 use super::CompositionArgs;
