@@ -69,7 +69,7 @@ impl<'a> Run<'a> {
         WantedPath {
             name: self.stage.names[index].clone(),
             local: Local::Address(Ipv4Addr::LOCALHOST.into()),
-            remote: Some(self.stage.hub_addresses[index]),
+            remote: Some(self.stage.hub_addresses[index].into()),
             backup: false,
         }
     }

@@ -1,13 +1,17 @@
 //! The edge: a bond to a hub over this host's uplinks, kept up while it runs.
 
 mod addressed;
+mod following;
 mod joining;
+mod names;
 mod opener;
 mod paths;
 mod plan;
+mod turns;
 
 pub(crate) use addressed::AddressedFlow;
 pub use joining::JoinError;
+pub use names::{LookUp, LookingUp};
 pub use opener::{EdgeFlow, EdgeOpener};
 pub use plan::{EdgePaths, Local, WantedPath};
 
@@ -15,14 +19,16 @@ use crate::driver::{BondEvent, Driver, DriverError};
 use crate::interfaces::InterfaceError;
 use crate::socket::BindError;
 use joining::{FirstJoin, Joining};
-use paths::PathManager;
+use names::{Names, SystemNames};
+use paths::{AtStart, PathManager};
 use polypath_bond::codec::CloseCode;
-use polypath_bond::identity::{PublicKey, SecretKey};
+use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
 use polypath_bond::{BondConfig, BondKey, FlowMode, NodeError, NodeEvent, Role};
-use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use turns::Fates;
 
 /// What an edge needs to know.
 #[derive(Clone, Debug)]
@@ -31,8 +37,8 @@ pub struct EdgeConfig {
     pub identity: SecretKey,
     /// The hub's key.
     pub hub: PublicKey,
-    /// The hub's addresses; a path uses the first of its own address family.
-    pub hub_addresses: Vec<SocketAddr>,
+    /// The hub's addresses and names. A path tries those that its uplink can reach, in turn.
+    pub hub_addresses: Vec<HubAddress>,
     /// The bond's settings.
     pub bond: BondConfig,
     /// Which paths.
@@ -91,20 +97,55 @@ impl Edge {
     /// Starts an edge: opens sockets, joins all paths, watches the interfaces.
     ///
     /// # Errors
-    /// When nothing could ever work: no usable path, or a malformed one.
+    /// When no path can be used now, or a path never can.
     pub async fn start(config: EdgeConfig) -> Result<Self, EdgeError> {
+        Self::start_by(config, Arc::new(SystemNames::new()), AtStart::Fail).await
+    }
+
+    /// The same, but without a path it waits for one: for an interface, an address, the name of
+    /// the hub. The log says what for.
+    ///
+    /// # Errors
+    /// When a path never can be used.
+    pub async fn start_waiting(config: EdgeConfig) -> Result<Self, EdgeError> {
+        Self::start_by(config, Arc::new(SystemNames::new()), AtStart::Wait).await
+    }
+
+    /// The same, with a resolver of one's own.
+    ///
+    /// # Errors
+    /// When a path never can be used.
+    pub async fn start_resolving(
+        config: EdgeConfig,
+        resolver: Arc<dyn LookUp>,
+    ) -> Result<Self, EdgeError> {
+        Self::start_by(config, resolver, AtStart::Wait).await
+    }
+
+    async fn start_by(
+        config: EdgeConfig,
+        resolver: Arc<dyn LookUp>,
+        at_start: AtStart,
+    ) -> Result<Self, EdgeError> {
         let role = Role::Edge { hub: config.hub };
         let (driver, events) = Driver::start(config.identity, role, config.bond)?;
         let first = driver.open_bond()?;
         let (sender, bond) = watch::channel(first);
-        let mut manager =
-            PathManager::new(driver.clone(), bond.clone(), config.hub_addresses, config.paths);
-        manager.start().await?;
+        let names = Names::new(resolver, config.hub_addresses.iter().chain(config.paths.remotes()));
+        let mut manager = PathManager::new(
+            driver.clone(),
+            bond.clone(),
+            names,
+            config.hub_addresses,
+            config.paths,
+        );
+        manager.start(at_start).await?;
         let mut tasks = JoinSet::new();
         tasks.spawn(supervise(driver.clone(), sender));
         let (joined, joining) = watch::channel(Joining::Pending);
-        tasks.spawn(follow_events(events, FirstJoin::new(first, manager.len()), joined));
-        tasks.spawn(manager.run());
+        let first = FirstJoin::new(first, manager.len());
+        tasks.spawn(follow_events(events, first, joined, manager.fates.clone()));
+        tasks.spawn(following::follow(manager));
         Ok(Self { driver, bond, joining, udp_mode: config.udp_mode, _tasks: tasks })
     }
 
@@ -215,8 +256,10 @@ async fn follow_events(
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
     mut first: FirstJoin,
     joining: watch::Sender<Joining>,
+    fates: watch::Sender<Fates>,
 ) {
     while let Some(event) = events.recv().await {
+        fates.send_modify(|fates| fates.record(&event));
         if let Some(judgement) = first.judge(&event) {
             joining.send_replace(judgement);
         }

@@ -1,12 +1,15 @@
-//! Keeps the bond's paths in step with the interfaces.
+//! Keeps the bond's paths in step with the interfaces and the hub's addresses.
 
 use super::EdgeError;
+use super::names::{Found, Names};
 use super::plan::{self, EdgePaths, Planned, Unplanned};
+use super::turns::{Fates, Pace, Turn};
 use crate::driver::Driver;
-use crate::interfaces::{self, Snapshot, Watcher};
-use crate::socket::{BindError, UplinkSocket};
+use crate::interfaces::{self, Snapshot};
+use crate::socket::{BindError, Binding, UplinkSocket};
+use polypath_bond::identity::HubAddress;
 use polypath_bond::{BondKey, PathSpec, SocketId};
-use polypath_units::PathId;
+use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use tokio::sync::watch;
@@ -17,10 +20,16 @@ struct Live {
     id: PathId,
     socket: SocketId,
     planned: Planned,
+    since: Timestamp,
 }
 
 /// Why there is no path at all.
-fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned]) -> EdgeError {
+fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned], failed: Vec<String>) -> EdgeError {
+    if let (Some(Unplanned::NoHubAddress { .. }), Some(name)) =
+        (unplanned.first(), failed.into_iter().next())
+    {
+        return EdgeError::NoPath(name);
+    }
     let unplanned = || match unplanned.first() {
         Some(problem) => EdgeError::NoPath(problem.to_string()),
         None => EdgeError::NoPath("no interface is up with a default route".to_owned()),
@@ -28,15 +37,43 @@ fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned]) -> EdgeError {
     unopened.into_iter().next().unwrap_or_else(unplanned)
 }
 
-/// Opens and closes paths as interfaces come and go.
+/// What can be used, and why the rest cannot.
+fn split(
+    plans: impl Iterator<Item = Result<Planned, Unplanned>>,
+) -> (Vec<Planned>, Vec<Unplanned>) {
+    let (mut planned, mut problems) = (Vec::new(), Vec::new());
+    for plan in plans {
+        match plan {
+            Ok(path) => planned.push(path),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (planned, problems)
+}
+
+/// What an edge does at its start when no path can be used yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtStart {
+    /// It tells why.
+    Fail,
+    /// It waits for one, and the log says what for.
+    Wait,
+}
+
+/// Opens and closes paths as interfaces and addresses come and go.
 #[derive(Debug)]
 pub(super) struct PathManager {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
-    remotes: Vec<SocketAddr>,
+    hub: Vec<HubAddress>,
     wanted: EdgePaths,
+    pub(super) names: Names,
+    pub(super) pace: Pace,
+    pub(super) fates: watch::Sender<Fates>,
     /// By name.
     live: BTreeMap<String, Live>,
+    /// By name.
+    turns: BTreeMap<String, Turn>,
     /// Numbers given to names, kept for when the path comes back.
     numbers: BTreeMap<String, PathId>,
 }
@@ -45,20 +82,37 @@ impl PathManager {
     pub(super) fn new(
         driver: Driver,
         bond: watch::Receiver<BondKey>,
-        remotes: Vec<SocketAddr>,
+        names: Names,
+        hub: Vec<HubAddress>,
         wanted: EdgePaths,
     ) -> Self {
-        Self { driver, bond, remotes, wanted, live: BTreeMap::new(), numbers: BTreeMap::new() }
+        Self {
+            driver,
+            bond,
+            hub,
+            wanted,
+            names,
+            pace: Pace::default(),
+            fates: watch::Sender::new(Fates::default()),
+            live: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+        }
     }
 
-    /// Opens what can be opened now. At least one path must work; the others may come later.
-    pub(super) async fn start(&mut self) -> Result<(), EdgeError> {
+    /// Opens what can be opened now; the rest may come later.
+    pub(super) async fn start(&mut self, at_start: AtStart) -> Result<(), EdgeError> {
         let snapshot = match interfaces::list().await {
             Ok(snapshot) => snapshot,
             // Paths with fixed addresses do not need the list.
-            Err(error) if self.follows_interfaces() => return Err(error.into()),
-            Err(_) => Snapshot::new(),
+            Err(error) if self.needs_interfaces() => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, "the routes alone decide by which interfaces paths leave");
+                Snapshot::new()
+            }
         };
+        let found = self.names.look_up().await;
+        let failed = self.learn(found);
         let (planned, unplanned) = self.plan(&snapshot);
         let mut unopened = Vec::new();
         for planned in planned {
@@ -68,16 +122,107 @@ impl PathManager {
                 opened => unopened.extend(opened.err()),
             }
         }
-        if self.live.is_empty() {
-            return Err(why_none(unopened, &unplanned));
-        }
-        for problem in unplanned {
+        for problem in unplanned.iter().filter(|_| self.may_go_on(at_start)) {
             tracing::warn!(%problem, "waiting for it");
         }
-        for problem in unopened {
+        for problem in unopened.iter().filter(|_| self.may_go_on(at_start)) {
             tracing::warn!(%problem, "waiting for it");
         }
-        Ok(())
+        if !self.live.is_empty() {
+            return Ok(());
+        }
+        let why = why_none(unopened, &unplanned, failed);
+        match at_start {
+            AtStart::Fail => Err(why),
+            AtStart::Wait => {
+                tracing::error!(%why, "no path can be used yet; waiting for one");
+                Ok(())
+            }
+        }
+    }
+
+    fn may_go_on(&self, at_start: AtStart) -> bool {
+        at_start == AtStart::Wait || !self.live.is_empty()
+    }
+
+    /// Takes up the hub's addresses. Returns which names have none, which the log says too.
+    pub(super) fn learn(&mut self, found: Found) -> Vec<String> {
+        let failed = self.names.learn(found);
+        for problem in &failed {
+            tracing::warn!("{problem}; it is looked up again");
+        }
+        self.pace.done(self.driver.now());
+        if self.names.lacks_some() {
+            self.pace.want();
+        }
+        failed
+    }
+
+    /// Takes up how the attempts of paths have gone.
+    pub(super) fn learn_fates(&mut self) {
+        let fates = self.fates.borrow();
+        for (name, live) in &self.live {
+            let turn = self.turns.entry(name.clone()).or_default();
+            let fate = fates.of(live.id);
+            if turn.learn(fate, live.planned.remote) {
+                self.pace.want();
+            } else if fate.joined {
+                self.pace.relax();
+            }
+        }
+        if self.names.lacks_some() {
+            self.pace.want();
+        }
+    }
+
+    /// When the next path has waited long enough for the hub at its present address.
+    pub(super) fn turn_deadline(&self) -> Option<Timestamp> {
+        self.deadlines().map(|(_, at)| at).min()
+    }
+
+    fn deadlines(&self) -> impl Iterator<Item = (&String, Timestamp)> {
+        self.live.iter().filter_map(|(name, live)| {
+            let addresses = self.names.of(self.addresses_of(name)).len();
+            let turn = self.turns.get(name).copied().unwrap_or_default();
+            Some((name, turn.deadline(live.since, addresses)?))
+        })
+    }
+
+    /// Paths whose address has kept silent for too long turn to the next one.
+    pub(super) fn pass_turns(&mut self) {
+        let now = self.driver.now();
+        let over: Vec<_> =
+            self.deadlines().filter(|(_, at)| *at <= now).map(|(name, _)| name.clone()).collect();
+        for name in over {
+            if let Some(live) = self.live.get_mut(&name) {
+                // Where the same address comes next, as the only one of its family, it goes on.
+                live.since = now;
+            }
+            self.turns.entry(name).or_default().pass();
+        }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.driver.now()
+    }
+
+    /// The hub's addresses for a path.
+    fn addresses_of(&self, name: &str) -> &[HubAddress] {
+        let own = match &self.wanted {
+            EdgePaths::Auto => None,
+            EdgePaths::Listed(paths) => paths.iter().find(|path| path.name == name),
+        };
+        let own = own.and_then(|path| path.remote.as_ref());
+        own.map_or(&self.hub, std::slice::from_ref)
+    }
+
+    /// Where a path may find the hub, what it tries now in front. Where it has joined it stays.
+    fn remotes_of(&self, name: &str) -> Vec<SocketAddr> {
+        let turn = self.turns.get(name).copied().unwrap_or_default();
+        match self.live.get(name) {
+            Some(live) if turn.is_joined() => vec![live.planned.remote],
+            _ => turn.order(self.names.of(self.addresses_of(name))),
+        }
     }
 
     /// How many paths there are now.
@@ -85,7 +230,8 @@ impl PathManager {
         self.live.len()
     }
 
-    fn follows_interfaces(&self) -> bool {
+    /// Whether there are paths that cannot be had without the list of interfaces.
+    fn needs_interfaces(&self) -> bool {
         match &self.wanted {
             EdgePaths::Auto => true,
             EdgePaths::Listed(paths) => {
@@ -94,59 +240,22 @@ impl PathManager {
         }
     }
 
-    /// Whether the address of a listed path is still to come.
-    fn lacks_an_address(&self) -> bool {
-        match &self.wanted {
-            EdgePaths::Auto => false,
-            EdgePaths::Listed(paths) => paths.iter().any(|p| !self.live.contains_key(&p.name)),
-        }
-    }
-
     fn plan(&self, snapshot: &Snapshot) -> (Vec<Planned>, Vec<Unplanned>) {
         match &self.wanted {
             EdgePaths::Auto => {
-                let planned = snapshot.values().filter_map(|i| plan::automatic(i, &self.remotes));
-                (planned.collect(), Vec::new())
+                let uplinks = snapshot.values();
+                split(
+                    uplinks.filter_map(|i| plan::automatic(i, snapshot, &self.remotes_of(&i.name))),
+                )
             }
-            EdgePaths::Listed(paths) => {
-                let (mut planned, mut problems) = (Vec::new(), Vec::new());
-                for path in paths {
-                    match plan::listed(path, snapshot, &self.remotes) {
-                        Ok(path) => planned.push(path),
-                        Err(problem) => problems.push(problem),
-                    }
-                }
-                (planned, problems)
-            }
-        }
-    }
-
-    /// Follows the interfaces until the edge stops, or they concern no path any more.
-    pub(super) async fn run(mut self) {
-        if !self.follows_interfaces() && !self.lacks_an_address() {
-            return;
-        }
-        let mut watcher = match Watcher::start().await {
-            Ok(watcher) => watcher,
-            Err(error) => {
-                tracing::warn!(%error, "changes of interfaces will not be noticed");
-                return;
-            }
-        };
-        loop {
-            self.follow(&watcher.current().clone());
-            if !self.follows_interfaces() && !self.lacks_an_address() {
-                return;
-            }
-            if let Err(error) = watcher.changes().await {
-                tracing::warn!(%error, "changes of interfaces are no longer noticed");
-                return;
-            }
+            EdgePaths::Listed(paths) => split(
+                paths.iter().map(|path| plan::listed(path, snapshot, &self.remotes_of(&path.name))),
+            ),
         }
     }
 
     /// Closes what is gone or changed, opens what is new.
-    fn follow(&mut self, snapshot: &Snapshot) {
+    pub(super) fn follow(&mut self, snapshot: &Snapshot) {
         let (planned, _) = self.plan(snapshot);
         let gone: Vec<_> = self
             .live
@@ -158,11 +267,19 @@ impl PathManager {
             let replaced = planned.iter().any(|path| path.name == name);
             self.close(&name, replaced);
         }
+        // What was joined until now is free to go elsewhere.
+        let (planned, _) = self.plan(snapshot);
         for path in planned {
             if self.live.contains_key(&path.name) {
                 continue;
             }
-            match self.open(path) {
+            let name = path.name.clone();
+            let opened = self.open(path);
+            if opened.is_err() {
+                // It had kept its place for this.
+                self.give_up_place(&name);
+            }
+            match opened {
                 Ok(()) => {}
                 // It was reported at the start, and this is not the change that it waits for.
                 Err(EdgeError::Bind { error: BindError::AddressNotAvailable(_), .. }) => {}
@@ -188,7 +305,13 @@ impl PathManager {
         };
         let socket = UplinkSocket::bind(&planned.socket)
             .map_err(|error| EdgeError::Bind { path: planned.name.clone(), error })?;
-        tracing::info!(path = %planned.name, %id, binding = ?socket.binding(), "opened");
+        tracing::info!(path = %planned.name, %id, hub = %planned.remote, binding = ?socket.binding(), "opened");
+        if let Binding::AddressInsteadOfDevice { device, address } = socket.binding() {
+            tracing::warn!(
+                path = %planned.name, device, %address,
+                "no permission to tie the path to its interface: the routes decide where it leaves"
+            );
+        }
         let socket = self.driver.add_socket(socket);
         let spec = PathSpec {
             id,
@@ -200,7 +323,8 @@ impl PathManager {
         };
         let bond = *self.bond.borrow();
         self.driver.add_path(bond, spec)?;
-        self.live.insert(planned.name.clone(), Live { id, socket, planned });
+        let since = self.driver.now();
+        self.live.insert(planned.name.clone(), Live { id, socket, planned, since });
         Ok(())
     }
 
@@ -208,11 +332,23 @@ impl PathManager {
     fn close(&mut self, name: &str, replaced: bool) {
         let Some(live) = self.live.remove(name) else { return };
         let bond = *self.bond.borrow();
-        tracing::info!(path = name, "its interface or address is gone");
+        if replaced {
+            tracing::info!(path = name, hub = %live.planned.remote, "it is opened anew");
+        } else {
+            tracing::info!(path = name, "its interface or address is gone");
+        }
+        self.fates.send_modify(|fates| fates.begin_anew(live.id));
+        self.turns.entry(name.to_owned()).or_default().begin_anew();
         self.driver.on_path_down(bond, live.id);
         if !replaced {
             self.driver.remove_path(bond, live.id);
         }
         self.driver.remove_socket(live.socket);
+    }
+
+    fn give_up_place(&self, name: &str) {
+        if let Some(&id) = self.numbers.get(name) {
+            self.driver.remove_path(*self.bond.borrow(), id);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Which sockets the paths need, given the interfaces. Sans-I/O.
 
-use crate::interfaces::{Interface, Snapshot};
+use crate::interfaces::{Interface, Kind, Snapshot};
 use crate::socket::{BindTo, UplinkOptions};
+use polypath_bond::identity::HubAddress;
 use std::net::{IpAddr, SocketAddr};
 
 /// The paths of an edge.
@@ -13,6 +14,17 @@ pub enum EdgePaths {
     Listed(Vec<WantedPath>),
 }
 
+impl EdgePaths {
+    /// The hub's addresses that single paths have.
+    pub(super) fn remotes(&self) -> impl Iterator<Item = &HubAddress> {
+        let paths = match self {
+            Self::Auto => &[],
+            Self::Listed(paths) => paths.as_slice(),
+        };
+        paths.iter().filter_map(|path| path.remote.as_ref())
+    }
+}
+
 /// A path that the user listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WantedPath {
@@ -21,7 +33,7 @@ pub struct WantedPath {
     /// Where it begins.
     pub local: Local,
     /// The hub's address on it, if not the usual one.
-    pub remote: Option<SocketAddr>,
+    pub remote: Option<HubAddress>,
     /// Used only when no other path works.
     pub backup: bool,
 }
@@ -40,15 +52,29 @@ pub enum Local {
 pub(super) struct Planned {
     pub(super) name: String,
     pub(super) socket: UplinkOptions,
+    /// Index of the interface that the socket is tied to: another one of the same name needs
+    /// another socket.
+    pub(super) device: Option<u32>,
     pub(super) remote: SocketAddr,
     pub(super) backup: bool,
 }
 
-/// Why a listed path cannot be used now.
+/// Why a path cannot be used now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unplanned {
-    #[error("path {path}: there is no interface {interface:?}, or it is down or has no address")]
+    #[error("path {path}: there is no interface {interface:?}")]
     NoInterface { path: String, interface: String },
+    #[error("path {path}: the interface {interface} is down or has no carrier")]
+    Down { path: String, interface: String },
+    #[error("path {path}: the interface {interface} has no address")]
+    NoAddress { path: String, interface: String },
+    #[error(
+        "path {path}: the interface {interface} has {has} addresses only, and the hub has none of \
+         these; allowed: a hub with an {has} address, in the join string or as NAME=LOCAL,REMOTE"
+    )]
+    OtherFamily { path: String, interface: String, has: &'static str },
+    #[error("path {path}: no address of the hub is known yet")]
+    NoHubAddress { path: String },
     #[error("path {path}: the hub has no {family} address; allowed: NAME=LOCAL,REMOTE")]
     NoRemote { path: String, family: &'static str },
 }
@@ -62,72 +88,143 @@ fn remote_for(local: IpAddr, remotes: &[SocketAddr]) -> Option<SocketAddr> {
     remotes.iter().copied().find(|remote| remote.is_ipv4() == local.is_ipv4())
 }
 
-/// An address of the interface and the hub's address of the same family, IPv4 or IPv6 as the hub's
-/// addresses are ordered.
-fn pair(interface: &Interface, remotes: &[SocketAddr]) -> Option<(IpAddr, SocketAddr)> {
-    let addresses = || interface.addresses.iter().map(|address| address.ip);
-    let usable = |ip: &IpAddr| match ip {
-        IpAddr::V4(ip) => !ip.is_link_local(),
-        IpAddr::V6(ip) => !ip.is_unicast_link_local(),
-    };
+/// One of `locals` and the hub's address of the same family, IPv4 or IPv6 as the hub's addresses
+/// are ordered.
+fn pair(locals: &[IpAddr], remotes: &[SocketAddr]) -> Option<(IpAddr, SocketAddr)> {
     remotes.iter().find_map(|remote| {
-        let same = |ip: &IpAddr| ip.is_ipv4() == remote.is_ipv4();
-        addresses().filter(usable).find(same).map(|local| (local, *remote))
+        let same = |ip: &&IpAddr| ip.is_ipv4() == remote.is_ipv4();
+        locals.iter().find(same).map(|local| (*local, *remote))
     })
 }
 
-fn on_device(interface: &Interface, local: IpAddr) -> UplinkOptions {
-    UplinkOptions::new(BindTo::Device {
-        name: interface.name.clone(),
-        address: Some(local),
-        ipv6: local.is_ipv6(),
-    })
+fn is_on_this_host(remote: IpAddr, interfaces: &Snapshot) -> bool {
+    let has = |i: &Interface| i.addresses.iter().any(|address| address.ip == remote);
+    remote.is_loopback() || interfaces.values().any(has)
 }
 
-/// The path that an interface makes by itself.
-pub(super) fn automatic(interface: &Interface, remotes: &[SocketAddr]) -> Option<Planned> {
+/// The interface that has an address; rather one that works, and rather one that leads elsewhere,
+/// if several have it.
+fn owner(ip: IpAddr, interfaces: &Snapshot) -> Option<&Interface> {
+    let has = |i: &&Interface| i.addresses.iter().any(|address| address.ip == ip);
+    let worth = |i: &&Interface| (i.up && i.running, i.kind != Kind::Loopback);
+    interfaces.values().filter(has).max_by_key(worth)
+}
+
+/// A path from an address of `interface`. It is tied to the interface: by the routes alone, what
+/// comes from any address would leave by the one default route. What stays on this host passes no
+/// uplink, and would not come back to a socket that is tied to one.
+fn from_interface(
+    path: &str,
+    interface: &Interface,
+    (local, remote): (IpAddr, SocketAddr),
+    interfaces: &Snapshot,
+) -> Planned {
+    let leaves = interface.kind != Kind::Loopback && !is_on_this_host(remote.ip(), interfaces);
+    let (bind_to, device) = if leaves {
+        let (name, ipv6) = (interface.name.clone(), local.is_ipv6());
+        (BindTo::Device { name, address: Some(local), ipv6 }, Some(interface.index))
+    } else {
+        (BindTo::Address(local), None)
+    };
+    let socket = UplinkOptions::new(bind_to);
+    Planned { name: path.to_owned(), socket, device, remote, backup: false }
+}
+
+/// The path that an interface makes by itself; `None` if it is no uplink.
+pub(super) fn automatic(
+    interface: &Interface,
+    interfaces: &Snapshot,
+    remotes: &[SocketAddr],
+) -> Option<Result<Planned, Unplanned>> {
     if !interface.is_usable() {
         return None;
     }
-    let local = interface.source_addresses().find(|ip| remote_for(*ip, remotes).is_some())?;
-    Some(Planned {
-        name: interface.name.clone(),
-        socket: on_device(interface, local),
-        remote: remote_for(local, remotes)?,
-        backup: false,
+    let locals: Vec<_> = interface.source_addresses().collect();
+    let name = &interface.name;
+    Some(match pair(&locals, remotes) {
+        Some(ends) => Ok(from_interface(name, interface, ends, interfaces)),
+        None => Err(without_ends(name, interface, &locals, remotes)),
     })
 }
 
-/// The socket of a listed path.
+/// Why no address of the interface goes with one of the hub's.
+fn without_ends(
+    path: &str,
+    interface: &Interface,
+    locals: &[IpAddr],
+    remotes: &[SocketAddr],
+) -> Unplanned {
+    let (path, interface) = (path.to_owned(), interface.name.clone());
+    if remotes.is_empty() {
+        return Unplanned::NoHubAddress { path };
+    }
+    match locals.first() {
+        Some(local) => Unplanned::OtherFamily { path, interface, has: family(local) },
+        None => Unplanned::NoAddress { path, interface },
+    }
+}
+
+/// The socket of a listed path to the first of `remotes` that it can reach.
 pub(super) fn listed(
     wanted: &WantedPath,
     interfaces: &Snapshot,
     remotes: &[SocketAddr],
 ) -> Result<Planned, Unplanned> {
-    let path = || wanted.name.clone();
-    let own = wanted.remote.as_slice();
-    let remotes = if own.is_empty() { remotes } else { own };
-    let (socket, remote) = match &wanted.local {
-        Local::Address(ip) => {
-            let remote = remote_for(*ip, remotes)
-                .ok_or_else(|| Unplanned::NoRemote { path: path(), family: family(ip) })?;
-            (UplinkOptions::new(BindTo::Address(*ip)), remote)
-        }
-        Local::Interface(name) => {
-            let missing = || Unplanned::NoInterface { path: path(), interface: name.clone() };
-            let up = |i: &&Interface| i.name == *name && i.up && i.running;
-            let interface = interfaces.values().find(up).ok_or_else(missing)?;
-            let (local, remote) = pair(interface, remotes).ok_or_else(missing)?;
-            (on_device(interface, local), remote)
-        }
+    let planned = match &wanted.local {
+        Local::Address(ip) => from_address(&wanted.name, *ip, interfaces, remotes)?,
+        Local::Interface(name) => from_named(&wanted.name, name, interfaces, remotes)?,
     };
-    Ok(Planned { name: path(), socket, remote, backup: wanted.backup })
+    Ok(Planned { backup: wanted.backup, ..planned })
+}
+
+fn from_address(
+    path: &str,
+    ip: IpAddr,
+    interfaces: &Snapshot,
+    remotes: &[SocketAddr],
+) -> Result<Planned, Unplanned> {
+    let no_remote = || match remotes.is_empty() {
+        true => Unplanned::NoHubAddress { path: path.to_owned() },
+        false => Unplanned::NoRemote { path: path.to_owned(), family: family(&ip) },
+    };
+    let remote = remote_for(ip, remotes).ok_or_else(no_remote)?;
+    match owner(ip, interfaces) {
+        Some(owner) => {
+            works(path, owner)?;
+            Ok(from_interface(path, owner, (ip, remote), interfaces))
+        }
+        // An address of a local route, or none of this host: opening the socket tells.
+        None => {
+            let socket = UplinkOptions::new(BindTo::Address(ip));
+            Ok(Planned { name: path.to_owned(), socket, device: None, remote, backup: false })
+        }
+    }
+}
+
+fn from_named(
+    path: &str,
+    name: &str,
+    interfaces: &Snapshot,
+    remotes: &[SocketAddr],
+) -> Result<Planned, Unplanned> {
+    let missing = || Unplanned::NoInterface { path: path.to_owned(), interface: name.to_owned() };
+    let interface = interfaces.values().find(|i| i.name == name).ok_or_else(missing)?;
+    works(path, interface)?;
+    let locals: Vec<_> = interface.global_addresses().collect();
+    let ends =
+        pair(&locals, remotes).ok_or_else(|| without_ends(path, interface, &locals, remotes))?;
+    Ok(from_interface(path, interface, ends, interfaces))
+}
+
+fn works(path: &str, interface: &Interface) -> Result<(), Unplanned> {
+    let down = || Unplanned::Down { path: path.to_owned(), interface: interface.name.clone() };
+    (interface.up && interface.running).then_some(()).ok_or_else(down)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interfaces::{Address, Kind};
+    use crate::interfaces::Address;
 
     fn interface(index: u32, name: &str, ips: &[&str]) -> Interface {
         let addresses = ips.iter().map(|ip| Address { ip: ip.parse().unwrap(), prefix_len: 24 });
@@ -144,19 +241,20 @@ mod tests {
         }
     }
 
-    fn wanted(local: Local, remote: Option<&str>) -> WantedPath {
-        let remote = remote.map(|text| text.parse().unwrap());
-        WantedPath { name: "lte".to_owned(), local, remote, backup: false }
+    fn wanted(local: Local) -> WantedPath {
+        WantedPath { name: "lte".to_owned(), local, remote: None, backup: false }
     }
 
     #[test]
     fn a_path_uses_the_hubs_address_of_its_own_family() {
         let hub = ["[2001:db8::1]:4433".parse().unwrap(), "192.0.2.1:4433".parse().unwrap()];
         let lte = interface(3, "wwan0", &["10.0.0.2"]);
-        let planned = automatic(&lte, &hub).unwrap();
+        let all: Snapshot = [(3, lte.clone())].into();
+        let planned = automatic(&lte, &all, &hub).unwrap().unwrap();
         assert_eq!((planned.name.as_str(), planned.remote), ("wwan0", hub[1]));
-        assert_eq!(automatic(&lte, &hub[..1]), None);
-        let by_address = wanted(Local::Address("10.0.0.2".parse().unwrap()), None);
+        let error = automatic(&lte, &all, &hub[..1]).unwrap().unwrap_err();
+        assert!(error.to_string().contains("has IPv4 addresses only"), "{error}");
+        let by_address = wanted(Local::Address("10.0.0.2".parse().unwrap()));
         let error = listed(&by_address, &Snapshot::new(), &hub[..1]).unwrap_err();
         assert!(error.to_string().contains("IPv4"), "{error}");
     }
@@ -164,13 +262,83 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_named() {
         let hub = ["192.0.2.1:4433".parse().unwrap()];
-        let path = wanted(Local::Interface("wwan0".to_owned()), Some("192.0.2.9:1"));
+        let path = wanted(Local::Interface("wwan0".to_owned()));
         let error = listed(&path, &Snapshot::new(), &hub).unwrap_err();
         assert!(error.to_string().contains("\"wwan0\""), "{error}");
         let there: Snapshot = [(3, interface(3, "wwan0", &["169.254.0.1", "10.0.0.2"]))].into();
         let planned = listed(&path, &there, &hub).unwrap();
-        assert_eq!(planned.remote, "192.0.2.9:1".parse().unwrap());
+        assert_eq!(planned.remote, hub[0]);
         let BindTo::Device { address, .. } = planned.socket.bind_to else { panic!("a device") };
         assert_eq!(address, Some("10.0.0.2".parse().unwrap()), "not the link-local address");
+    }
+
+    fn uplinks() -> Snapshot {
+        let lo = Interface { kind: Kind::Loopback, ..interface(1, "lo", &["127.0.0.1"]) };
+        let (wifi, lte) =
+            (interface(2, "wlan0", &["10.1.0.2"]), interface(3, "wwan0", &["10.2.0.2"]));
+        [(1, lo), (2, wifi), (3, lte)].into()
+    }
+
+    fn from(local: &str, remote: &str, interfaces: &Snapshot) -> Result<Planned, Unplanned> {
+        let path = wanted(Local::Address(local.parse().unwrap()));
+        listed(&path, interfaces, &[remote.parse().unwrap()])
+    }
+
+    #[test]
+    fn an_address_leaves_by_the_interface_that_has_it() {
+        let planned = from("10.2.0.2", "192.0.2.1:1", &uplinks()).unwrap();
+        let BindTo::Device { name, address, .. } = planned.socket.bind_to else {
+            panic!("a device")
+        };
+        assert_eq!((name.as_str(), address), ("wwan0", Some([10, 2, 0, 2].into())));
+        assert_eq!(planned.device, Some(3));
+
+        // The address moves to an interface that takes the name, then to another one.
+        let mut moved = uplinks();
+        let lte = moved.remove(&3).unwrap();
+        moved.insert(4, Interface { index: 4, ..lte });
+        assert_eq!(from("10.2.0.2", "192.0.2.1:1", &moved).unwrap().device, Some(4));
+        moved.get_mut(&4).unwrap().running = false;
+        let error = from("10.2.0.2", "192.0.2.1:1", &moved).unwrap_err();
+        assert!(error.to_string().contains("wwan0 is down or has no carrier"), "{error}");
+        moved
+            .get_mut(&2)
+            .unwrap()
+            .addresses
+            .push(Address { ip: [10, 2, 0, 2].into(), prefix_len: 24 });
+        assert_eq!(from("10.2.0.2", "192.0.2.1:1", &moved).unwrap().device, Some(2));
+    }
+
+    #[test]
+    fn what_stays_on_this_host_is_tied_to_no_uplink() {
+        for (local, remote) in [
+            ("127.0.0.1", "127.0.0.1:1"),
+            ("127.0.0.2", "127.0.0.1:1"),
+            ("127.0.0.1", "10.1.0.2:1"),
+            ("10.2.0.2", "10.1.0.2:1"),
+            ("10.2.0.2", "10.2.0.2:1"),
+            // Nobody has it: opening the socket tells.
+            ("10.9.0.9", "192.0.2.1:1"),
+        ] {
+            let planned = from(local, remote, &uplinks()).unwrap();
+            assert_eq!(planned.socket.bind_to, BindTo::Address(local.parse().unwrap()), "{remote}");
+        }
+        let path = wanted(Local::Interface("wwan0".to_owned()));
+        let planned = listed(&path, &uplinks(), &["10.2.0.2:1".parse().unwrap()]).unwrap();
+        assert_eq!(planned.socket.bind_to, BindTo::Address([10, 2, 0, 2].into()));
+    }
+
+    #[test]
+    fn why_an_interface_makes_no_path_is_told() {
+        let named = || wanted(Local::Interface("wwan0".to_owned()));
+        let hub = ["192.0.2.1:4433".parse().unwrap()];
+        let told =
+            |lte: Interface| listed(&named(), &[(3, lte)].into(), &hub).unwrap_err().to_string();
+        let only_ipv6 = told(interface(3, "wwan0", &["2001:db8::2"]));
+        assert!(only_ipv6.contains("wwan0 has IPv6 addresses only"), "{only_ipv6}");
+        let without = told(interface(3, "wwan0", &["169.254.0.1"]));
+        assert!(without.contains("wwan0 has no address"), "{without}");
+        let down = told(Interface { up: false, ..interface(3, "wwan0", &["10.0.0.2"]) });
+        assert!(down.contains("wwan0 is down"), "{down}");
     }
 }

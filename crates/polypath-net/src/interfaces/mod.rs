@@ -85,8 +85,16 @@ impl Interface {
 
     /// The addresses from which a path can begin.
     pub fn source_addresses(&self) -> impl Iterator<Item = IpAddr> {
-        let global = self.addresses.iter().map(|a| a.ip).filter(|ip| !is_link_local(ip));
-        global.filter(|ip| if ip.is_ipv4() { self.default_route_v4 } else { self.default_route_v6 })
+        let route = |ip: &IpAddr| match ip {
+            IpAddr::V4(_) => self.default_route_v4,
+            IpAddr::V6(_) => self.default_route_v6,
+        };
+        self.global_addresses().filter(route)
+    }
+
+    /// The addresses that are good beyond the link.
+    pub fn global_addresses(&self) -> impl Iterator<Item = IpAddr> {
+        self.addresses.iter().map(|a| a.ip).filter(|ip| !is_link_local(ip))
     }
 }
 

@@ -18,8 +18,7 @@ pub enum BindTo {
         /// Address family if there is no address.
         ipv6: bool,
     },
-    /// A local address. Which device packets leave by depends on the routes: a host with several
-    /// uplinks needs a routing rule for each source address.
+    /// A local address. Which device packets leave by depends on the routes.
     Address(IpAddr),
 }
 

@@ -1,7 +1,7 @@
 //! Real sockets: an edge with two paths over loopback, a hub, and what passes through them.
 
 use crate::common::within;
-use polypath_bond::identity::SecretKey;
+use polypath_bond::identity::{HubAddress, SecretKey};
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::driver::BondStream;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
@@ -51,7 +51,7 @@ async fn edge_with(hub: &Hub, identity: SecretKey) -> Edge {
     Edge::start(EdgeConfig {
         identity,
         hub: hub.public(),
-        hub_addresses: hub.addresses().to_vec(),
+        hub_addresses: hub.addresses().iter().copied().map(HubAddress::from).collect(),
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(vec![path("a"), path("b")]),
         udp_mode: FlowMode::Aggregate,

@@ -45,7 +45,7 @@ async fn edge(hub: &Hub, address: SocketAddr) -> Edge {
     let edge = Edge::start(EdgeConfig {
         identity: SecretKey::from_seed([2; 32]),
         hub: hub.public(),
-        hub_addresses: vec![address],
+        hub_addresses: vec![address.into()],
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(vec![path]),
         udp_mode: FlowMode::Aggregate,

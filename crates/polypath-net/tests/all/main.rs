@@ -5,6 +5,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod datagram_sizes;
 mod http_proxy;
+mod hub_names;
 #[cfg(target_os = "linux")]
 mod interface_watcher;
 #[cfg(target_os = "linux")]
@@ -13,3 +14,5 @@ mod routing_feedback;
 mod socks5;
 mod tunnel_codec;
 mod tunnel_end_to_end;
+#[cfg(target_os = "linux")]
+mod uplinks;

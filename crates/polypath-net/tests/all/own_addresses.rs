@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::common::namespace::{in_namespace, ip};
 use crate::common::within;
-use polypath_bond::identity::SecretKey;
+use polypath_bond::identity::{HubAddress, SecretKey};
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions};
@@ -67,22 +67,21 @@ fn hub() -> Hub {
     .unwrap()
 }
 
-async fn edge(hub: &Hub, addresses: &[&str]) -> Result<Edge, EdgeError> {
+fn config(hub: &Hub, addresses: &[&str]) -> EdgeConfig {
     let path = |address: &&str| WantedPath {
         name: (*address).to_owned(),
         local: Local::Address(address.parse().unwrap()),
         remote: None,
         backup: false,
     };
-    Edge::start(EdgeConfig {
+    EdgeConfig {
         identity: SecretKey::from_seed([2; 32]),
         hub: hub.public(),
-        hub_addresses: hub.addresses().to_vec(),
+        hub_addresses: hub.addresses().iter().copied().map(HubAddress::from).collect(),
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(addresses.iter().map(path).collect()),
         udp_mode: FlowMode::Aggregate,
-    })
-    .await
+    }
 }
 
 #[test]
@@ -93,10 +92,12 @@ fn a_path_whose_address_is_missing_opens_when_it_comes() {
 async fn opened() {
     ip("link set lo up");
     let hub = hub();
-    let error = edge(&hub, &["10.9.9.9"]).await.unwrap_err();
+    let error = Edge::start(config(&hub, &["10.9.9.9"])).await.unwrap_err();
     assert!(matches!(error, EdgeError::Bind { .. }), "nothing opened: {error}");
 
-    let edge = edge(&hub, &["127.0.0.1", "10.9.9.9"]).await.unwrap();
+    // One that waits has no path yet.
+    let waiting = Edge::start_waiting(config(&hub, &["10.9.9.9"])).await.unwrap();
+    let edge = Edge::start(config(&hub, &["127.0.0.1", "10.9.9.9"])).await.unwrap();
     within(edge.joined()).await.unwrap();
     let paths = || edge.driver().status(edge.bond()).unwrap().paths.len();
     assert_eq!(paths(), 1);
@@ -107,4 +108,5 @@ async fn opened() {
         }
     };
     within(joined).await;
+    within(waiting.joined_in_the_end()).await.unwrap();
 }

@@ -80,7 +80,7 @@ async fn edge(hub: &Hub, by: SocketAddr, bond: BondConfig) -> Edge {
     Edge::start(EdgeConfig {
         identity: SecretKey::from_seed([2; 32]),
         hub: hub.public(),
-        hub_addresses: vec![by],
+        hub_addresses: vec![by.into()],
         bond,
         paths: EdgePaths::Listed(vec![path]),
         udp_mode: FlowMode::Aggregate,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::CompositionArgs;
 use super::surfaces::{Serving, Surfaces};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, given, text,
+    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, text,
 };
 use crate::control::{ControlSocket, Role};
 use crate::output;
@@ -39,8 +39,9 @@ pub struct EdgeArgs {
     /// File with this node's secret key [default: ~/.config/polypath/key]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// A path: LOCAL is an interface or address, REMOTE a hub address other than the join string's;
-    /// one marked `backup` carries data only while no other works
+    /// A path: LOCAL is an interface, or an address whose interface it then takes; REMOTE is a hub
+    /// address other than the join string's; one marked `backup` carries data only while no other
+    /// works
     #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
     #[serde(deserialize_with = "text::list")]
     path: Vec<PathSpec>,
@@ -51,6 +52,10 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "SIZE")]
     #[serde(deserialize_with = "text::optional")]
     receive_buffer: Option<ByteCount>,
+    /// Seconds for which the bond, and every connection through it, outlives its last path; the
+    /// lower one of edge and hub counts [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) idle_timeout: Option<IdleTimeout>,
     /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
     #[arg(long, value_name = "ADDR")]
     #[serde(deserialize_with = "text::optional")]
@@ -92,6 +97,8 @@ pub struct BondOptions {
     pub composition: CompositionArgs,
     /// The receive buffer that all paths share.
     pub receive_buffer: Option<ByteCount>,
+    /// How long it outlives its last path.
+    pub idle_timeout: Option<IdleTimeout>,
 }
 
 /// Which paths a bond has.
@@ -142,6 +149,7 @@ impl FileBacked for EdgeArgs {
             auto: if paths_given { self.auto } else { file.auto },
             composition: self.composition.or(file.composition),
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
+            idle_timeout: self.idle_timeout.or(file.idle_timeout),
             socks: self.socks.or(file.socks),
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
@@ -190,6 +198,7 @@ impl EdgeArgs {
             paths: self.paths()?,
             composition: self.composition,
             receive_buffer: self.receive_buffer,
+            idle_timeout: self.idle_timeout,
         })
     }
 
@@ -277,7 +286,7 @@ async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
 
 async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
-    Ok((surfaces, options.bond.start().await?))
+    Ok((surfaces, options.bond.start_waiting().await?))
 }
 
 /// Waits for what makes going on pointless.
@@ -374,7 +383,7 @@ pub(super) mod tests {
     #[test]
     fn flags_win_over_the_file() {
         let text = format!(
-            "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nhttp = \"127.0.0.1:8080\"\n",
+            "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nidle_timeout = 3600\nhttp = \"127.0.0.1:8080\"\n",
             join()
         );
         let file = file(&text);
@@ -382,9 +391,12 @@ pub(super) mod tests {
         let from_file = options(&["--config", path]).unwrap();
         assert_eq!(from_file.bond.paths, Paths::Auto);
         assert_eq!(from_file.bond.receive_buffer, Some(ByteCount::new(1_000_000)));
+        assert_eq!(from_file.bond.idle_timeout, "3600".parse().ok());
 
         let flags = ["--config", path, "--receive-buffer", "2 MB", "--path", "a=eth0"];
+        let flags = [&flags[..], &["--idle-timeout", "60"]].concat();
         let both = options(&flags).unwrap();
+        assert_eq!(both.bond.idle_timeout, "60".parse().ok());
         assert_eq!(both.bond.paths, Paths::Listed(vec!["a=eth0".parse().unwrap()]));
         assert_eq!(both.bond.receive_buffer, Some(ByteCount::new(2_000_000)));
         assert_eq!(both.http, from_file.http);
@@ -450,6 +462,7 @@ pub(super) mod tests {
             ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),
             ("path = [\"a=b\"]\nauto = true", 2, "auto: paths are listed too; allowed: path or"),
             ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
+            ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
             ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
         ] {
             let file = file(text);

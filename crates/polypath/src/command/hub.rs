@@ -13,10 +13,11 @@ use polypath_net::exit::{ExitOptions, FileStoreOptions, InboxQuota, TargetPolicy
 use polypath_units::{Bandwidth, ByteCount};
 use serde::Deserialize;
 
+mod reachable;
 mod serving;
 
 use super::CompositionArgs;
-use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
+use crate::config::{Fault, FileBacked, IdleTimeout, ListenAddress, config_file, given, text};
 use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
@@ -91,6 +92,10 @@ pub struct HubArgs {
     #[arg(long, value_name = "RATE")]
     #[serde(deserialize_with = "text::optional")]
     max_bandwidth: Option<Bandwidth>,
+    /// Seconds for which a bond outlives its last path; the lower one of edge and hub counts
+    /// [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    idle_timeout: Option<IdleTimeout>,
     /// TCP connections to targets, over all edges, which share them fairly: an edge may have up to
     /// three times as many as are left free [default: 4096]
     #[arg(long, value_name = "COUNT")]
@@ -135,6 +140,8 @@ pub struct HubOptions {
     pub store: FileStoreOptions,
     /// What one edge may use.
     pub limits: EdgeLimits,
+    /// How long a bond outlives its last path.
+    pub idle_timeout: Option<IdleTimeout>,
     /// What the bonds are composed of at this end.
     pub composition: CompositionArgs,
     /// Where edges may connect to, and what they share.
@@ -180,6 +187,7 @@ impl FileBacked for HubArgs {
             max_memory: self.max_memory.or(file.max_memory),
             max_streams: self.max_streams.or(file.max_streams),
             max_bandwidth: self.max_bandwidth.or(file.max_bandwidth),
+            idle_timeout: self.idle_timeout.or(file.idle_timeout),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             target: given(self.target, file.target),
@@ -249,6 +257,7 @@ impl TryFrom<HubArgs> for HubOptions {
         let exit = ExitOptions::default();
         Ok(Self {
             limits: args.limits(),
+            idle_timeout: args.idle_timeout,
             store: args.store(),
             composition: args.composition,
             listen: match args.listen.is_empty() {
@@ -338,7 +347,7 @@ mod tests {
     fn the_bonds_are_composed_as_file_and_flags_say() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_str().unwrap();
-        let text = "max_memory = \"4 MB\"\nscheduler = \"blest\"\nblocking_protection = true\n\
+        let text = "max_memory = \"4 MB\"\nidle_timeout = 3600\nscheduler = \"blest\"\nblocking_protection = true\n\
                     congestion = { name = \"cubic\", beta = 0.8 }\n";
         std::fs::write(path, text).unwrap();
         let bond = options(&["--config", path, "--scheduler", "ecf"]).unwrap().bond_config();
@@ -348,6 +357,7 @@ mod tests {
         assert!(bond.composition.blocking_protection);
         assert_eq!(bond.max_streams, 4_000_000 / (32 << 10));
         assert_eq!((bond.receive_buffer, bond.send_buffer), (1_000_000, 800_000));
+        assert_eq!(bond.idle_timeout, Duration::from_secs(3600));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod http;
 mod iperf;
 mod logs;
 mod name_server;
+mod no_route;
 mod process;
 mod proxy_password;
 mod resuming;

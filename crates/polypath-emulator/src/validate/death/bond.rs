@@ -185,7 +185,7 @@ fn fetch(
     let wanted = |(path, &remote): (&PathEnds, &SocketAddr)| WantedPath {
         name: path.name.clone(),
         local: Local::Address(path.edge.1),
-        remote: Some(remote),
+        remote: Some(remote.into()),
         backup: false,
     };
     runtime_in(namespace)?.block_on(async {

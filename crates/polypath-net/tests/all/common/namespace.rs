@@ -1,7 +1,14 @@
 //! Tests that run themselves again under `unshare --net`, so that the host's interfaces stay out of
 //! them.
 
-use std::process::Command;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 const INSIDE: &str = "POLYPATH_TEST_INSIDE_NAMESPACE";
 
@@ -42,4 +49,47 @@ pub(crate) fn in_namespace(test: &str, inside: impl Future<Output = ()>) {
 pub(crate) fn ip(arguments: &str) {
     let output = Command::new("ip").args(arguments.split(' ')).output().unwrap();
     assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Another network namespace. The process that holds it ends when its input does.
+pub(crate) struct Other(Child);
+
+impl Other {
+    pub(crate) fn new() -> Self {
+        let mut holder = Command::new("unshare");
+        holder.args(["--net", "sh", "-c", "echo there; read end"]);
+        let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut there = String::new();
+        BufReader::new(holder.stdout.take().unwrap()).read_line(&mut there).unwrap();
+        assert_eq!(there, "there\n");
+        Self(holder)
+    }
+
+    /// A process in it, as `ip link set DEVICE netns PROCESS` takes it.
+    pub(crate) fn process(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// What `node` makes in there, in a thread of its own that lasts until the process ends.
+    pub(crate) fn start<T: Send + 'static>(
+        &self,
+        node: impl AsyncFnOnce(mpsc::Sender<T>) + Send + 'static,
+    ) -> T {
+        let namespace = File::open(format!("/proc/{}/ns/net", self.process())).unwrap();
+        let (made, made_there) = mpsc::channel();
+        thread::spawn(move || {
+            move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(node(made));
+        });
+        made_there.recv().expect("the node has started")
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
 }

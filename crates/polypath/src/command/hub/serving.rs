@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -14,8 +13,9 @@ use polypath_net::interfaces;
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::key::generate;
+use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
-use crate::config::{AllowedKeys, create_key_file, load_key_file};
+use crate::config::{AllowedKeys, IdleTimeout, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role};
 use crate::output;
 use crate::service::{Stop, catch};
@@ -114,6 +114,7 @@ impl HubOptions {
             max_rate: bandwidth,
             ..BondConfig::default()
         };
+        bond.idle_timeout = self.idle_timeout.map_or(bond.idle_timeout, IdleTimeout::get);
         self.composition.apply(&mut bond.composition);
         bond
     }
@@ -123,33 +124,13 @@ impl HubOptions {
 async fn join_string(hub: &Hub, advertised: &[HubAddress]) -> anyhow::Result<JoinString> {
     let mut addresses = advertised.to_vec();
     if addresses.is_empty() {
-        addresses = reachable(hub.addresses()).await.into_iter().map(HubAddress::from).collect();
-        addresses.truncate(JoinString::MAX_ADDRESSES);
-    }
-    if addresses.is_empty() {
-        bail!(
-            "no interface has an address to print in the join string; allowed: --advertise ADDRESS:PORT"
-        );
-    }
-    Ok(JoinString::new(hub.public(), addresses)?)
-}
-
-/// A wildcard stands for the addresses of all uplinks.
-async fn reachable(listening: &[SocketAddr]) -> Vec<SocketAddr> {
-    let mut found = Vec::new();
-    for &address in listening {
-        if !address.ip().is_unspecified() {
-            found.push(address);
-            continue;
-        }
         // Without a list of interfaces the operator has to say.
         let interfaces = interfaces::list().await.unwrap_or_default();
-        let usable = interfaces.values().filter(|interface| interface.is_usable());
-        let ips = usable.flat_map(|interface| interface.source_addresses().collect::<Vec<_>>());
-        let same = ips.filter(|ip| ip.is_ipv4() == address.is_ipv4());
-        found.extend(same.map(|ip| SocketAddr::new(ip, address.port())));
+        let reachable = reachable(hub.addresses(), &interfaces);
+        addresses = reachable.into_iter().map(HubAddress::from).collect();
+        addresses.truncate(JoinString::MAX_ADDRESSES);
     }
-    found
+    Ok(JoinString::new(hub.public(), addresses)?)
 }
 
 /// Reads the list again at each SIGHUP. A list that cannot be read changes nothing.

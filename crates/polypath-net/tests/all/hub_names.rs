@@ -1,0 +1,114 @@
+//! Edges find a hub by its name: later than at the start, at another address, behind one that is
+//! silent.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use crate::common::within;
+use polypath_bond::identity::SecretKey;
+use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, LookUp, LookingUp, WantedPath};
+use polypath_net::exit::ExitOptions;
+use polypath_net::hub::{Edges, Hub, HubConfig};
+use tokio::net::UdpSocket;
+
+/// What a name resolves to, one after the other; the last answer stands.
+#[derive(Debug)]
+struct Answers(Mutex<VecDeque<Vec<SocketAddr>>>);
+
+impl Answers {
+    /// An empty answer is a failure.
+    fn new(answers: &[&[SocketAddr]]) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(answers.iter().map(|answer| answer.to_vec()).collect())))
+    }
+
+    fn set(&self, answer: SocketAddr) {
+        *self.0.lock().unwrap() = [vec![answer]].into();
+    }
+}
+
+impl LookUp for Answers {
+    fn look_up<'a>(&'a self, host: &'a str, _: u16) -> LookingUp<'a> {
+        assert_eq!(host, "hub.test");
+        let mut answers = self.0.lock().unwrap();
+        let last = answers.len() == 1;
+        let answer = if last { answers.front().cloned() } else { answers.pop_front() };
+        let answer = answer.filter(|found| !found.is_empty());
+        Box::pin(async move { answer.ok_or_else(|| io::ErrorKind::TimedOut.into()) })
+    }
+}
+
+fn hub() -> Hub {
+    Hub::start(HubConfig {
+        edges: Edges::default(),
+        identity: SecretKey::from_seed([1; 32]),
+        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
+        policy: HubPolicy::default(),
+        bond: BondConfig::default(),
+        exit: ExitOptions::default(),
+        inbox: None,
+    })
+    .unwrap()
+}
+
+async fn edge(answers: &Arc<Answers>) -> Edge {
+    let path = WantedPath {
+        name: "a".to_owned(),
+        local: Local::Address(Ipv4Addr::LOCALHOST.into()),
+        remote: None,
+        backup: false,
+    };
+    let config = EdgeConfig {
+        identity: SecretKey::from_seed([2; 32]),
+        hub: SecretKey::from_seed([1; 32]).public(),
+        hub_addresses: vec!["hub.test:1".parse().unwrap()],
+        bond: BondConfig::default(),
+        paths: EdgePaths::Listed(vec![path]),
+        udp_mode: FlowMode::Aggregate,
+    };
+    Edge::start_resolving(config, Arc::clone(answers) as _).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_resolved_at_the_start_is_resolved_later() {
+    let hub = hub();
+    let answers = Answers::new(&[&[], &[], &[hub.addresses()[0]]]);
+    within(edge(&answers).await.joined_in_the_end()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_silent_address_does_not_keep_a_path_from_the_next_one() {
+    let hub = hub();
+    let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    // The name has an address of the other family too, which this path cannot reach.
+    let other = "[2001:db8::1]:1".parse().unwrap();
+    let all = [silent.local_addr().unwrap(), other, hub.addresses()[0]];
+    let edge = edge(&Answers::new(&[&all])).await;
+    silent.recv(&mut [0; 2_000]).await.unwrap();
+    within(edge.joined_in_the_end()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_hub_that_comes_back_elsewhere_is_found_by_its_name() {
+    let first = hub();
+    let answers = Answers::new(&[&[first.addresses()[0]]]);
+    let edge = edge(&answers).await;
+    within(edge.joined()).await.unwrap();
+    let bond = edge.bond();
+    // Whoever listens at the old address does not answer.
+    let old = first.addresses()[0];
+    let second = hub();
+    answers.set(second.addresses()[0]);
+    within(first.close()).await;
+    drop(first);
+    let found = async {
+        while second.driver().bonds().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(found).await;
+    assert_ne!(edge.bond(), bond);
+    assert_ne!(second.addresses()[0], old);
+}
