@@ -73,6 +73,10 @@ impl Driver {
         SystemRandom::new().fill(&mut seed).map_err(|_| DriverError::Random)?;
         let epoch = Instant::now();
         let node = Node::new(NodeConfig { identity, role, bond, seed }, epoch)?;
+        // Without a bound of its own: where an event was lost, a hub would not serve a bond. Each
+        // event takes a TLS handshake, that is hundreds of microseconds of this very process, and
+        // the receivers, of edge and hub, await nothing else and need a few for each. So it holds
+        // what comes while their task waits to run, and not more as time passes.
         let (events, receiver) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(Inner::new(node, events), epoch));
         let timer = tokio::spawn(run_timer(Arc::downgrade(&shared), Arc::clone(&shared.rearmed)));

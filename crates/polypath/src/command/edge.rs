@@ -1,6 +1,7 @@
 //! `polypath edge`: the multi-homed side.
 
 use std::collections::BTreeSet;
+use std::num::{NonZero, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,6 +10,7 @@ use clap::Args;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
 use polypath_net::edge::Edge;
+use polypath_net::proxy::ProxyLimits;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
@@ -67,6 +69,15 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
     #[serde(deserialize_with = "text::list")]
     pub(super) forward: Vec<Forward>,
+    /// Connections of clients to the proxies and forwarded TCP ports together. Clients, which are
+    /// told apart by their addresses, share them fairly: one may have up to three times as many as
+    /// are left free [default: 1024]
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_connections: Option<NonZeroUsize>,
+    /// UDP associations of SOCKS5 and forwarded UDP ports together, which clients share in the same
+    /// way [default: 1024]
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_associations: Option<NonZeroUsize>,
     /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
@@ -116,6 +127,10 @@ pub struct EdgeOptions {
     pub proxy_credentials: Option<PathBuf>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
+    /// Connections of clients that are served at the same time.
+    pub max_connections: usize,
+    /// UDP associations of clients at the same time.
+    pub max_associations: usize,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
     pub control: Option<PathBuf>,
     /// The form of the log.
@@ -146,6 +161,8 @@ impl FileBacked for EdgeArgs {
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
+            max_connections: self.max_connections.or(file.max_connections),
+            max_associations: self.max_associations.or(file.max_associations),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
         }
@@ -238,6 +255,8 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
+            max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
+            max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             control: args.control,
             log: args.log.unwrap_or_default(),
         })
@@ -354,6 +373,8 @@ pub(super) mod tests {
             "127.0.0.1:1080",
             "--forward",
             "udp:53=dns.example.org:53",
+            "--max-connections",
+            "7",
             "--log",
             "json",
         ])
@@ -368,6 +389,8 @@ pub(super) mod tests {
         assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
         assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
         assert_eq!(options.forwards, ["udp:53=dns.example.org:53".parse().unwrap()]);
+        let limits = (options.max_connections, options.max_associations);
+        assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
         assert_eq!(options.log, LogFormat::Json);
     }
 
@@ -492,6 +515,20 @@ pub(super) mod tests {
         assert_eq!(from_file.proxy_credentials, Some("here".into()));
         let flag = options(&[&line[..], &["--proxy-credentials", "there"]].concat()).unwrap();
         assert_eq!(flag.proxy_credentials, Some("there".into()));
+    }
+
+    #[test]
+    fn the_help_has_the_limits_that_hold_where_none_are_given() {
+        let help = Line::command().render_long_help().to_string();
+        for (limit, default) in [
+            ("--max-connections", ProxyLimits::CONNECTIONS),
+            ("--max-associations", ProxyLimits::ASSOCIATIONS),
+        ] {
+            let (_, said) = help.split_once(limit).unwrap();
+            let said = said.split("[default: ").nth(1).unwrap();
+            assert!(said.starts_with(&format!("{default}]")), "{limit}: {said}");
+        }
+        assert!(options(&["--max-connections", "0"]).unwrap_err().contains("--max-connections"));
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use polypath_net::edge::EdgeOpener;
-use polypath_net::proxy::{ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5};
+use polypath_net::proxy::{
+    ProxyLimits, ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5,
+};
 use polypath_net::tunnel::Target;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
@@ -35,7 +37,9 @@ impl Surfaces {
     /// Listens wherever `options` say.
     pub(super) async fn bind(options: &EdgeOptions) -> anyhow::Result<Self> {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
-        let proxies = ProxyOptions { credentials: credentials.transpose()?, ..Default::default() };
+        let limits = ProxyLimits::new(options.max_connections, options.max_associations);
+        let credentials = credentials.transpose()?;
+        let proxies = ProxyOptions { credentials, limits, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
             let listener = listen(address.get(), "the SOCKS5 proxy").await?;
