@@ -14,6 +14,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::tunnel::handshake::RequestFailed;
@@ -80,6 +81,8 @@ pub trait DatagramFlow: Send + Sync + 'static {
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
+    /// Which paths of a bond its datagrams take; `None`: as the edge has it.
+    pub mode: Option<FlowMode>,
 }
 
 /// A stream or association that was not opened.
@@ -147,6 +150,8 @@ pub struct ProxyOptions {
     pub half_closed_timeout: Duration,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
+    /// Which paths of a bond the datagrams of UDP associations take; `None`: as the edge has it.
+    pub udp_mode: Option<FlowMode>,
     /// How many clients are served at the same time; further ones are refused.
     pub limits: ProxyLimits,
     /// What clients have to present; `None` lets every client in.
@@ -160,6 +165,7 @@ impl Default for ProxyOptions {
             open_timeout: Duration::from_secs(60),
             half_closed_timeout: Duration::from_secs(30),
             udp_idle_timeout: Duration::from_secs(300),
+            udp_mode: None,
             limits: ProxyLimits::default(),
             credentials: None,
         }
@@ -176,7 +182,8 @@ impl ProxyOptions {
 
     async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
         let timeout = self.open_timeout;
-        let options = FlowOptions { idle_timeout: Some(self.udp_idle_timeout) };
+        let options =
+            FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode: self.udp_mode };
         tokio::time::timeout(timeout, opener.associate(options))
             .await
             .unwrap_or(Err(OpenError::TimedOut(timeout)))
