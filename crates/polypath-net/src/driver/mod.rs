@@ -251,6 +251,13 @@ impl Driver {
         self.shared.lock().node.peer(bond)
     }
 
+    /// The addresses of the other end of a bond, as text for people.
+    pub(crate) fn remotes(&self, bond: BondKey) -> String {
+        let remotes: Vec<_> = self.shared.lock().node.remotes(bond).collect();
+        let remotes = remotes.into_iter().map(|remote| remote.to_string());
+        remotes.collect::<Vec<_>>().join(" ")
+    }
+
     /// Time since the driver started, as the node counts it.
     pub fn now(&self) -> Timestamp {
         self.shared.now()
