@@ -3,6 +3,8 @@
 use super::varint::{Reader, head, put_text, put_varint, varint_size};
 use super::{DecodeError, FlowId, StreamId};
 use bytes::BufMut;
+use core::fmt;
+use core::str::FromStr;
 use polypath_units::PathId;
 use std::time::Duration;
 
@@ -98,6 +100,39 @@ pub enum FlowMode {
     Redundant,
     /// All on the best path, for delay.
     Best,
+}
+
+impl FlowMode {
+    const ALL: [Self; 3] = [Self::Aggregate, Self::Redundant, Self::Best];
+
+    /// Its name in texts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Aggregate => "aggregate",
+            Self::Redundant => "redundant",
+            Self::Best => "best",
+        }
+    }
+}
+
+impl fmt::Display for FlowMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that is no mode of flows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a way to carry datagrams; allowed: aggregate, redundant, best")]
+pub struct ParseFlowModeError(String);
+
+impl FromStr for FlowMode {
+    type Err = ParseFlowModeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = Self::ALL.into_iter().find(|mode| mode.name() == text);
+        named.ok_or_else(|| ParseFlowModeError(text.to_owned()))
+    }
 }
 
 mod wire {

@@ -22,7 +22,7 @@ mod tests;
 
 pub use close::CloseCode;
 pub(crate) use control::MAX_CONTROL_SPAN;
-pub use control::{Control, FlowMode};
+pub use control::{Control, FlowMode, ParseFlowModeError};
 pub use decode::Frames;
 pub(crate) use encode::{
     datagram_header_size, encode_stream_header, fragment_header_size, stream_header_size,

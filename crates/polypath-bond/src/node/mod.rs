@@ -207,6 +207,12 @@ impl Node {
         self.bonds.get(&key).map(|entry| entry.peer)
     }
 
+    /// Where the connections of a bond's paths lead to, or came from: their addresses at the start.
+    pub fn remotes(&self, key: BondKey) -> impl Iterator<Item = SocketAddr> {
+        let carriers = self.bonds.get(&key).into_iter().flat_map(|entry| entry.carriers.values());
+        carriers.filter_map(|index| self.connections.get(index)).map(|connection| connection.remote)
+    }
+
     /// Forgets a bond and closes its connections. What it still holds is lost: close the bond and
     /// await its event first where that matters.
     ///

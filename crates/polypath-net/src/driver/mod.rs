@@ -73,6 +73,10 @@ impl Driver {
         SystemRandom::new().fill(&mut seed).map_err(|_| DriverError::Random)?;
         let epoch = Instant::now();
         let node = Node::new(NodeConfig { identity, role, bond, seed }, epoch)?;
+        // Without a bound of its own: where an event was lost, a hub would not serve a bond. Each
+        // event takes a TLS handshake, that is hundreds of microseconds of this very process, and
+        // the receivers, of edge and hub, await nothing else and need a few for each. So it holds
+        // what comes while their task waits to run, and not more as time passes.
         let (events, receiver) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared::new(Inner::new(node, events), epoch));
         let timer = tokio::spawn(run_timer(Arc::downgrade(&shared), Arc::clone(&shared.rearmed)));
@@ -245,6 +249,13 @@ impl Driver {
     /// The key of the other end of a bond, once it is known.
     pub fn peer(&self, bond: BondKey) -> Option<polypath_bond::identity::PublicKey> {
         self.shared.lock().node.peer(bond)
+    }
+
+    /// The addresses of the other end of a bond, as text for people.
+    pub(crate) fn remotes(&self, bond: BondKey) -> String {
+        let remotes: Vec<_> = self.shared.lock().node.remotes(bond).collect();
+        let remotes = remotes.into_iter().map(|remote| remote.to_string());
+        remotes.collect::<Vec<_>>().join(" ")
     }
 
     /// Time since the driver started, as the node counts it.

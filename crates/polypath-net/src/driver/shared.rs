@@ -44,6 +44,9 @@ struct BondState {
 
 impl Default for BondState {
     fn default() -> Self {
+        // Without a bound of its own: a stream whose event was lost would never be served. A peer
+        // has streams and flows up to the limits of its bond, and gets no further ones before those
+        // are served and closed; a path fails or recovers at most once in a time-out.
         let (events, receiver) = mpsc::unbounded_channel();
         Self { events, receiver: Some(receiver), streams_available: Arc::default() }
     }

@@ -43,7 +43,7 @@ pub struct EdgeConfig {
     pub bond: BondConfig,
     /// Which paths.
     pub paths: EdgePaths,
-    /// How UDP is carried.
+    /// How UDP is carried where nothing else is asked for.
     pub udp_mode: FlowMode,
 }
 

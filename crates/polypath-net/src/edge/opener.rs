@@ -56,7 +56,7 @@ impl Opener for EdgeOpener {
 
     async fn associate(&self, options: FlowOptions) -> Result<EdgeFlow, OpenError> {
         let bond = *self.bond.borrow();
-        let config = FlowConfig { mode: self.udp_mode, resequence: None };
+        let config = FlowConfig { mode: options.mode.unwrap_or(self.udp_mode), resequence: None };
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.open(&Request::Udp(association)).await?;

@@ -153,7 +153,8 @@ async fn accept(
                 let Some(key) = driver.peer(bond) else { continue };
                 let (client, limits) =
                     edges.lock().unwrap_or_else(PoisonError::into_inner).client(key);
-                tracing::info!(%bond, edge = %client, "an edge opened a bond");
+                let from = driver.remotes(bond);
+                tracing::info!(%bond, edge = %client, from, "an edge opened a bond");
                 let exit = exit.for_client(client, limits);
                 let inbox = inbox.as_ref().map(|inbox| inbox.of(key));
                 bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox));

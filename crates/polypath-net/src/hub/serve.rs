@@ -8,6 +8,7 @@ use crate::tunnel::RefusalKind;
 use polypath_bond::{BondKey, FlowId};
 use std::sync::Arc;
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
 pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<EdgeInbox>) {
@@ -25,12 +26,15 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
                 let stream = driver.stream(bond, id);
                 let serving = serve(driver.clone(), bond, stream, exit.clone(), inbox.clone());
                 let (edge, failures) = (edge.clone(), Arc::clone(&failures));
-                streams.spawn(async move {
+                // Whatever is logged of the stream, by files too, says where it comes from.
+                let span = tracing::warn_span!("edge", from = driver.remotes(bond));
+                let serving = async move {
                     match serving.await {
                         Ok(served) => tracing::debug!(%bond, %id, ?served, "stream done"),
                         Err(error) => tell(&edge, &failures, &error),
                     }
-                });
+                };
+                streams.spawn(serving.instrument(span));
             }
             Some(BondEvent::PathFailed(path)) => tracing::info!(%bond, %path, "failed"),
             Some(BondEvent::PathRecovered(path)) => {

@@ -7,47 +7,43 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::limits::Admitted;
 use super::session::{Client, SessionError};
 use super::{GuardedStream, Opener, ProxyOptions};
 
 /// Pause after an accept that failed for want of a resource, such as file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves each client with `session`, in a task of its own, at most
-/// [`ProxyOptions::max_connections`] at once. `what` is what the log calls a session. Dropping the
-/// future ends the tasks, and resets what they had not finished.
+/// Serves each client with `session`, in a task of its own, within [`ProxyOptions::limits`]. `what`
+/// is what the log calls a session. Dropping the future ends the tasks, and resets what they had
+/// not finished.
 pub(super) async fn serve<O, F>(
     listener: TcpListener,
     opener: O,
     options: ProxyOptions,
     what: impl Into<Arc<str>>,
-    session: impl Fn(Client<O>) -> F,
+    session: impl Fn(Client<Admitted<O>>) -> F,
 ) -> io::Result<()>
 where
     O: Opener,
     F: Future<Output = Result<(), SessionError>> + Send + 'static,
 {
     let what = what.into();
-    let places = options.max_connections.clamp(1, Semaphore::MAX_PERMITS);
-    let permits = Arc::new(Semaphore::new(places));
     let mut sessions = JoinSet::new();
     loop {
-        // A permit first: with none left, clients wait in the backlog and not in our memory.
-        let permit = permits.clone().acquire_owned().await.map_err(io::Error::other)?;
         let (stream, peer) = accept(&listener).await?;
         while sessions.try_join_next().is_some() {}
         // The one reason to fail is a client that has left already.
         let Ok(stream) = GuardedStream::new(stream) else { continue };
-        let (opener, options, what) = (opener.clone(), options.clone(), what.clone());
-        let session = session(Client { stream, peer, opener, options });
+        let Some((opener, place)) = options.limits.admit(opener.clone(), peer) else { continue };
+        let (options, what) = (options.clone(), what.clone());
+        let session = session(Client { stream: stream.counted(place), peer, opener, options });
         sessions.spawn(async move {
             if let Err(error) = session.await {
                 tracing::debug!(%peer, %error, "{what} ended");
             }
-            drop(permit);
         });
     }
 }

@@ -5,9 +5,8 @@
 //!
 //! - **Half-close** passes in both directions; **a reset passes too**: an interrupted transfer
 //!   never looks complete to the application ([`GuardedStream`]).
-//! - **Memory** is bounded: fixed buffers for each connection, at most
-//!   [`ProxyOptions::max_connections`]. A full side stops the reading of the other one
-//!   (back-pressure).
+//! - **Memory** is bounded: fixed buffers for each connection, and [`ProxyLimits`] for their number,
+//!   which clients share fairly. A full side stops the reading of the other one (back-pressure).
 //! - **Time** is bounded: handshake, opening, and idle UDP associations.
 
 use std::future::Future;
@@ -15,6 +14,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::tunnel::handshake::RequestFailed;
@@ -24,6 +24,7 @@ mod credentials;
 mod forward;
 mod guard;
 pub mod http;
+mod limits;
 mod listen;
 mod session;
 pub mod socks5;
@@ -34,6 +35,7 @@ pub use credentials::{Credentials, CredentialsError};
 pub use forward::forward_tcp;
 pub use guard::GuardedStream;
 pub use http::serve_http;
+pub use limits::ProxyLimits;
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
@@ -79,6 +81,8 @@ pub trait DatagramFlow: Send + Sync + 'static {
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
+    /// Which paths of a bond its datagrams take; `None`: as the edge has it.
+    pub mode: Option<FlowMode>,
 }
 
 /// A stream or association that was not opened.
@@ -146,8 +150,10 @@ pub struct ProxyOptions {
     pub half_closed_timeout: Duration,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
-    /// Clients served at the same time; further ones wait in the listener's backlog.
-    pub max_connections: usize,
+    /// Which paths of a bond the datagrams of UDP associations take; `None`: as the edge has it.
+    pub udp_mode: Option<FlowMode>,
+    /// How many clients are served at the same time; further ones are refused.
+    pub limits: ProxyLimits,
     /// What clients have to present; `None` lets every client in.
     pub credentials: Option<Credentials>,
 }
@@ -159,7 +165,8 @@ impl Default for ProxyOptions {
             open_timeout: Duration::from_secs(60),
             half_closed_timeout: Duration::from_secs(30),
             udp_idle_timeout: Duration::from_secs(300),
-            max_connections: 1024,
+            udp_mode: None,
+            limits: ProxyLimits::default(),
             credentials: None,
         }
     }
@@ -175,7 +182,8 @@ impl ProxyOptions {
 
     async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
         let timeout = self.open_timeout;
-        let options = FlowOptions { idle_timeout: Some(self.udp_idle_timeout) };
+        let options =
+            FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode: self.udp_mode };
         tokio::time::timeout(timeout, opener.associate(options))
             .await
             .unwrap_or(Err(OpenError::TimedOut(timeout)))

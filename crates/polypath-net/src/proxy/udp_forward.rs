@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::session::SessionError;
 use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
+use crate::limit::Place;
 use crate::tunnel::Target;
 
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
@@ -27,8 +28,8 @@ pub struct UdpForwardError(io::Error);
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
 ///
 /// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either
-/// direction. At most [`ProxyOptions::max_connections`] clients are served; datagrams of further
-/// ones are dropped.
+/// direction. They count against [`ProxyOptions::limits`]; datagrams of clients for which no place
+/// is left are dropped, which the log says.
 pub async fn forward_udp<O: Opener>(
     socket: UdpSocket,
     opener: O,
@@ -49,10 +50,13 @@ pub async fn forward_udp<O: Opener>(
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                     Err(error) => return Err(UdpForwardError(error)),
                 };
-                if !clients.contains_key(&peer) && clients.len() < options.max_connections {
+                if !clients.contains_key(&peer)
+                    && let Ok(place) = options.limits.association(peer.ip())
+                {
                     let (queue, datagrams) = mpsc::channel(QUEUE);
                     clients.insert(peer, queue);
-                    let session = Session { socket: socket.clone(), peer, target: target.clone(), datagrams };
+                    let (socket, target) = (socket.clone(), target.clone());
+                    let session = Session { socket, peer, target, datagrams, _place: place };
                     sessions.spawn(session.run(opener.clone(), options.clone()));
                 }
                 if let Some(queue) = clients.get(&peer) {
@@ -70,6 +74,7 @@ struct Session {
     peer: SocketAddr,
     target: Target,
     datagrams: mpsc::Receiver<Bytes>,
+    _place: Place,
 }
 
 impl Session {

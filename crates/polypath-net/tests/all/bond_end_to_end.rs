@@ -131,6 +131,54 @@ async fn datagrams_go_and_come() {
     echo.await.unwrap();
 }
 
+/// A redundant association sends every datagram on both paths, the best path carries all of one that
+/// asks for it, and otherwise each datagram goes once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_mode_of_an_association_decides_which_paths_its_datagrams_take() {
+    // Headers, acknowledgements and probes come on top, and the last copies may still wait when the
+    // last datagram has come by the other path: a quarter of what is sent is far more than either.
+    const BYTES: u64 = 100 * 1_000;
+    const MARGIN: u64 = BYTES / 4;
+    let hub = hub(None);
+    let edge = edge(&hub).await;
+    within(both_joined(&edge)).await;
+    let [less, more] = bytes_of(&edge, FlowMode::Redundant).await;
+    assert!(less > BYTES - MARGIN, "redundant: {less} B and {more} B");
+    let [less, more] = bytes_of(&edge, FlowMode::Best).await;
+    assert!(less < MARGIN && more > BYTES, "best: {less} B and {more} B");
+    let [less, more] = bytes_of(&edge, FlowMode::Aggregate).await;
+    assert!((BYTES..BYTES + 2 * MARGIN).contains(&(less + more)), "aggregate: {less} B, {more} B");
+}
+
+/// What each of the two paths has sent for 100 datagrams of 1,000 bytes, the lesser first.
+async fn bytes_of(edge: &Edge, mode: FlowMode) -> [u64; 2] {
+    let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
+    let to = target(server.local_addr().unwrap());
+    let options = FlowOptions { mode: Some(mode), ..FlowOptions::default() };
+    let flow = edge.opener().associate(options).await.unwrap();
+    let before = bytes_sent(edge);
+    for _ in 0..100 {
+        flow.send(&to, &[7; 1_000]).await.unwrap();
+        within(server.recv_from(&mut [0; 2_000])).await.unwrap();
+    }
+    let after = bytes_sent(edge);
+    let mut sent = [after[0] - before[0], after[1] - before[1]];
+    sent.sort_unstable();
+    sent
+}
+
+async fn both_joined(edge: &Edge) {
+    while edge.driver().status(edge.bond()).unwrap().paths.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn bytes_sent(edge: &Edge) -> [u64; 2] {
+    let status = edge.driver().status(edge.bond()).unwrap();
+    let sent: Vec<_> = status.paths.iter().map(|path| path.counters.bytes_sent).collect();
+    sent.try_into().unwrap()
+}
+
 /// The smallest, one that fits a packet, one that does not, and the largest of UDP over IPv4.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn datagrams_of_every_size_go_and_come() {

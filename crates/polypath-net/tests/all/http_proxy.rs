@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::*;
 use polypath_net::exit::{Exit, ExitOptions};
-use polypath_net::proxy::{Credentials, Opener, ProxyOptions, serve_http};
+use polypath_net::proxy::{Credentials, Opener, ProxyLimits, ProxyOptions, serve_http};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -179,6 +179,15 @@ async fn each_failure_has_its_status() {
         let line = answer.lines().next().unwrap_or_default();
         assert!(line.starts_with(&format!("HTTP/1.1 {status} ")), "{:.60}: {answer}", request);
     }
+}
+
+#[tokio::test]
+async fn a_client_for_whom_no_place_is_left_is_told_so() {
+    let full = proxy(exit(), ProxyOptions { limits: ProxyLimits::new(0, 0), ..options() }).await;
+    let answer = exchange(full, b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n").await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    let body = "127.0.0.1 has 0 connections to the proxies of this edge; 0 of 0 are left";
+    assert!(answer.contains(body), "{answer}");
 }
 
 #[tokio::test]

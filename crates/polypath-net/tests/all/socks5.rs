@@ -6,9 +6,14 @@ use std::time::Duration;
 use crate::common::*;
 use polypath_net::exit::{Exit, ExitOptions, Lookup, Resolve, Resolving};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
-use polypath_net::proxy::{Credentials, Opener, ProxyOptions, serve_socks5};
+use polypath_net::proxy::{Credentials, Opener, ProxyLimits, ProxyOptions, serve_socks5};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpStream, UdpSocket};
+use tokio::net::{TcpSocket, TcpStream, UdpSocket};
+
+const SUCCEEDED: u8 = 0;
+const GENERAL_FAILURE: u8 = 1;
+/// Asks for a UDP association from a port that is not known yet.
+const ASSOCIATE: [u8; 10] = [5, 3, 0, 1, 0, 0, 0, 0, 0, 0];
 
 async fn proxy<O: Opener>(opener: O, options: ProxyOptions) -> SocketAddr {
     let (listener, addr) = listener().await;
@@ -30,23 +35,34 @@ async fn read<const N: usize>(stream: &mut TcpStream) -> [u8; N] {
 
 /// A client past its handshake with the target.
 async fn connected(proxy: SocketAddr, target: SocketAddr) -> TcpStream {
-    let mut client = TcpStream::connect(proxy).await.unwrap();
-    client.write_all(&[5, 1, 0]).await.unwrap();
-    assert_eq!(read(&mut client).await, [5, 0]);
-    client.write_all(&connect_request(target)).await.unwrap();
-    assert_eq!(read(&mut client).await, [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    connected_on(TcpStream::connect(proxy).await.unwrap(), target).await
+}
+
+async fn connected_on(mut client: TcpStream, target: SocketAddr) -> TcpStream {
+    assert_eq!(request(&mut client, &connect_request(target)).await, SUCCEEDED);
     client
 }
 
 /// The reply code to a request.
-async fn reply_to(proxy: SocketAddr, request: &[u8]) -> u8 {
-    let mut client = TcpStream::connect(proxy).await.unwrap();
+async fn request(client: &mut TcpStream, request: &[u8]) -> u8 {
     client.write_all(&[5, 1, 0]).await.unwrap();
-    assert_eq!(read(&mut client).await, [5, 0]);
+    assert_eq!(read(client).await, [5, 0]);
     client.write_all(request).await.unwrap();
-    let reply: [u8; 10] = read(&mut client).await;
+    let [5, reply, 0, 1, 0, 0, 0, 0, 0, 0] = read(client).await else { panic!("no reply") };
+    reply
+}
+
+async fn reply_to_connect(proxy: SocketAddr, target: SocketAddr) -> u8 {
+    let mut client = TcpStream::connect(proxy).await.unwrap();
+    request(&mut client, &connect_request(target)).await
+}
+
+/// The reply code to a request that fails.
+async fn reply_to(proxy: SocketAddr, asked: &[u8]) -> u8 {
+    let mut client = TcpStream::connect(proxy).await.unwrap();
+    let reply = request(&mut client, asked).await;
     assert_eq!(within(client.read(&mut [0; 1])).await.unwrap(), 0, "the proxy closes cleanly");
-    reply[1]
+    reply
 }
 
 #[tokio::test]
@@ -120,13 +136,18 @@ async fn a_client_that_resets_behind_its_end_is_noticed_though_the_target_is_sil
         std::future::pending::<()>().await;
     })
     .await;
-    let proxy = proxy(exit(), ProxyOptions { max_connections: 1, ..options() }).await;
+    let proxy = proxy(exit(), ProxyOptions { limits: ProxyLimits::new(1, 1), ..options() }).await;
     let mut client = connected(proxy, target).await;
     client.shutdown().await.unwrap();
     assert_eq!(&read::<1>(&mut client).await, b"x");
     client.set_zero_linger().unwrap();
     drop(client);
-    within(connected(proxy, target)).await;
+    within(free_again(proxy, target)).await;
+}
+
+/// Waits until the proxy serves one more.
+async fn free_again(proxy: SocketAddr, target: SocketAddr) {
+    while reply_to_connect(proxy, target).await != SUCCEEDED {}
 }
 
 #[tokio::test]
@@ -193,14 +214,37 @@ async fn other_protocols_and_idle_clients_are_dropped() {
 
 #[tokio::test]
 async fn no_more_clients_are_served_than_allowed() {
-    let proxy = proxy(exit(), ProxyOptions { max_connections: 1, ..options() }).await;
-    let first = connected(proxy, echo_after_eof().await).await;
-    let mut second = TcpStream::connect(proxy).await.unwrap();
-    second.write_all(&[5, 1, 0]).await.unwrap();
-    let early = tokio::time::timeout(Duration::from_millis(100), second.read(&mut [0; 1])).await;
-    assert!(early.is_err(), "served beside the first");
+    let proxy = proxy(exit(), ProxyOptions { limits: ProxyLimits::new(1, 1), ..options() }).await;
+    let target = echo_after_eof().await;
+    let first = connected(proxy, target).await;
+    assert_eq!(reply_to(proxy, &connect_request(target)).await, GENERAL_FAILURE);
     drop(first);
-    assert_eq!(read(&mut second).await, [5, 0]);
+    within(free_again(proxy, target)).await;
+}
+
+/// Of four places one client has three, for which one is left, and the next client that one.
+#[tokio::test]
+async fn clients_at_other_addresses_find_places_in_every_proxy_of_the_edge() {
+    let options = ProxyOptions { limits: ProxyLimits::new(4, 4), ..options() };
+    let (one, other) = (proxy(exit(), options.clone()).await, proxy(exit(), options).await);
+    let target = echo_after_eof().await;
+    let mut held = vec![connected(one, target).await];
+    held.push(connected(other, target).await);
+    held.push(connected(one, target).await);
+    for proxy in [one, other] {
+        assert_eq!(reply_to(proxy, &connect_request(target)).await, GENERAL_FAILURE);
+    }
+    let neighbour = TcpSocket::new_v4().unwrap();
+    neighbour.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let neighbour = neighbour.connect(other).await.unwrap();
+    held.push(connected_on(neighbour, target).await);
+}
+
+#[tokio::test]
+async fn no_more_associations_are_opened_than_allowed() {
+    let proxy = proxy(exit(), ProxyOptions { limits: ProxyLimits::new(9, 1), ..options() }).await;
+    let _first = associated(proxy).await;
+    assert_eq!(reply_to(proxy, &ASSOCIATE).await, GENERAL_FAILURE);
 }
 
 /// A UDP association: control connection, local socket, and the proxy's UDP address.
@@ -208,7 +252,7 @@ async fn associated(proxy: SocketAddr) -> (TcpStream, UdpSocket, SocketAddr) {
     let mut control = TcpStream::connect(proxy).await.unwrap();
     control.write_all(&[5, 1, 0]).await.unwrap();
     assert_eq!(read(&mut control).await, [5, 0]);
-    control.write_all(&[5, 3, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+    control.write_all(&ASSOCIATE).await.unwrap();
     let [5, 0, 0, 1, a, b, c, d, p, q] = read(&mut control).await else { panic!("refused") };
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     (control, socket, ([a, b, c, d], u16::from_be_bytes([p, q])).into())

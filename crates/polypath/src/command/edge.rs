@@ -1,14 +1,17 @@
 //! `polypath edge`: the multi-homed side.
 
 use std::collections::BTreeSet;
+use std::num::{NonZero, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
 use polypath_net::edge::Edge;
+use polypath_net::proxy::ProxyLimits;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
@@ -68,10 +71,26 @@ pub struct EdgeArgs {
     /// other than loopback addresses
     #[arg(long, value_name = "FILE")]
     pub(super) proxy_credentials: Option<PathBuf>,
-    /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80
-    #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT")]
+    /// Lead a local port to a host behind the hub, such as tcp:8080=intranet.example.org:80; MODE
+    /// of UDP is as in --udp-mode
+    #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT[,MODE]")]
     #[serde(deserialize_with = "text::list")]
     pub(super) forward: Vec<Forward>,
+    /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
+    /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
+    /// delay [default: aggregate]
+    #[arg(long, value_name = "MODE")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) udp_mode: Option<FlowMode>,
+    /// Connections of clients to the proxies and forwarded TCP ports together. Clients, which are
+    /// told apart by their addresses, share them fairly: one may have up to three times as many as
+    /// are left free [default: 1024]
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_connections: Option<NonZeroUsize>,
+    /// UDP associations of SOCKS5 and forwarded UDP ports together, which clients share in the same
+    /// way [default: 1024]
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_associations: Option<NonZeroUsize>,
     /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
@@ -123,6 +142,13 @@ pub struct EdgeOptions {
     pub proxy_credentials: Option<PathBuf>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
+    /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
+    /// else.
+    pub udp_mode: FlowMode,
+    /// Connections of clients that are served at the same time.
+    pub max_connections: usize,
+    /// UDP associations of clients at the same time.
+    pub max_associations: usize,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
     pub control: Option<PathBuf>,
     /// The form of the log.
@@ -154,6 +180,9 @@ impl FileBacked for EdgeArgs {
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
+            udp_mode: self.udp_mode.or(file.udp_mode),
+            max_connections: self.max_connections.or(file.max_connections),
+            max_associations: self.max_associations.or(file.max_associations),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
         }
@@ -247,6 +276,9 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
+            udp_mode: args.udp_mode.unwrap_or(FlowMode::Aggregate),
+            max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
+            max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             control: args.control,
             log: args.log.unwrap_or_default(),
         })
@@ -362,7 +394,11 @@ pub(super) mod tests {
             "--socks",
             "127.0.0.1:1080",
             "--forward",
-            "udp:53=dns.example.org:53",
+            "udp:53=dns.example.org:53,redundant",
+            "--udp-mode",
+            "best",
+            "--max-connections",
+            "7",
             "--log",
             "json",
         ])
@@ -376,7 +412,10 @@ pub(super) mod tests {
         );
         assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
         assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
-        assert_eq!(options.forwards, ["udp:53=dns.example.org:53".parse().unwrap()]);
+        assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
+        assert_eq!(options.udp_mode, FlowMode::Best);
+        let limits = (options.max_connections, options.max_associations);
+        assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
         assert_eq!(options.log, LogFormat::Json);
     }
 
@@ -505,6 +544,20 @@ pub(super) mod tests {
         assert_eq!(from_file.proxy_credentials, Some("here".into()));
         let flag = options(&[&line[..], &["--proxy-credentials", "there"]].concat()).unwrap();
         assert_eq!(flag.proxy_credentials, Some("there".into()));
+    }
+
+    #[test]
+    fn the_help_has_the_limits_that_hold_where_none_are_given() {
+        let help = Line::command().render_long_help().to_string();
+        for (limit, default) in [
+            ("--max-connections", ProxyLimits::CONNECTIONS),
+            ("--max-associations", ProxyLimits::ASSOCIATIONS),
+        ] {
+            let (_, said) = help.split_once(limit).unwrap();
+            let said = said.split("[default: ").nth(1).unwrap();
+            assert!(said.starts_with(&format!("{default}]")), "{limit}: {said}");
+        }
+        assert!(options(&["--max-connections", "0"]).unwrap_err().contains("--max-connections"));
     }
 
     #[test]

@@ -4,8 +4,11 @@ use std::future::Future;
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use polypath_bond::FlowMode;
 use polypath_net::edge::EdgeOpener;
-use polypath_net::proxy::{ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5};
+use polypath_net::proxy::{
+    ProxyLimits, ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5,
+};
 use polypath_net::tunnel::Target;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
@@ -25,7 +28,8 @@ enum Surface {
     Socks(TcpListener),
     Http(TcpListener),
     Tcp(TcpListener, Target),
-    Udp(UdpSocket, Target),
+    /// With the mode of its own, if it has one.
+    Udp(UdpSocket, Target, Option<FlowMode>),
 }
 
 /// Listeners that serve. They run until one of them fails.
@@ -35,7 +39,10 @@ impl Surfaces {
     /// Listens wherever `options` say.
     pub(super) async fn bind(options: &EdgeOptions) -> anyhow::Result<Self> {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
-        let proxies = ProxyOptions { credentials: credentials.transpose()?, ..Default::default() };
+        let limits = ProxyLimits::new(options.max_connections, options.max_associations);
+        let credentials = credentials.transpose()?;
+        let udp_mode = Some(options.udp_mode);
+        let proxies = ProxyOptions { credentials, limits, udp_mode, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
             let listener = listen(address.get(), "the SOCKS5 proxy").await?;
@@ -60,7 +67,10 @@ impl Surfaces {
                 Surface::Socks(_) => format!("socks5 {address}\n"),
                 Surface::Http(_) => format!("http {address}\n"),
                 Surface::Tcp(_, target) => format!("forward tcp:{address}={target}\n"),
-                Surface::Udp(_, target) => format!("forward udp:{address}={target}\n"),
+                Surface::Udp(_, target, None) => format!("forward udp:{address}={target}\n"),
+                Surface::Udp(_, target, Some(mode)) => {
+                    format!("forward udp:{address}={target},{mode}\n")
+                }
             };
             text.push_str(&line);
         }
@@ -83,7 +93,7 @@ impl Surface {
             Self::Socks(listener) | Self::Http(listener) | Self::Tcp(listener, _) => {
                 listener.local_addr()
             }
-            Self::Udp(socket, _) => socket.local_addr(),
+            Self::Udp(socket, ..) => socket.local_addr(),
         }
     }
 
@@ -108,7 +118,9 @@ impl Surface {
                 let forward = forward_tcp(listener, opener, to, options);
                 serving.spawn(named("a forwarded TCP port", forward));
             }
-            Self::Udp(socket, to) => {
+            Self::Udp(socket, to, mode) => {
+                let udp_mode = mode.or(options.udp_mode);
+                let options = ProxyOptions { udp_mode, ..options };
                 let forward = forward_udp(socket, opener, to, options);
                 serving.spawn(named("a forwarded UDP port", forward));
             }
@@ -137,10 +149,10 @@ async fn bind_forward(forward: &Forward) -> anyhow::Result<Surface> {
         ForwardProtocol::Tcp => {
             Surface::Tcp(listen(address, "a forwarded TCP port").await?, target)
         }
-        ForwardProtocol::Udp => {
+        ForwardProtocol::Udp(mode) => {
             let bound = UdpSocket::bind(address).await;
             let what = || format!("cannot listen on {address} for a forwarded UDP port");
-            Surface::Udp(bound.with_context(what)?, target)
+            Surface::Udp(bound.with_context(what)?, target, mode)
         }
     })
 }

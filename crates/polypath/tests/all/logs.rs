@@ -1,8 +1,11 @@
 //! What is logged, in which form, and that what goes well gives no cause to worry.
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
-use super::world::{Process, World, stderr};
+use super::http::Server;
+use super::world::{Node, Process, World, curl, stderr, stdout};
 
 /// The log of a hub that has started and was stopped, with `RUST_LOG` as given.
 fn log_of_hub(world: &World, filter: Option<&str>, more: &[&str]) -> String {
@@ -66,6 +69,50 @@ fn a_send_that_succeeds_warns_of_nothing() {
     }
     assert_eq!(hub.stop().code(), Some(0));
     assert!(!worries(&hub.log()), "{}", hub.log());
+}
+
+/// The line with a warning, which the sender or client was told before.
+fn warning(hub: &Node, what: &str) -> String {
+    loop {
+        if let Some(line) = hub.log().lines().find(|line| line.contains(what)) {
+            return line.to_owned();
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// A target, a limit and a file: each is told to who asked, and to the operator with the edge and
+/// where it comes from.
+#[test]
+fn what_a_hub_refuses_is_logged_with_edge_and_address() {
+    let world = World::new();
+    let key = fs::read_to_string(world.path("allow")).unwrap();
+    world.file("allow", format!("{} van 7\n", key.trim()).as_bytes());
+    let server = Server::start().address().to_string();
+    let hub = world.hub(&["--max-connections", "1", "--inbox", &world.path("inbox")]);
+    let edge = world.edge(&hub, &["--http", "127.0.0.1:0"]);
+    let proxy = edge.address_of("http");
+    let refused = |target: &str, status: &str, logged: &str| {
+        let url = format!("http://{target}/");
+        let answer = curl(&[&["-i", "--noproxy", "", "--proxy", &proxy, &url]]);
+        assert!(stdout(&answer).starts_with(&format!("HTTP/1.1 {status} ")), "{answer:?}");
+        let line = warning(&hub, logged);
+        assert!(line.contains("from=\"127.0.0.1:") && line.contains("edge=van 7"), "{line}");
+    };
+    refused("127.0.0.2:9", "403", "a target was refused");
+    let mut held = TcpStream::connect(&proxy).unwrap();
+    held.write_all(format!("CONNECT {server} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    held.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    refused(&server, "503", "a request was refused because of a limit");
+
+    let sent = |bytes: &[u8]| world.send(&hub, &[&world.file("x.bin", bytes)]);
+    assert!(sent(b"one").status.success());
+    let taken = sent(b"other");
+    assert!(!taken.status.success() && stderr(&taken).contains("x.bin"), "{}", stderr(&taken));
+    let line = warning(&hub, "a file was not stored");
+    assert!(line.contains("from=\"127.0.0.1:") && line.contains(key.trim()), "{line}");
 }
 
 fn worries(log: &str) -> bool {
