@@ -8,6 +8,9 @@ pub mod exit;
 pub mod hub;
 pub mod interfaces;
 pub mod limit;
+mod memory;
 pub mod proxy;
 pub mod socket;
 pub mod tunnel;
+
+pub use memory::give_back_free_memory;

@@ -38,6 +38,7 @@ pub const INTERRUPTED: u8 = 130;
 /// Runs `work` to its end; what it has spawned is dropped then, which resets what is unfinished.
 pub fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = runtime().context("cannot start the threads")?;
+    runtime.spawn(polypath_net::give_back_free_memory());
     let result = runtime.block_on(work);
     runtime.shutdown_timeout(BLOCKING_TIME);
     result

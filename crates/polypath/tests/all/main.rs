@@ -18,6 +18,7 @@ mod resuming;
 mod service_user;
 mod stalled_clients;
 mod stopping;
+mod strangers;
 mod transfers;
 mod world;
 

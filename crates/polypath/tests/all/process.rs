@@ -45,6 +45,10 @@ impl Process {
         line.trim_end().to_owned()
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.borrow().id()
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(&self) -> ExitStatus {
         self.child.borrow_mut().wait().unwrap()
@@ -58,7 +62,7 @@ impl Process {
 
     /// Sends it a signal.
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.child.borrow().id().to_string();
+        let id = self.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
         assert!(sent.unwrap().success());
     }

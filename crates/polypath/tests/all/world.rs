@@ -25,6 +25,13 @@ impl Node {
         &self.control
     }
 
+    /// The memory of it that is in RAM, in bytes.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect(&status);
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
     pub(crate) fn join_string(&self) -> &str {
         &self.lines[0]
     }
@@ -119,11 +126,14 @@ impl World {
 
     /// A node whose log goes to a file beside its control socket.
     fn node(&self, args: &[&str]) -> Node {
+        self.node_by(self.command(args))
+    }
+
+    fn node_by(&self, mut command: Command) -> Node {
         let number = self.nodes.replace(self.nodes.get() + 1);
         let control = self.path(&format!("{number}.sock"));
         let log = File::create(self.path(&format!("{number}.log"))).unwrap();
-        let mut command = self.command(&[args, &["--control", &control]].concat());
-        command.stderr(log);
+        command.args(["--control", &control]).stderr(log);
         Node { process: Process::spawn(command), lines: Vec::new(), control }
     }
 
@@ -134,13 +144,28 @@ impl World {
 
     /// The same, listening at this address.
     pub(crate) fn hub_at(&self, listen: &str, more: &[&str]) -> Node {
-        let (key, allow) = (self.path("hub.key"), self.path("allow"));
-        let files = ["hub", "--key", &key, "--allow", &allow];
-        let mut hub = self.node(
-            &[&files, ["--listen", listen, "--target", "127.0.0.1:*"].as_slice(), more].concat(),
-        );
+        let mut hub = self.node_by(self.hub_command(listen, more));
         hub.lines.push(hub.process.line());
         hub
+    }
+
+    /// A hub that may map so much memory.
+    pub(crate) fn hub_within(&self, kib: u32, more: &[&str]) -> Node {
+        let hub = self.hub_command("127.0.0.1:0", more);
+        let mut limited = Command::new("/bin/sh");
+        limited.args(["-c", "ulimit -v \"$0\" && exec \"$@\"", &kib.to_string()]);
+        limited.arg(hub.get_program()).args(hub.get_args()).env_clear();
+        limited.env("HOME", self.home.path());
+        let mut hub = self.node_by(limited);
+        hub.lines.push(hub.process.line());
+        hub
+    }
+
+    fn hub_command(&self, listen: &str, more: &[&str]) -> Command {
+        let (key, allow) = (self.path("hub.key"), self.path("allow"));
+        let files = ["hub", "--key", &key, "--allow", &allow];
+        let where_to = ["--listen", listen, "--target", "127.0.0.1:*"];
+        self.command(&[files.as_slice(), &where_to, more].concat())
     }
 
     /// An edge with two paths, one of which has joined.
