@@ -29,7 +29,7 @@ pub async fn give_back_free_memory() -> Infallible {
 #[expect(unsafe_code, reason = "no crate of the product has a safe form of this call")]
 fn trim() {
     // SAFETY: the call takes no pointer, and any thread may make it at any time (malloc_trim(3)).
-    unsafe { libc::malloc_trim(0) };
+    unsafe { nix::libc::malloc_trim(0) };
 }
 
 #[cfg(not(target_env = "gnu"))]

@@ -1,12 +1,12 @@
 //! Real sockets: an edge with two paths over loopback, a hub, and what passes through them.
 
-use crate::common::within;
+use crate::common::{hub_config, within};
 use polypath_bond::identity::{HubAddress, SecretKey};
 use polypath_bond::{BondConfig, FlowMode, HubPolicy};
 use polypath_net::driver::BondStream;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota, TargetPolicy};
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota};
+use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::{DatagramFlow, FlowOptions, Opener};
 use polypath_net::tunnel::{FileName, FileOffer, Target, send_file};
 use polypath_units::ByteCount;
@@ -24,17 +24,9 @@ fn hub(inbox: Option<FileStore>) -> Hub {
 }
 
 fn hub_with(policy: HubPolicy, delivery_timeout: Duration, inbox: Option<FileStore>) -> Hub {
-    let targets = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed([1; 32]),
-        listen: vec![(LOOPBACK, 0).into()],
-        policy,
-        bond: BondConfig::default(),
-        exit: ExitOptions { policy: targets, delivery_timeout, ..ExitOptions::default() },
-        inbox,
-    })
-    .unwrap()
+    let config = hub_config();
+    let exit = ExitOptions { delivery_timeout, ..config.exit };
+    Hub::start(HubConfig { policy, exit, inbox, ..config }).unwrap()
 }
 
 async fn edge(hub: &Hub) -> Edge {
@@ -258,17 +250,8 @@ async fn a_hub_that_comes_back_is_found_again() {
     let mut hello = [0; 5];
     stream.read_exact(&mut hello).await.unwrap();
     drop(first);
-    let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
     let again = loop {
-        let config = HubConfig {
-            edges: Edges::default(),
-            identity: SecretKey::from_seed([1; 32]),
-            listen: vec![address],
-            policy: HubPolicy::default(),
-            bond: BondConfig::default(),
-            exit: ExitOptions { policy: policy.clone(), ..ExitOptions::default() },
-            inbox: None,
-        };
+        let config = HubConfig { listen: vec![address], ..hub_config() };
         // The old sockets close with their tasks.
         match Hub::start(config) {
             Ok(hub) => break hub,

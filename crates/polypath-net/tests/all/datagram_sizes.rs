@@ -5,12 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use crate::common::namespace::{in_namespace, ip};
-use crate::common::{echo_after_eof, within};
+use crate::common::{echo_after_eof, hub_config, within};
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::{ExitOptions, TargetPolicy};
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
 use polypath_net::proxy::{Opener, ProxyOptions, serve_socks5};
 use polypath_net::tunnel::Target;
@@ -21,17 +20,8 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 const MTU: u32 = 1_280;
 
 fn hub(seed: u8) -> Hub {
-    let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed([seed; 32]),
-        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
-        policy: HubPolicy::default(),
-        bond: BondConfig::default(),
-        exit: ExitOptions { policy, ..ExitOptions::default() },
-        inbox: None,
-    })
-    .unwrap()
+    let identity = SecretKey::from_seed([seed; 32]);
+    Hub::start(HubConfig { identity, ..hub_config() }).unwrap()
 }
 
 /// An edge of `hub` that finds it at `address`.

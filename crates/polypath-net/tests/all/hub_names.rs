@@ -6,12 +6,11 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use crate::common::within;
+use crate::common::{hub_config, within};
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, LookUp, LookingUp, WantedPath};
-use polypath_net::exit::ExitOptions;
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::hub::Hub;
 use tokio::net::UdpSocket;
 
 /// What a name resolves to, one after the other; the last answer stands.
@@ -41,16 +40,7 @@ impl LookUp for Answers {
 }
 
 fn hub() -> Hub {
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed([1; 32]),
-        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
-        policy: HubPolicy::default(),
-        bond: BondConfig::default(),
-        exit: ExitOptions::default(),
-        inbox: None,
-    })
-    .unwrap()
+    Hub::start(hub_config()).unwrap()
 }
 
 async fn edge(answers: &Arc<Answers>) -> Edge {

@@ -1,14 +1,12 @@
 //! The host's own addresses: hubs keep edges from them, paths wait for them.
 
-use std::net::Ipv4Addr;
-
 use crate::common::namespace::{in_namespace, ip};
-use crate::common::within;
+use crate::common::{hub_config, within};
 use polypath_bond::identity::{HubAddress, SecretKey};
-use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions};
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::hub::Hub;
 use polypath_net::tunnel::RefusalKind;
 
 #[test]
@@ -55,16 +53,7 @@ async fn refused() {
 }
 
 fn hub() -> Hub {
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed([1; 32]),
-        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
-        policy: HubPolicy::default(),
-        bond: BondConfig::default(),
-        exit: ExitOptions::default(),
-        inbox: None,
-    })
-    .unwrap()
+    Hub::start(hub_config()).unwrap()
 }
 
 fn config(hub: &Hub, addresses: &[&str]) -> EdgeConfig {

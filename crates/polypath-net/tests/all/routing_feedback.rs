@@ -1,13 +1,13 @@
 //! Real sockets: a bond whose paths obey switches, with one on the way that writes a rate.
 
+use crate::common::hub_config;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_bond::{BondConfig, FlowMode};
 use polypath_brf::Code;
 use polypath_brf::FeedbackHeader;
 use polypath_core::congestion::CongestionKind;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::{ExitOptions, TargetPolicy};
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::Opener;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -57,17 +57,7 @@ async fn switch(hub: SocketAddr, code: Code, passed: Arc<Passed>) -> SocketAddr 
 }
 
 fn hub(bond: BondConfig) -> Hub {
-    let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed([1; 32]),
-        listen: vec![(LOOPBACK, 0).into()],
-        policy: HubPolicy::default(),
-        bond,
-        exit: ExitOptions { policy, ..ExitOptions::default() },
-        inbox: None,
-    })
-    .unwrap()
+    Hub::start(HubConfig { bond, ..hub_config() }).unwrap()
 }
 
 async fn edge(hub: &Hub, by: SocketAddr, bond: BondConfig) -> Edge {

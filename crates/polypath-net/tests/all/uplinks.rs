@@ -3,12 +3,11 @@
 use std::net::SocketAddr;
 
 use crate::common::namespace::{Other, in_namespace, ip};
-use crate::common::within;
+use crate::common::{hub_config, within};
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, HubPolicy, PathState};
+use polypath_bond::{BondConfig, FlowMode, PathState};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
-use polypath_net::exit::ExitOptions;
-use polypath_net::hub::{Edges, Hub, HubConfig};
+use polypath_net::hub::{Hub, HubConfig};
 
 /// A QUIC client's first datagram has at least so many bytes (RFC 9000, section 14.1).
 const LEAST_FIRST_DATAGRAM: u64 = 1_200;
@@ -50,16 +49,8 @@ impl Uplinks {
 }
 
 fn hub() -> Hub {
-    Hub::start(HubConfig {
-        edges: Edges::default(),
-        identity: SecretKey::from_seed(HUB),
-        listen: vec!["10.1.0.1:0".parse().unwrap()],
-        policy: HubPolicy::default(),
-        bond: BondConfig::default(),
-        exit: ExitOptions::default(),
-        inbox: None,
-    })
-    .unwrap()
+    let listen = vec!["10.1.0.1:0".parse().unwrap()];
+    Hub::start(HubConfig { identity: SecretKey::from_seed(HUB), listen, ..hub_config() }).unwrap()
 }
 
 async fn edge(hub: SocketAddr, addresses: &[&str]) -> Edge {

@@ -49,7 +49,7 @@ fn knock(seed: u32, from: Ipv4Addr, hub: SocketAddr, epoch: Instant) {
     let mut node = stranger(seed, hub, epoch);
     let socket = UdpSocket::bind((from, 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-    let mut send = |node: &mut Node| {
+    let send = |node: &mut Node| {
         let begin = node.poll_transmit(Timestamp::ZERO, NonZeroUsize::MIN).unwrap();
         socket.send_to(&begin.contents, hub)
     };

@@ -2,10 +2,13 @@
 
 pub(crate) mod namespace;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use polypath_bond::identity::SecretKey;
+use polypath_bond::{BondConfig, HubPolicy};
 use polypath_net::exit::{Exit, ExitOptions, TargetPolicy};
+use polypath_net::hub::{Edges, HubConfig};
 use polypath_net::proxy::ProxyOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
@@ -18,6 +21,20 @@ pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
 pub(crate) fn exit() -> Exit {
     let rules = ["127.0.0.0/8:*", "[::1]:*"].map(|rule| rule.parse().unwrap());
     Exit::new(ExitOptions { policy: TargetPolicy::new(rules.into()), ..ExitOptions::default() })
+}
+
+/// A hub on loopback that leads to loopback, for tests to change.
+pub(crate) fn hub_config() -> HubConfig {
+    let policy = TargetPolicy::new(vec!["127.0.0.1:*".parse().unwrap()]);
+    HubConfig {
+        edges: Edges::default(),
+        identity: SecretKey::from_seed([1; 32]),
+        listen: vec![(Ipv4Addr::LOCALHOST, 0).into()],
+        policy: HubPolicy::default(),
+        bond: BondConfig::default(),
+        exit: ExitOptions { policy, ..ExitOptions::default() },
+        inbox: None,
+    }
 }
 
 pub(crate) fn options() -> ProxyOptions {
