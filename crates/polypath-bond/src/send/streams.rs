@@ -281,8 +281,8 @@ mod tests {
         assert_eq!(counts(&streams), (0, false));
     }
 
-    /// A sixteenth of 1.6 MB is 100 kB, and a quarter 400 kB. A stream whose window admits all takes
-    /// all that is left of the buffer.
+    /// A sixteenth of 1.6 MB is 100 kB, and a quarter 400 kB. A stream whose window admits all
+    /// takes all that is left of the buffer.
     #[test]
     fn streams_take_little_beyond_their_windows() {
         const BUFFER: u64 = 1_600_000;

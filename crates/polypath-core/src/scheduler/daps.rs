@@ -11,11 +11,10 @@
 //! Deviations: `E` is cut at `horizon`. The source makes a new plan when the old one is consumed,
 //! and has paths without room leave the plan. The plan gives a window in each `d_i`, while a window
 //! takes a round trip: here it is given up after `2 E`, with what paths have found no room for by
-//! then, or when a path's delay is another (by a factor of two), and a new one begins at the head. A
-//! path that has sent its part earlier begins with the
-//! next plan, behind what is left, instead of waiting for the others; it waits only where the data
-//! or the receiver's window does not reach so far. A path without an RTT is used only where no
-//! planned path has room.
+//! then, or when a path's delay has changed by a factor of two, and a new one begins at the head. A
+//! path that has sent its part earlier begins with the next plan, behind what is left, instead of
+//! waiting for the others; it waits only where the data or the receiver's window does not reach so
+//! far. A path without an RTT is used only where no planned path has room.
 
 use super::candidates::{Candidates, place, reopens};
 use super::{PathView, Pick, QueueView, Scheduler};

@@ -123,8 +123,8 @@ async fn datagrams_go_and_come() {
     echo.await.unwrap();
 }
 
-/// A redundant association sends every datagram on both paths, the best path carries all of one that
-/// asks for it, and otherwise each datagram goes once.
+/// A redundant association sends every datagram on both paths, the best path carries all of one
+/// that asks for it, and otherwise each datagram goes once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_mode_of_an_association_decides_which_paths_its_datagrams_take() {
     // Headers, acknowledgements and probes come on top, and the last copies may still wait when the

@@ -185,7 +185,7 @@ fn who_may_not_join_is_told_in_one_line() {
 }
 
 #[test]
-fn what_is_in_use_is_named() {
+fn what_is_in_use_or_missing_is_named() {
     let world = World::new();
     let hub = world.hub(&[]);
     let taken = hub.join_string().split('/').nth(1).unwrap();
@@ -205,17 +205,16 @@ fn what_is_in_use_is_named() {
 
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
-    let edge = ["edge", "--key", world.edge_key(), "--join", hub.join_string()];
-    let edge = |rest: [&'static str; 2], more: [&str; 4]| {
-        [&edge[..], &rest, &more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
-    };
-    for (path, socks, expected) in [
-        ("a=127.0.0.1", taken.as_str(), "cannot listen on 127.0.0.1"),
-        ("a=192.0.2.77", "127.0.0.1:0", "no interface has the address 192.0.2.77"),
-        ("a=nosuchdevice", "127.0.0.1:0", "\"nosuchdevice\""),
+    let known = ["--key", world.edge_key(), "--join", hub.join_string(), "--path"];
+    let edge = ["a=127.0.0.1", "--socks", &taken, "--control", &own];
+    failed(&[&["edge"], &known[..], &edge].concat(), "cannot listen on 127.0.0.1");
+    // An edge waits for these.
+    let file = world.file("report.txt", b"all is well");
+    for (path, expected) in [
+        ("a=192.0.2.77", "no interface has the address 192.0.2.77"),
+        ("a=nosuchdevice", "\"nosuchdevice\""),
     ] {
-        let args = edge(["--path", path], ["--socks", socks, "--control", &own]);
-        failed(&args.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+        failed(&[&["send", &file], &known[..], &[path]].concat(), expected);
     }
 }
 

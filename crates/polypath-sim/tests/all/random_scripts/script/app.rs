@@ -113,8 +113,8 @@ impl App {
             }
         }
         self.receive_datagrams(bond);
-        // What waits for missing data, and what waits for readers: two buffers, or 16 KiB of each of
-        // the 40 streams that either side opens at most.
+        // What waits for missing data, and what waits for readers: two buffers, or 16 KiB of
+        // each of the 40 streams that either side opens at most.
         let unread = (2 * self.receive_buffer).max(2 * 40 * (16 << 10));
         let most = self.receive_buffer + unread;
         assert!(bond.buffered() <= most, "{} held", bond.buffered());
