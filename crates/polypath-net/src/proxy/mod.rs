@@ -6,7 +6,8 @@
 //! - **Half-close** passes in both directions; **a reset passes too**: an interrupted transfer
 //!   never looks complete to the application ([`GuardedStream`]).
 //! - **Memory** is bounded: fixed buffers for each connection, and [`ProxyLimits`] for their
-//!   number, which clients share fairly. A full side stops the reading of the other one (back-pressure).
+//!   number, which clients share fairly. A full side stops the reading of the other one
+//!   (back-pressure).
 //! - **Time** is bounded: handshake, opening, and idle UDP associations.
 
 use std::future::Future;
