@@ -142,6 +142,7 @@ mod experiments {
 
     /// What the hub has in RAM with a flood, and then, within a minute, as little as `enough` says
     /// of the former, or the least.
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when memory has been given back")]
     fn flood(hub: &Hub, enough: impl Fn(u64) -> u64) -> (u64, u64) {
         let flood = Flood::start(address_of(hub.join_string()), 4_096);
         flood.threads.into_iter().for_each(|thread| thread.join().unwrap());
