@@ -126,7 +126,7 @@ impl Bond {
 
     /// The time in which a reader takes what the window of its stream follows from: long enough for
     /// data to be asked for and to come over any path, and for a hole to be filled.
-    fn reading_period(&self) -> Duration {
+    pub(super) fn reading_period(&self) -> Duration {
         let rtts = self.paths.ids().filter_map(|id| self.congestion.rtt(id)?.srtt());
         rtts.max().unwrap_or_default().max(LEAST_READING_PERIOD)
     }

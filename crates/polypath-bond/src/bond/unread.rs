@@ -31,9 +31,14 @@ impl UnreadNotice {
 }
 
 impl Bond {
-    /// While more waits for readers than may, streams are given up: those of which most waits.
+    /// While more waits for readers than may, streams are given up: those of which most waits,
+    /// and rather those whose readers have stopped.
     pub(super) fn give_up_unread(&mut self, now: Timestamp) {
-        while let Some(id) = self.recv.least_read() {
+        if !self.recv.holds_too_much() {
+            return;
+        }
+        let period = self.reading_period();
+        while let Some(id) = self.recv.least_read(now, period) {
             if self.recv.give_up(id) {
                 self.events.push_back(Event::StreamReadable(id));
             }

@@ -254,12 +254,23 @@ impl RecvStreams {
         true
     }
 
-    /// The stream of which most waits for its reader, when more is held in all than may.
-    pub(crate) fn least_read(&self) -> Option<StreamId> {
-        if self.held.buffered <= self.windows.most_held(self.crowd()) {
+    /// Whether more is held in all than may.
+    pub(crate) fn holds_too_much(&self) -> bool {
+        self.held.buffered > self.windows.most_held(self.crowd())
+    }
+
+    /// The stream to give up when more is held in all than may: of those whose readers have stopped
+    /// and left more than a least window the one of which most waits, and otherwise of all.
+    pub(crate) fn least_read(&self, now: Timestamp, period: Duration) -> Option<StreamId> {
+        if !self.holds_too_much() {
             return None;
         }
-        self.streams.iter().max_by_key(|(_, stream)| stream.held().unread).map(|(&id, _)| id)
+        let rank = |stream: &RecvStream| {
+            let unread = stream.held().unread;
+            let stopped = !stream.read_rate.is_live(now, period);
+            (stopped && unread > self.windows.initial, unread)
+        };
+        self.streams.iter().max_by_key(|(_, stream)| rank(stream)).map(|(&id, _)| id)
     }
 
     /// Gives up a stream that nobody reads, even one that is whole. Returns whether its reader
@@ -372,7 +383,10 @@ mod tests {
         assert_eq!(first_windows[1], ((15 << 20) - LEAST) / 64);
         assert_eq!(first_windows[999], LEAST);
         let held: u64 = first_windows.iter().sum();
-        assert_eq!((streams.window(), streams.least_read()), (held + (16 << 20), None));
+        assert_eq!(
+            (streams.window(), streams.least_read(Timestamp::ZERO, PERIOD)),
+            (held + (16 << 20), None)
+        );
         let fast = StreamId::new(Side::Edge, 1_000);
         streams.open(fast);
         let (mut offset, mut limit) = (0, LEAST);
@@ -397,13 +411,18 @@ mod tests {
         for (&id, len) in ids.iter().zip([9, 11, 9, 9, 10]) {
             streams.insert(segment(id, 0, len * MIB));
         }
-        assert_eq!(streams.least_read(), None);
+        assert_eq!(streams.least_read(Timestamp::ZERO, PERIOD), None);
         streams.insert(Arriving { fin: true, ..segment(ids[2], 9 << 20, 3 * MIB) });
-        assert_eq!(streams.least_read(), Some(ids[2]));
+        assert_eq!(streams.least_read(Timestamp::ZERO, PERIOD), Some(ids[2]));
         streams.give_up(ids[2]);
-        assert_eq!(streams.least_read(), None);
+        assert_eq!(streams.least_read(Timestamp::ZERO, PERIOD), None);
         assert_eq!(read(&mut streams, ids[2], 1, 0), Err(ReadError::Reset(UNREAD)));
         assert_eq!(read(&mut streams, ids[1], 1, 0), Ok(1));
+        streams.insert(segment(ids[3], 9 << 20, 3 * MIB));
+        streams.insert(segment(ids[0], 9 << 20, 9 * MIB));
+        assert_eq!(read(&mut streams, ids[0], 1, 0), Ok(1));
+        // It has most, and is being read.
+        assert_eq!(streams.least_read(Timestamp::ZERO, PERIOD), Some(ids[3]));
     }
 
     /// A lone byte costs 65. The book-keeping of what is refused first would be more than 3/4 of

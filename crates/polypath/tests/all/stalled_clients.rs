@@ -65,7 +65,7 @@ fn silent_target() -> String {
 #[test]
 fn uploads_to_a_target_that_does_not_read_stop_no_other_transfer() {
     let (world, server, target) = (World::new(), Server::start(), silent_target());
-    let hub = world.hub(&["--max-memory", "4 MB"]);
+    let hub = world.hub(&[]);
     let edge = world.edge(&hub, &["--http", "127.0.0.1:0"]);
     let proxy = edge.address_of("http");
     let stalled: Vec<_> = (0..8).map(|_| endless_upload(&proxy, &target)).collect();
