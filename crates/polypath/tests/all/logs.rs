@@ -56,8 +56,8 @@ fn a_log_for_programs_has_an_object_a_line() {
     assert!(log.contains(r#""message":"listening""#), "{log}");
 }
 
-/// Which of the hub's paths hears first that all is over is a race: it is run a few times. On a busy
-/// host a path of one of them may really be silent for too long, which is told as it should be.
+/// Which of the hub's paths hears first that all is over is a race: it is run a few times. On a
+/// busy host a path of one of them may really be silent for too long, which is told as it should.
 #[test]
 fn a_send_that_succeeds_warns_of_nothing() {
     let world = World::new();
