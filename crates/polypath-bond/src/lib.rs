@@ -17,6 +17,7 @@ mod error;
 mod event;
 mod flow;
 mod limit;
+mod log_limit;
 mod node;
 mod pacer;
 mod path;

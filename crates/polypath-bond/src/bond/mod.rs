@@ -46,6 +46,7 @@ use crate::config::BondConfig;
 use crate::control::ControlSender;
 use crate::event::Event;
 use crate::flow::Flows;
+use crate::log_limit::LogLimit;
 use crate::recv::{AckState, RecvStreams};
 use crate::send::{Chunks, SendStreams};
 use lifecycle::Lifecycle;
@@ -60,7 +61,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use stream_credit::StreamCredit;
 use turns::Turns;
-use unread::UnreadNotice;
+use unread::NOTICE_INTERVAL;
 
 /// What the peer allows us, from its join message and later frames.
 #[derive(Debug)]
@@ -105,7 +106,7 @@ pub struct Bond {
     /// A congestion window has grown by sending.
     window_opened: bool,
     limits: RateLimits,
-    unread_notice: UnreadNotice,
+    unread_notice: LogLimit,
     events: VecDeque<Event>,
     counters: BondCounters,
     scratch: Scratch,
@@ -157,7 +158,7 @@ impl Bond {
             urgent: VecDeque::new(),
             window_opened: false,
             limits: RateLimits::new(config.max_rate, now),
-            unread_notice: UnreadNotice::default(),
+            unread_notice: LogLimit::every(NOTICE_INTERVAL),
             events: VecDeque::new(),
             counters: BondCounters::default(),
             scratch: Scratch::default(),

@@ -26,6 +26,7 @@ use crate::codec::{BondId, CloseCode};
 use crate::config::BondConfig;
 use crate::event::Event;
 use crate::identity::{BondSecret, PublicKey, SecretKey};
+use crate::log_limit::LogLimit;
 use crate::quic::{QuicPath, QuicSettings};
 use bytes::Bytes;
 use early::EarlyDatagrams;
@@ -36,7 +37,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 pub use strangers::Source;
-use strangers::{LogLimit, Strangers};
+use strangers::{LOG_INTERVAL, Strangers};
 use timers::{Timer, Timers};
 
 /// How far a connection has come.
@@ -168,7 +169,7 @@ impl Node {
             epoch,
             connections: BTreeMap::new(),
             strangers: Strangers::default(),
-            stranger_log: LogLimit::default(),
+            stranger_log: LogLimit::every(LOG_INTERVAL),
             bonds: BTreeMap::new(),
             next_bond: 0,
             timers: Timers::default(),

@@ -4,14 +4,13 @@
 //! with the most connections loses its oldest one. So a sender with one address displaces only
 //! itself, and an honest edge gets in while others flood.
 
-use polypath_units::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How often the log may tell of strangers.
-const LOG_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the log may tell of strangers, as anybody can make a hub say it.
+pub(super) const LOG_INTERVAL: Duration = Duration::from_secs(1);
 /// The bits of an IPv6 address that its holder chooses freely (RFC 4291, section 2.5.1).
 const INTERFACE_BITS: u32 = 64;
 
@@ -109,25 +108,6 @@ impl Strangers {
     }
 }
 
-/// Limits what the log says of strangers: anybody can make a hub say it.
-#[derive(Debug, Default)]
-pub(super) struct LogLimit {
-    next: Timestamp,
-    unsaid: u64,
-}
-
-impl LogLimit {
-    /// Whether something may be said now, and then how much was not said before.
-    pub(super) fn admit(&mut self, now: Timestamp) -> Option<u64> {
-        if now < self.next {
-            self.unsaid += 1;
-            return None;
-        }
-        self.next = now + LOG_INTERVAL;
-        Some(std::mem::take(&mut self.unsaid))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,16 +152,5 @@ mod tests {
         strangers.remove(7);
         assert_eq!(strangers.len(), 0);
         assert!(strangers.sources.is_empty() && strangers.by_count.is_empty());
-    }
-
-    #[test]
-    fn the_log_says_one_thing_a_second_and_how_much_it_left_out() {
-        let mut limit = LogLimit::default();
-        let at = Timestamp::from_millis;
-        assert_eq!(limit.admit(at(0)), Some(0));
-        assert_eq!(limit.admit(at(1)), None);
-        assert_eq!(limit.admit(at(999)), None);
-        assert_eq!(limit.admit(at(1_000)), Some(2));
-        assert_eq!(limit.admit(at(2_000)), Some(0));
     }
 }
