@@ -2,8 +2,8 @@
 //!
 //! The binary is a thin shell around this library, so that the option types of every command can
 //! be built and tested without starting a process. What further command lines share with it, such
-//! as that of the laboratory, is public: [`config`], [`control`], [`output`], [`progress`],
-//! [`resolve`] and [`service`].
+//! as that of the laboratory, is public: [`config`], [`control`], [`output`], [`progress`]
+//! and [`service`].
 #![forbid(unsafe_code)]
 
 pub mod command;
@@ -12,5 +12,4 @@ pub mod control;
 pub mod external;
 pub mod output;
 pub mod progress;
-pub mod resolve;
 pub mod service;

@@ -3,6 +3,7 @@
 mod clean;
 mod namespaces;
 mod relay;
+mod resolve;
 mod text;
 
 use std::ffi::OsString;

@@ -7,11 +7,11 @@ use polypath_bond::identity::HubAddress;
 use polypath_emulator::relay::{Relay, RelayPath};
 use polypath_sim::scenario::ScenarioPath;
 
+use super::resolve::resolve;
 use super::{EmulateOptions, time_is_over};
 use crate::network::emulated_paths;
 use polypath::config::{Fault, PathSpec};
 use polypath::output;
-use polypath::resolve::resolve;
 use polypath::service::{self, Stop};
 
 /// Emulates the links between `hub` and whoever sends to the addresses that it prints, until the

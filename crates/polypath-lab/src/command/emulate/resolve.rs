@@ -9,7 +9,7 @@ use polypath_bond::identity::HubAddress;
 ///
 /// # Errors
 /// When its name cannot be resolved, or has no address.
-pub async fn resolve(address: &HubAddress) -> anyhow::Result<Vec<SocketAddr>> {
+pub(super) async fn resolve(address: &HubAddress) -> anyhow::Result<Vec<SocketAddr>> {
     let (host, port) = match address {
         HubAddress::Socket(address) => return Ok(vec![*address]),
         HubAddress::Name { host, port } => (host.as_str(), *port),
