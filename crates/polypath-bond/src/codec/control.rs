@@ -92,9 +92,10 @@ pub enum Control {
 }
 
 /// How the datagrams of a flow use the paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FlowMode {
     /// Spread over all paths, for rate.
+    #[default]
     Aggregate,
     /// Each on every path, for certainty.
     Redundant,

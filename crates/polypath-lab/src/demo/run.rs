@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use anyhow::Context;
-use polypath_bond::{BondKey, FlowMode};
+use polypath_bond::BondKey;
 use polypath_net::driver::Driver;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::tunnel::{Digest, FileName, FileOffer, send_file};
@@ -83,7 +83,6 @@ impl<'a> Run<'a> {
             hub_addresses: Vec::new(),
             bond: self.stage.bond.clone(),
             paths: EdgePaths::Listed(self.paths.iter().map(|&i| self.wanted(i)).collect()),
-            udp_mode: FlowMode::Aggregate,
         })
         .await?;
         let name = format!("{}.bin", self.title.replace(' ', "-"));

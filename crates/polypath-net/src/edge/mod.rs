@@ -23,7 +23,7 @@ use names::{Names, SystemNames};
 use paths::{AtStart, PathManager};
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
-use polypath_bond::{BondConfig, BondKey, FlowMode, NodeError, NodeEvent, Role};
+use polypath_bond::{BondConfig, BondKey, NodeError, NodeEvent, Role};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -43,8 +43,6 @@ pub struct EdgeConfig {
     pub bond: BondConfig,
     /// Which paths.
     pub paths: EdgePaths,
-    /// How UDP is carried where nothing else is asked for.
-    pub udp_mode: FlowMode,
 }
 
 /// Why an edge could not start.
@@ -86,7 +84,6 @@ pub struct Edge {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
     joining: watch::Receiver<Joining>,
-    udp_mode: FlowMode,
     _tasks: JoinSet<()>,
 }
 
@@ -146,7 +143,7 @@ impl Edge {
         let first = FirstJoin::new(first, manager.len());
         tasks.spawn(follow_events(events, first, joined, manager.fates.clone()));
         tasks.spawn(following::follow(manager));
-        Ok(Self { driver, bond, joining, udp_mode: config.udp_mode, _tasks: tasks })
+        Ok(Self { driver, bond, joining, _tasks: tasks })
     }
 
     /// The driver.
@@ -198,7 +195,7 @@ impl Edge {
 
     /// Opens streams and associations through the hub.
     pub fn opener(&self) -> EdgeOpener {
-        EdgeOpener::new(self.driver.clone(), self.bond.clone(), self.udp_mode)
+        EdgeOpener::new(self.driver.clone(), self.bond.clone())
     }
 
     /// Closes the bond when the streams that have ended have been delivered; others are reset.

@@ -6,7 +6,7 @@ use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener};
 use crate::tunnel::handshake::request;
 use crate::tunnel::{FileOffer, Request, Target, UdpAssociation};
 use bytes::Bytes;
-use polypath_bond::{BondKey, FlowConfig, FlowMode};
+use polypath_bond::{BondKey, FlowConfig};
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Mutex, watch};
 
@@ -15,7 +15,6 @@ use tokio::sync::{Mutex, watch};
 pub struct EdgeOpener {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
-    udp_mode: FlowMode,
 }
 
 /// A UDP association. It lives as long as its stream.
@@ -26,8 +25,8 @@ pub struct EdgeFlow {
 }
 
 impl EdgeOpener {
-    pub(super) fn new(driver: Driver, bond: watch::Receiver<BondKey>, udp_mode: FlowMode) -> Self {
-        Self { driver, bond, udp_mode }
+    pub(super) fn new(driver: Driver, bond: watch::Receiver<BondKey>) -> Self {
+        Self { driver, bond }
     }
 
     async fn open(&self, what: &Request) -> Result<BondStream, OpenError> {
@@ -56,7 +55,7 @@ impl Opener for EdgeOpener {
 
     async fn associate(&self, options: FlowOptions) -> Result<EdgeFlow, OpenError> {
         let bond = *self.bond.borrow();
-        let config = FlowConfig { mode: options.mode.unwrap_or(self.udp_mode), resequence: None };
+        let config = FlowConfig { mode: options.mode, resequence: None };
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.open(&Request::Udp(association)).await?;

@@ -135,7 +135,7 @@ impl Exit {
             let refusal = RefusalKind::BadRequest.with(format!("flow {number} is in use"));
             return Err(refuse(&mut stream, refusal).await);
         };
-        match self.open_udp(FlowOptions { idle_timeout, mode: None }).await {
+        match self.open_udp(FlowOptions { idle_timeout, ..FlowOptions::default() }).await {
             Ok(exit) => {
                 answer(&mut stream, &Status::Ok).await?;
                 carry(&mut stream, &flow, &exit).await?;

@@ -82,8 +82,8 @@ pub trait DatagramFlow: Send + Sync + 'static {
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
-    /// Which paths of a bond its datagrams take; `None`: as the edge has it.
-    pub mode: Option<FlowMode>,
+    /// Which paths of a bond its datagrams take.
+    pub mode: FlowMode,
 }
 
 /// A stream or association that was not opened.
@@ -151,8 +151,8 @@ pub struct ProxyOptions {
     pub half_closed_timeout: Duration,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
-    /// Which paths of a bond the datagrams of UDP associations take; `None`: as the edge has it.
-    pub udp_mode: Option<FlowMode>,
+    /// Which paths of a bond the datagrams of UDP associations take.
+    pub udp_mode: FlowMode,
     /// How many clients are served at the same time; further ones are refused.
     pub limits: ProxyLimits,
     /// What clients have to present; `None` lets every client in.
@@ -166,7 +166,7 @@ impl Default for ProxyOptions {
             open_timeout: Duration::from_secs(60),
             half_closed_timeout: Duration::from_secs(30),
             udp_idle_timeout: Duration::from_secs(300),
-            udp_mode: None,
+            udp_mode: FlowMode::default(),
             limits: ProxyLimits::default(),
             credentials: None,
         }

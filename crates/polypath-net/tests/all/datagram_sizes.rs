@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::common::namespace::{in_namespace, ip};
 use crate::common::{echo_after_eof, hub_config, within};
+use polypath_bond::BondConfig;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
@@ -38,7 +38,6 @@ async fn edge(hub: &Hub, address: SocketAddr) -> Edge {
         hub_addresses: vec![address.into()],
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(vec![path]),
-        udp_mode: FlowMode::Aggregate,
     });
     let edge = edge.await.unwrap();
     within(edge.joined()).await.unwrap();

@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{hub_config, within};
+use polypath_bond::BondConfig;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, LookUp, LookingUp, WantedPath};
 use polypath_net::hub::Hub;
 use tokio::net::UdpSocket;
@@ -56,7 +56,6 @@ async fn edge(answers: &Arc<Answers>) -> Edge {
         hub_addresses: vec!["hub.test:1".parse().unwrap()],
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(vec![path]),
-        udp_mode: FlowMode::Aggregate,
     };
     Edge::start_resolving(config, Arc::clone(answers) as _).await.unwrap()
 }

@@ -2,8 +2,8 @@
 
 use crate::common::namespace::{in_namespace, ip};
 use crate::common::{hub_config, within};
+use polypath_bond::BondConfig;
 use polypath_bond::identity::{HubAddress, SecretKey};
-use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions};
 use polypath_net::hub::Hub;
@@ -69,7 +69,6 @@ fn config(hub: &Hub, addresses: &[&str]) -> EdgeConfig {
         hub_addresses: hub.addresses().iter().copied().map(HubAddress::from).collect(),
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(addresses.iter().map(path).collect()),
-        udp_mode: FlowMode::Aggregate,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Real sockets: a bond whose paths obey switches, with one on the way that writes a rate.
 
 use crate::common::hub_config;
+use polypath_bond::BondConfig;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode};
 use polypath_brf::Code;
 use polypath_brf::FeedbackHeader;
 use polypath_core::congestion::CongestionKind;
@@ -73,7 +73,6 @@ async fn edge(hub: &Hub, by: SocketAddr, bond: BondConfig) -> Edge {
         hub_addresses: vec![by.into()],
         bond,
         paths: EdgePaths::Listed(vec![path]),
-        udp_mode: FlowMode::Aggregate,
     })
     .await
     .unwrap()

@@ -162,7 +162,8 @@ async fn an_association_ends_at_the_hub_when_the_edge_leaves_or_falls_silent() {
     assert!(matches!(within(reports.recv()).await.unwrap(), Ok(Served::Udp)));
 
     let idle_timeout = Some(Duration::from_secs(1));
-    let _flow = edge.associate(FlowOptions { idle_timeout, mode: None }).await.unwrap();
+    let _flow =
+        edge.associate(FlowOptions { idle_timeout, ..FlowOptions::default() }).await.unwrap();
     assert!(matches!(within(reports.recv()).await.unwrap(), Ok(Served::Udp)));
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use crate::common::namespace::{Other, in_namespace, ip};
 use crate::common::{hub_config, within};
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, PathState};
+use polypath_bond::{BondConfig, PathState};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::hub::{Hub, HubConfig};
 
@@ -66,7 +66,6 @@ async fn edge(hub: SocketAddr, addresses: &[&str]) -> Edge {
         hub_addresses: vec![hub.into()],
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(addresses.iter().map(path).collect()),
-        udp_mode: FlowMode::Aggregate,
     })
     .await
     .unwrap()

@@ -1,8 +1,8 @@
 //! Starting the edge's side of a bond: what `polypath edge` and `polypath send` share.
 
 use anyhow::bail;
+use polypath_bond::BondConfig;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 
 use super::edge::{BondOptions, Paths};
@@ -26,7 +26,6 @@ impl BondOptions {
             hub_addresses: self.join.addresses().to_vec(),
             bond: self.bond_config(),
             paths: self.edge_paths(),
-            udp_mode: FlowMode::Aggregate,
         })
     }
 

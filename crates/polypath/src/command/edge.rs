@@ -276,7 +276,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
-            udp_mode: args.udp_mode.unwrap_or(FlowMode::Aggregate),
+            udp_mode: args.udp_mode.unwrap_or_default(),
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             control: args.control,

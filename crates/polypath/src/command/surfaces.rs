@@ -41,7 +41,7 @@ impl Surfaces {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
         let limits = ProxyLimits::new(options.max_connections, options.max_associations);
         let credentials = credentials.transpose()?;
-        let udp_mode = Some(options.udp_mode);
+        let udp_mode = options.udp_mode;
         let proxies = ProxyOptions { credentials, limits, udp_mode, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
@@ -119,7 +119,7 @@ impl Surface {
                 serving.spawn(named("a forwarded TCP port", forward));
             }
             Self::Udp(socket, to, mode) => {
-                let udp_mode = mode.or(options.udp_mode);
+                let udp_mode = mode.unwrap_or(options.udp_mode);
                 let options = ProxyOptions { udp_mode, ..options };
                 let forward = forward_udp(socket, opener, to, options);
                 serving.spawn(named("a forwarded UDP port", forward));

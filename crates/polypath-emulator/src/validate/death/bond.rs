@@ -6,7 +6,7 @@ use crate::netns::enter;
 use crate::realtime::Clock;
 use bytes::Bytes;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, FlowMode, HubPolicy, NodeEvent, Role};
+use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use polypath_net::driver::{BondEvent, BondStream, Driver, DriverError};
 use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, JoinError, Local, WantedPath};
 use polypath_net::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
@@ -195,7 +195,6 @@ fn fetch(
             hub_addresses: Vec::new(),
             bond: config,
             paths: EdgePaths::Listed(paths.iter().zip(remotes).map(wanted).collect()),
-            udp_mode: FlowMode::Aggregate,
         })
         .await
         .map_err(BondError::Edge)?;
