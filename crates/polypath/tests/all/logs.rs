@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use super::http::Server;
-use super::world::{Node, Process, World, curl, stderr, stdout};
+use super::world::{Process, World, curl, stderr, stdout};
 
 /// The log of a hub that has started and was stopped, with `RUST_LOG` as given.
 fn log_of_hub(world: &World, filter: Option<&str>, more: &[&str]) -> String {
@@ -74,16 +74,6 @@ fn a_send_that_succeeds_warns_of_nothing() {
     assert!(!worries(&hub.log()), "{}", hub.log());
 }
 
-/// The line with a warning, which the sender or client was told before.
-fn warning(hub: &Node, what: &str) -> String {
-    loop {
-        if let Some(line) = hub.log().lines().find(|line| line.contains(what)) {
-            return line.to_owned();
-        }
-        std::thread::yield_now();
-    }
-}
-
 /// A target, a limit and a file: each is told to who asked, and to the operator with the edge and
 /// where it comes from.
 #[test]
@@ -99,7 +89,7 @@ fn what_a_hub_refuses_is_logged_with_edge_and_address() {
         let url = format!("http://{target}/");
         let answer = curl(&[&["-i", "--noproxy", "", "--proxy", &proxy, &url]]);
         assert!(stdout(&answer).starts_with(&format!("HTTP/1.1 {status} ")), "{answer:?}");
-        let line = warning(&hub, logged);
+        let line = hub.log_line(logged);
         assert!(line.contains("from=\"127.0.0.1:") && line.contains("edge=van 7"), "{line}");
     };
     refused("127.0.0.2:9", "403", "a target was refused");
@@ -114,7 +104,7 @@ fn what_a_hub_refuses_is_logged_with_edge_and_address() {
     assert!(sent(b"one").status.success());
     let taken = sent(b"other");
     assert!(!taken.status.success() && stderr(&taken).contains("x.bin"), "{}", stderr(&taken));
-    let line = warning(&hub, "a file was not stored");
+    let line = hub.log_line("a file was not stored");
     assert!(line.contains("from=\"127.0.0.1:") && line.contains(key.trim()), "{line}");
 }
 

@@ -63,9 +63,27 @@ impl Node {
         self.process.signal(name);
     }
 
+    /// The first line of its log with `what`, waited for.
+    pub(crate) fn log_line(&self, what: &str) -> String {
+        // Against hanging only.
+        let mut command = Command::new("timeout");
+        command.args(["120", "tail", "-n", "+1", "-f", &self.log_file()]);
+        let log = Process::spawn(command);
+        loop {
+            let line = log.line();
+            if line.contains(what) {
+                return line;
+            }
+        }
+    }
+
+    fn log_file(&self) -> String {
+        self.control.replace(".sock", ".log")
+    }
+
     /// What it has logged so far.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.control.replace(".sock", ".log")).unwrap()
+        fs::read_to_string(self.log_file()).unwrap()
     }
 }
 
