@@ -17,6 +17,8 @@ pub(crate) struct ControlSender {
     waiting: usize,
     /// The limits of streams that have never been sent, and their numbers.
     unsent_limits: BTreeMap<StreamId, u64>,
+    /// The number of the last first window, if it has never been sent.
+    unsent_first_window: Option<u64>,
     /// The highest limit on streams that has been sent, 0 before the first.
     max_streams_sent: u64,
 }
@@ -29,15 +31,27 @@ struct Entry {
 }
 
 impl ControlSender {
-    /// Queues a message. A stream's limit takes the place of one that has never been sent: else a
-    /// peer that acknowledges none could pile them up with what it sends.
+    /// Queues a message. A stream's limit takes the place of one that has never been sent, and first
+    /// windows join such: else a peer that acknowledges none could pile them up with what it sends.
     pub(crate) fn push(&mut self, message: Control) {
-        if let Control::MaxStreamData { id, .. } = message {
-            let seq = *self.unsent_limits.entry(id).or_insert(self.next);
-            if let Some(unsent) = self.unacked.get_mut(&seq) {
-                unsent.message = message;
-                return;
+        match &message {
+            Control::MaxStreamData { id, .. } => {
+                let seq = *self.unsent_limits.entry(*id).or_insert(self.next);
+                if let Some(unsent) = self.unacked.get_mut(&seq) {
+                    unsent.message = message;
+                    return;
+                }
             }
+            Control::FirstWindow(window) => {
+                let unsent = self.unsent_first_window.and_then(|seq| self.unacked.get_mut(&seq));
+                if let Some(Entry { message: Control::FirstWindow(unsent), .. }) = unsent
+                    && unsent.extend(window)
+                {
+                    return;
+                }
+                self.unsent_first_window = Some(self.next);
+            }
+            _ => {}
         }
         self.unacked.insert(self.next, Entry { message, sent: None });
         self.next += 1;
@@ -82,6 +96,9 @@ impl ControlSender {
         match entry.message {
             Control::MaxStreams { max } => self.max_streams_sent = self.max_streams_sent.max(max),
             Control::MaxStreamData { id, .. } => drop(self.unsent_limits.remove(&id)),
+            Control::FirstWindow(_) => {
+                self.unsent_first_window = self.unsent_first_window.filter(|&unsent| unsent != seq);
+            }
             _ => {}
         }
     }
@@ -167,6 +184,7 @@ impl ControlSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::FirstWindow;
 
     const PATH: PathId = PathId::new(0).unwrap();
 
@@ -215,6 +233,22 @@ mod tests {
         control.on_sent(0, PATH, Timestamp::ZERO);
         control.on_sent(1, PATH, Timestamp::ZERO);
         assert_eq!(control.peek(), Some((2, &limit(0, 5_000))));
+    }
+
+    /// A window that was never sent is no less promised: the streams of both are told.
+    #[test]
+    fn first_windows_that_wait_are_told_together() {
+        let mut control = ControlSender::default();
+        let window = |streams| Control::FirstWindow(FirstWindow { streams, max: 7 });
+        for streams in [0..4, 2..6, 6..8, 9..11, 10..12] {
+            control.push(window(streams));
+        }
+        assert_eq!(control.peek(), Some((0, &window(0..8))), "stream 8 was promised nothing");
+        control.on_sent(0, PATH, Timestamp::ZERO);
+        assert_eq!(control.peek(), Some((1, &window(9..12))));
+        control.on_sent(1, PATH, Timestamp::ZERO);
+        control.push(window(11..14));
+        assert_eq!(control.peek(), Some((2, &window(11..14))));
     }
 
     #[test]

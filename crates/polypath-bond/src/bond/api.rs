@@ -1,7 +1,7 @@
 //! What applications call: streams.
 
 use super::Bond;
-use crate::codec::{Control, StreamId};
+use crate::codec::{Control, Side, StreamId};
 use crate::error::{OpenError, ProtocolError, ReadError, WriteError};
 use crate::event::Event;
 use bytes::Bytes;
@@ -22,7 +22,8 @@ impl Bond {
             return Err(OpenError::Closed);
         }
         let id = self.stream_credit.open().ok_or(OpenError::LimitReached)?;
-        self.send.open(id, self.peer.stream_window);
+        let window = self.stream_credit.first_window(id).max(self.peer.stream_window);
+        self.send.open(id, window);
         self.recv.open(id);
         self.tell_window_of(id);
         Ok(id)
@@ -114,6 +115,7 @@ impl Bond {
             Ok(None) | Err(ReadError::Reset(_)) => self.after_half_closed(id),
             Err(_) => {}
         }
+        self.tell_first_windows();
         result
     }
 
@@ -121,6 +123,17 @@ impl Bond {
     pub(super) fn tell_window_of(&mut self, id: StreamId) {
         if let Some(max) = self.recv.raise_limit(id) {
             self.tell(Control::MaxStreamData { id, max });
+        }
+    }
+
+    /// Tells the peer which streams that it will open may send more at first, if it is worth it. To
+    /// an edge this is worth it from the first stream on that its hub opens: most hubs open none.
+    pub(super) fn tell_first_windows(&mut self) {
+        if self.side == Side::Edge && !self.stream_credit.has_peer_opened() {
+            return;
+        }
+        if let Some(window) = self.recv.promise() {
+            self.tell(Control::FirstWindow(window));
         }
     }
 
@@ -180,10 +193,11 @@ impl Bond {
             return Err(ProtocolError::StreamLimit(id));
         }
         while let Some(opened) = self.stream_credit.open_up_to(id) {
-            self.recv.open(opened);
+            self.recv.open_promised(opened);
             self.open_answer(opened);
             self.events.push_back(Event::StreamOpened(opened));
         }
+        self.tell_first_windows();
         Ok(())
     }
 
@@ -206,7 +220,7 @@ impl Bond {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub};
-    use crate::codec::{AckFrame, Frame, Frames, MAX_CONTROL_SPAN, Side};
+    use crate::codec::{AckFrame, Frame, Frames, MAX_CONTROL_SPAN};
     use crate::config::BondConfig;
     use bytes::BytesMut;
     use polypath_units::PathId;

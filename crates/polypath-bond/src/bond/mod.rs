@@ -134,7 +134,7 @@ impl Bond {
     pub fn new(side: Side, config: BondConfig, peer: &Parameters, now: Timestamp) -> Self {
         let scheduler = config.composition.build_scheduler();
         let acks = AckState::new(config.ack_every, config.max_ack_delay, config.receive_buffer);
-        Self {
+        let mut bond = Self {
             side,
             lifecycle: Lifecycle::new(),
             congestion: Congestion::new(config.composition.congestion.clone()),
@@ -163,7 +163,9 @@ impl Bond {
             counters: BondCounters::default(),
             scratch: Scratch::default(),
             config,
-        }
+        };
+        bond.tell_first_windows();
+        bond
     }
 
     /// What this end allows the peer, for the join message.

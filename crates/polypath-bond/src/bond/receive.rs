@@ -1,7 +1,9 @@
 //! What arrives from the peer.
 
 use super::Bond;
-use crate::codec::{AckFrame, Control, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId};
+use crate::codec::{
+    AckFrame, Control, FirstWindow, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId,
+};
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
 use crate::flow::FlowConfig;
@@ -289,8 +291,19 @@ impl Bond {
             }
             Control::FlowClose { flow } => self.on_flow_close(flow),
             Control::Close { code, reason } => self.on_close(code, reason, now),
+            Control::FirstWindow(window) => self.on_first_window(&window),
         }
         Ok(())
+    }
+
+    fn on_first_window(&mut self, window: &FirstWindow) {
+        self.stream_credit.on_first_window(window);
+        let side = self.side;
+        let open = self.send.ids_in(window.ids(side)).filter(|id| id.initiator() == side);
+        for id in open.collect::<Vec<_>>() {
+            self.send.raise_limit(id, window.max);
+        }
+        self.wake_writers();
     }
 
     pub(super) fn on_max_streams(&mut self, max: u64) {
@@ -311,7 +324,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use crate::bond::fixtures::hub;
-    use crate::codec::{Frame, StreamFrame, StreamId};
+    use crate::codec::{Control, FirstWindow, Frame, Side, StreamFrame, StreamId};
     use crate::config::BondConfig;
     use bytes::{Bytes, BytesMut};
     use polypath_units::{PathId, Timestamp};
@@ -330,6 +343,26 @@ mod tests {
             bond.on_datagram(PathId::default(), datagram.freeze(), Timestamp::ZERO);
         }
         assert_eq!(bond.acks.data.next(), count, "all are taken");
+    }
+
+    /// Whether they are open or not; those beside them, and those of the peer, are not meant.
+    #[test]
+    fn a_first_window_holds_for_its_streams_alone() {
+        let mut bond = hub(BondConfig::default(), None);
+        let before: Vec<_> = (0..3).map(|_| bond.open_stream().unwrap()).collect();
+        bond.accept_stream(StreamId::new(Side::Edge, 1)).unwrap();
+        for (seq, streams) in [(0, 2..5), (1, 0..1)] {
+            let window = FirstWindow { streams, max: 3 << 20 };
+            let message = Control::FirstWindow(window);
+            let mut datagram = BytesMut::new();
+            Frame::Control { seq, message }.encode(&mut datagram, true);
+            bond.on_datagram(PathId::default(), datagram.freeze(), Timestamp::ZERO);
+        }
+        let after: Vec<_> = (3..6).map(|_| bond.open_stream().unwrap()).collect();
+        let window = |id: StreamId| bond.send.get(id).unwrap().window_left() >> 20;
+        let windows: Vec<_> = before.into_iter().chain(after).map(window).collect();
+        assert_eq!(windows, [3, 1, 3, 3, 3, 1]);
+        assert_eq!(window(StreamId::new(Side::Edge, 1)), 1);
     }
 
     /// What one stream may send is its window; so the buffer is filled by four, of 16 KiB each.

@@ -1,6 +1,6 @@
 //! How many streams each side may open.
 
-use crate::codec::{Side, StreamId};
+use crate::codec::{FirstWindow, Side, StreamId};
 
 /// Streams that each side has opened, and up to which number it may.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(super) struct StreamCredit {
     limit: u64,
     /// An opening was refused because of the limit.
     opener_waits: bool,
+    /// Streams of this side that may send more at first than others.
+    first_window: FirstWindow,
     /// Streams that the peer may have open at once.
     peer_at_once: u64,
     /// Streams that the peer has opened, and those of them that are over.
@@ -29,6 +31,7 @@ impl StreamCredit {
             opened: 0,
             limit,
             opener_waits: false,
+            first_window: FirstWindow::default(),
             peer_at_once,
             peer_opened: 0,
             peer_finished: 0,
@@ -52,6 +55,24 @@ impl StreamCredit {
     pub(super) fn raise_limit(&mut self, limit: u64) -> bool {
         self.limit = self.limit.max(limit);
         self.opened < self.limit && std::mem::take(&mut self.opener_waits)
+    }
+
+    /// The peer lets these streams of this side send more at first. What it said before, of streams
+    /// below these, is of use to those alone that are open.
+    pub(super) fn on_first_window(&mut self, window: &FirstWindow) {
+        if window.streams.end > self.first_window.streams.end {
+            self.first_window = window.clone();
+        }
+    }
+
+    /// What the stream may send at first because the peer has said so.
+    pub(super) fn first_window(&self, id: StreamId) -> u64 {
+        self.first_window.of(id.index())
+    }
+
+    /// Whether the peer has opened any stream.
+    pub(super) fn has_peer_opened(&self) -> bool {
+        self.peer_opened > 0
     }
 
     /// Whether this side has opened the stream.

@@ -1,7 +1,7 @@
 //! Control messages: reliable, in any order, harmless when repeated.
 
 use super::varint::{Reader, head, put_text, put_varint, varint_size};
-use super::{DecodeError, FlowId, StreamId};
+use super::{DecodeError, FirstWindow, FlowId, StreamId};
 use bytes::BufMut;
 use core::fmt;
 use core::str::FromStr;
@@ -89,6 +89,8 @@ pub enum Control {
         /// Why, in words; cut to 256 bytes when sent.
         reason: String,
     },
+    /// The peer may begin streams that it opens later with more than the *stream window*.
+    FirstWindow(FirstWindow),
 }
 
 /// How the datagrams of a flow use the paths.
@@ -147,6 +149,7 @@ mod wire {
     pub(super) const FLOW_OPEN: u64 = 0x07;
     pub(super) const FLOW_CLOSE: u64 = 0x08;
     pub(super) const CLOSE: u64 = 0x09;
+    pub(super) const FIRST_WINDOW: u64 = 0x0a;
 }
 
 /// Most values that a message has beside its type.
@@ -172,6 +175,7 @@ impl Control {
             }
             Self::FlowClose { flow } => (wire::FLOW_CLOSE, [flow.0, 0, 0], 1),
             Self::Close { code, .. } => (wire::CLOSE, [code, 0, 0], 1),
+            Self::FirstWindow(ref window) => (wire::FIRST_WINDOW, window.fields(), 3),
         }
     }
 
@@ -232,6 +236,7 @@ impl Control {
                 code: reader.varint("CLOSE code")?,
                 reason: reason(reader)?.to_owned(),
             },
+            wire::FIRST_WINDOW => Self::FirstWindow(FirstWindow::decode(reader)?),
             unknown => return Err(DecodeError::UnknownControl(unknown)),
         })
     }

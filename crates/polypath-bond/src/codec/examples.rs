@@ -72,6 +72,7 @@ fn frame_examples() -> Vec<(Frame, bool)> {
         ),
         control(11, Control::FlowClose { flow: FlowId(0) }),
         control(12, Control::Close { code: 0, reason: "bye".to_owned() }),
+        control(13, Control::FirstWindow(FirstWindow { streams: 8..24, max: 1_048_576 })),
         (Frame::PathSuspect(report()), false),
         (Frame::PathQuery(Query { id: 9, paths: PathSet::only(path(1)) }), false),
     ]
@@ -229,7 +230,7 @@ fn unknown_types_are_refused() {
     assert_eq!(refused("01 07 10"), DecodeError::UnknownFrame(0x10));
     // Types have one form, unlike other integers.
     assert_eq!(refused("4001 07"), DecodeError::UnknownFrame(0x40));
-    assert_eq!(refused("05 00 0a"), DecodeError::UnknownControl(0x0a));
+    assert_eq!(refused("05 00 0b"), DecodeError::UnknownControl(0x0b));
 }
 
 #[test]
@@ -253,6 +254,8 @@ fn values_outside_their_limits_are_refused() {
         ("FLOW_OPEN mode", "05 00 07 00 03 00"),
         ("FLOW_OPEN resequencing", "05 00 07 00 00 83938702"),
         ("reason", "05 00 09 00 4101"),
+        ("FIRST_WINDOW first index", "05 00 0a e000000000000001 00 00"),
+        ("FIRST_WINDOW number of streams", "05 00 0a e000000000000000 01 00"),
         ("PATH_SUSPECT end", "06 00 05 04 00 00"),
         ("PATH_SUSPECT query", "06 80010000 00 00 00 00"),
         ("PATH_SUSPECT silence", "06 00 00 00 00 01 00 80010000"),

@@ -10,6 +10,7 @@ mod control;
 mod decode;
 mod encode;
 mod error;
+mod first_window;
 mod frame;
 mod id;
 mod join;
@@ -28,6 +29,7 @@ pub(crate) use encode::{
     datagram_header_size, encode_stream_header, fragment_header_size, stream_header_size,
 };
 pub use error::DecodeError;
+pub use first_window::FirstWindow;
 pub(crate) use frame::MAX_ACK_RANGES;
 pub use frame::{
     AckFrame, Arrival, DatagramFrame, FragmentFrame, Frame, MAX_DATAGRAM, StreamFrame,

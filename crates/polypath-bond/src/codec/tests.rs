@@ -106,6 +106,9 @@ fn control() -> impl Strategy<Value = Control> {
         }),
         flow().prop_map(|flow| Control::FlowClose { flow }),
         (number(), "\\PC{0,64}").prop_map(|(code, reason)| Control::Close { code, reason }),
+        (0..1u64 << 60, 0..=1u64 << 60, number()).prop_map(|(first, count, max)| {
+            Control::FirstWindow(FirstWindow { streams: first..first + count, max })
+        }),
     ]
 }
 

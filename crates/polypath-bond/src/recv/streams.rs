@@ -10,7 +10,7 @@ use super::held::Held;
 use super::live::Live;
 use super::stream::{FRAGMENT_COST, RecvStream};
 use super::windows::{Crowd, Windows};
-use crate::codec::StreamId;
+use crate::codec::{FirstWindow, StreamId};
 use crate::config::BondConfig;
 use crate::error::{ProtocolError, ReadError, UNREAD};
 use bytes::Bytes;
@@ -51,6 +51,9 @@ pub(crate) struct RecvStreams {
     /// What they hold in all.
     held: Held,
     live: Live,
+    /// The streams that the peer opens next, from the first that is not open, and what it was told
+    /// that they may send at first.
+    promised: FirstWindow,
     /// DSNs that arrived, whatever became of them.
     arrived: u64,
     windows: Windows,
@@ -62,15 +65,43 @@ impl RecvStreams {
             streams: BTreeMap::new(),
             held: Held::default(),
             live: Live::default(),
+            promised: FirstWindow::default(),
             arrived: 0,
             windows: Windows::new(config),
         }
     }
 
+    /// Opens a stream of this side.
     pub(crate) fn open(&mut self, id: StreamId) {
-        let stream = RecvStream::new(self.windows.initial);
+        self.open_with(id, self.windows.initial);
+    }
+
+    /// Opens the next stream of the peer, which may have been told its first window.
+    pub(crate) fn open_promised(&mut self, id: StreamId) {
+        let window = self.promised.of(id.index()).max(self.windows.initial);
+        let next = id.index() + 1;
+        self.promised.streams = next..next.max(self.promised.streams.end);
+        self.open_with(id, window);
+    }
+
+    fn open_with(&mut self, id: StreamId, window: u64) {
+        let stream = RecvStream::new(window);
         self.held = self.held + stream.held();
         self.streams.insert(id, stream);
+    }
+
+    /// What the peer may be told that the streams which it opens next may send at first, if it is
+    /// worth telling: half of those that were promised before have been opened.
+    pub(crate) fn promise(&mut self) -> Option<FirstWindow> {
+        let count = self.windows.promises(self.crowd());
+        let FirstWindow { streams, max } = &mut self.promised;
+        let left = streams.end - streams.start;
+        if left >= count || left > count / 2 {
+            return None;
+        }
+        streams.end = streams.start + count;
+        *max = self.windows.promised();
+        Some(self.promised.clone())
     }
 
     pub(crate) fn contains(&self, id: StreamId) -> bool {
@@ -97,7 +128,9 @@ impl RecvStreams {
     }
 
     fn crowd(&self) -> Crowd {
-        Crowd { streams: self.streams.len(), held: self.held, live: self.live }
+        let FirstWindow { streams, max } = &self.promised;
+        let promised = (streams.end - streams.start) * max;
+        Crowd { streams: self.streams.len(), held: self.held, live: self.live, promised }
     }
 
     /// Whether a piece may be stored: not one more that stands alone when those that do cost three
@@ -338,6 +371,44 @@ mod tests {
         assert_eq!((streams.window(), streams.buffered(), streams.held.unread), (1_157, 0, 0));
         assert_eq!(read(&mut streams, id, 60, 0), Err(ReadError::Reset(7)));
         assert_eq!(read(&mut streams, id, 60, 0), Err(ReadError::UnknownStream(id)));
+    }
+
+    /// A sender may begin four streams with a 16th of the buffer each, which is a quarter in all.
+    /// Once three are open, 13/16 of the first windows are left, and a quarter of that is three.
+    #[test]
+    fn streams_to_come_are_promised_first_windows() {
+        let (mut streams, _) = open(16 << 20, 0);
+        let id = |index| StreamId::new(Side::Edge, index);
+        let promise = |streams| FirstWindow { streams, max: 1 << 20 };
+        assert_eq!(streams.promise(), Some(promise(0..4)));
+        for index in 0..3 {
+            assert_eq!(streams.promise(), None, "more than half of it is left");
+            streams.open_promised(id(index));
+        }
+        assert_eq!(streams.promise(), Some(promise(3..6)));
+        let within = segment(id(0), 0, 1 << 20);
+        streams.check(&within).unwrap();
+        streams.insert(within);
+        streams.check(&segment(id(0), 1 << 20, 1)).unwrap_err();
+        assert_eq!(read(&mut streams, id(0), 1 << 20, 0), Ok(1 << 20));
+        streams.open_promised(id(3));
+        streams.open_promised(id(4));
+        assert_eq!(streams.promise(), Some(promise(5..8)), "a window was taken");
+    }
+
+    /// What is promised never exceeds what first windows may take, whatever streams come.
+    #[test]
+    fn promises_end_where_nobody_reads() {
+        let (mut streams, _) = open(16 << 20, 0);
+        streams.promise();
+        for index in 0..1_000 {
+            streams.open_promised(StreamId::new(Side::Edge, index));
+            streams.promise();
+        }
+        assert_eq!(streams.crowd().promised, 0);
+        let least: u64 = 1_000 * (16 << 10);
+        let windows = streams.held.first_windows;
+        assert!((least + 1..=least + (16 << 20)).contains(&windows), "{windows}");
     }
 
     #[test]

@@ -15,6 +15,11 @@ const UNREAD_BUFFERS: u64 = 2;
 const FIRST_WINDOW_PART: u64 = 64;
 /// The same for a stream that is alone.
 const LONE_FIRST_WINDOW_PART: u64 = 4;
+/// A stream that its sender opens may begin with this part of the receive buffer without having
+/// heard of its reader, up to the largest first window.
+const PROMISED_PART: u64 = 16;
+/// So many streams are told of it that they could take this part of what first windows leave.
+const PROMISES_PART: u64 = 4;
 /// A first window is no larger: what a path of 100 Mbit/s carries in 80 ms.
 const LARGEST_FIRST_WINDOW: u64 = 1 << 20;
 
@@ -34,6 +39,8 @@ pub(super) struct Crowd {
     pub(super) streams: usize,
     pub(super) held: Held,
     pub(super) live: Live,
+    /// What streams that the peer has not opened yet may send at first.
+    pub(super) promised: u64,
 }
 
 impl Crowd {
@@ -110,14 +117,32 @@ impl Windows {
         let own = stream.held().admitted;
         let others = crowd.held.admitted - own;
         let live = crowd.live.admitted().saturating_sub(own);
-        let left = self.for_readers(crowd).saturating_sub(others);
+        let left = self.for_readers(crowd).saturating_sub(others + crowd.promised);
         left.max(self.receive_buffer.saturating_sub(live))
     }
 
     /// The window of a stream whose reader has taken nothing yet.
     fn first(&self, crowd: Crowd) -> u64 {
-        let left = self.receive_buffer.saturating_sub(crowd.held.first_windows);
+        let left = self.left_of_first_windows(crowd).saturating_sub(crowd.promised);
         let part = if crowd.is_one() { LONE_FIRST_WINDOW_PART } else { FIRST_WINDOW_PART };
         (left / part).min(LARGEST_FIRST_WINDOW)
+    }
+
+    fn left_of_first_windows(&self, crowd: Crowd) -> u64 {
+        self.receive_buffer.saturating_sub(crowd.held.first_windows)
+    }
+
+    /// The first window of a stream that the peer opens after it has heard of it.
+    pub(super) fn promised(&self) -> u64 {
+        (self.receive_buffer / PROMISED_PART).min(LARGEST_FIRST_WINDOW)
+    }
+
+    /// How many such streams the peer may be told of beside this crowd.
+    pub(super) fn promises(&self, crowd: Crowd) -> u64 {
+        let each = self.promised();
+        if each <= self.initial {
+            return 0;
+        }
+        self.left_of_first_windows(crowd) / PROMISES_PART / each
     }
 }

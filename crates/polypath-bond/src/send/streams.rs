@@ -4,6 +4,7 @@ use super::stream::{Piece, SendStream};
 use crate::codec::StreamId;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 /// What a stream may queue beyond its window, for a send buffer of so many bytes: enough to go on
 /// with when the window opens until its writer has written more.
@@ -74,6 +75,11 @@ impl SendStreams {
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = StreamId> {
         self.streams.keys().copied()
+    }
+
+    /// The streams whose IDs are in this range.
+    pub(crate) fn ids_in(&self, ids: Range<StreamId>) -> impl Iterator<Item = StreamId> {
+        self.streams.range(ids).map(|(&id, _)| id)
     }
 
     pub(crate) fn push(&mut self, id: StreamId, data: Bytes) {

@@ -2,8 +2,8 @@
 //! goes on or it breaks with the peer's error.
 use bytes::{Bytes, BytesMut};
 use polypath_bond::codec::{
-    AckFrame, Arrival, Control, DatagramFrame, FlowId, FlowMode, FragmentFrame, Frame, Parameters,
-    StreamFrame, StreamId,
+    AckFrame, Arrival, Control, DatagramFrame, FirstWindow, FlowId, FlowMode, FragmentFrame, Frame,
+    Parameters, StreamFrame, StreamId,
 };
 use polypath_bond::{Bond, BondConfig, BreakReason, Event, FlowConfig, PathSettings, Side};
 use polypath_units::{PathId, Timestamp};
@@ -38,6 +38,9 @@ fn control() -> impl Strategy<Value = Control> {
         flow().prop_map(open),
         flow().prop_map(|flow| Control::FlowClose { flow }),
         Just(Control::Close { code: 0, reason: String::new() }),
+        (0u64..40, 0u64..40, number()).prop_map(|(first, count, max)| {
+            Control::FirstWindow(FirstWindow { streams: first..first + count, max })
+        }),
     ]
 }
 
