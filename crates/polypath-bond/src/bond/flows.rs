@@ -9,6 +9,7 @@ use crate::flow::{FlowConfig, FlowCounters, PathWaits, Piece, Queued};
 use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
+use polypath_core::scheduler::QueueView;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 const FRAGMENTS_LEAVE_WITHIN: Duration = Duration::from_millis(2_000);
 /// The longest RTT of a path that the rest of a datagram is waited for.
 const MAX_FRAGMENT_RTT: Duration = Duration::from_secs(1);
+
+/// Datagrams have no receive window.
+const NO_WINDOW: u64 = 1 << 40;
 
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
@@ -140,17 +144,25 @@ impl Bond {
             return self.poll_redundant(id);
         }
         let (mode, next) = (flow.mode, flow.peek()?);
-        let (len, fitting) = (next.remaining(), self.fitting(id, next));
-        let path = match mode {
-            FlowMode::Best => self.stick(id, fitting)?,
+        let (len, own, fitting) = (next.remaining(), flow.waiting(), self.fitting(id, next));
+        let (path, skip) = match mode {
+            FlowMode::Best => (self.stick(id, fitting)?, 0),
             _ => {
+                let all = self.flows.waiting_for_any();
                 let segment = len.min(self.selection.largest_packet());
-                let queue = self.queue_view(segment, None);
-                self.selection.pick_for_datagram(&queue, fitting, now)?
+                let (path, skip) = self.selection.pick_for_datagram(
+                    &datagrams_view(segment, all),
+                    fitting,
+                    now,
+                )?;
+                // The flows are served in turn: what is before it is theirs, too.
+                (path, (u128::from(skip) * u128::from(own) / u128::from(all.max(1))) as u64)
             }
         };
         let room = self.paths.get(path)?.max_datagram;
-        let piece = self.flows.sender_mut(id)?.cut(id, room)?;
+        let flow = self.flows.sender_mut(id)?;
+        let ahead = if skip > 0 { flow.cut_ahead(id, room, skip) } else { None };
+        let piece = ahead.or_else(|| flow.cut(id, room))?;
         Some(self.build_piece(path, piece))
     }
 
@@ -189,6 +201,23 @@ impl Bond {
         frame.encode(&mut buf, true);
         let payload = Payload { datagram: true, pieces: vec![piece], ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
+    }
+}
+
+/// What a scheduler is shown of datagrams: `segment` bytes of the first, and `waiting` bytes in all.
+/// They take no room in the receive window, and none is sent again.
+fn datagrams_view(segment: u64, waiting: u64) -> QueueView {
+    let unsent = waiting.max(segment);
+    QueueView {
+        segment,
+        unsent,
+        send_window: unsent,
+        window: NO_WINDOW,
+        outstanding: 0,
+        sent_on: PathSet::EMPTY,
+        reinjection: false,
+        to_reinject: 0,
+        blocked_since_last: false,
     }
 }
 

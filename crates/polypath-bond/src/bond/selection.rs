@@ -60,21 +60,22 @@ impl PathSelection {
         self.views.iter().map(|view| view.mss).max().unwrap_or(MIN_DATAGRAM)
     }
 
-    /// Where the scheduler wants the datagram of a flow, if it is to be sent now. It is asked about
-    /// the paths of `fitting` alone, about all if there are none.
+    /// Where the scheduler wants a datagram of a flow, if one is to be sent now, and how many bytes
+    /// of those that wait are before it. It is asked about the paths of `fitting` alone, about all
+    /// if there are none.
     pub(super) fn pick_for_datagram(
         &mut self,
         queue: &QueueView,
         fitting: PathSet,
         now: Timestamp,
-    ) -> Option<PathId> {
+    ) -> Option<(PathId, u64)> {
         let fits = |view: &PathView| fitting.is_empty() || fitting.contains(view.id);
         self.fitting.clear();
         self.fitting.extend(self.views.iter().filter(|view| fits(view)).copied());
         match self.scheduler.pick(&self.fitting, queue, now) {
-            // Datagrams have no order that sending ahead could keep.
-            Pick::Send(path) | Pick::Ahead { path, .. } => Some(path),
-            Pick::Duplicate(paths) => paths.iter().next(),
+            Pick::Send(path) => Some((path, 0)),
+            Pick::Ahead { path, skip } => Some((path, skip)),
+            Pick::Duplicate(paths) => paths.iter().next().map(|path| (path, 0)),
             Pick::Wait(until) => {
                 self.wake_at(until);
                 None

@@ -181,6 +181,12 @@ impl Flows {
         self.open.values().any(|halves| halves.send.has_waiting())
     }
 
+    /// Bytes that wait for any path, over all flows that are spread over the paths.
+    pub(crate) fn waiting_for_any(&self) -> u64 {
+        let senders = self.open.values().map(|halves| &halves.send);
+        senders.filter(|send| send.mode == FlowMode::Aggregate).map(SendFlow::waiting).sum()
+    }
+
     /// The flows, in the order in which they are to be served.
     pub(crate) fn in_turn(&self) -> Vec<FlowId> {
         let start = self.turn.unwrap_or(FlowId(0));

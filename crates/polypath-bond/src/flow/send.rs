@@ -140,11 +140,35 @@ impl SendFlow {
         self.queue.front()
     }
 
+    /// Bytes of the shared queue.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.held
+    }
+
     /// Takes what a payload of `room` bytes carries of the next datagram.
     pub(crate) fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
         let piece = take(&mut self.queue, flow, room)?;
         self.held -= piece.queued.remaining();
         Some(piece)
+    }
+
+    /// Takes a whole datagram that a payload of `room` bytes carries and that about `skip` bytes of
+    /// the queue come before: the first behind them, or else the last that fits.
+    pub(crate) fn cut_ahead(&mut self, flow: FlowId, room: u64, skip: u64) -> Option<Piece> {
+        let mut before = 0;
+        let mut chosen = None;
+        for (index, queued) in self.queue.iter().enumerate() {
+            if queued.fits(flow, room) {
+                chosen = Some(index);
+                if before >= skip {
+                    break;
+                }
+            }
+            before += queued.remaining();
+        }
+        let queued = self.queue.remove(chosen?)?;
+        self.held -= queued.remaining();
+        Some(Piece { flow, queued })
     }
 
     /// The next copy that `path` has to send.
