@@ -264,6 +264,22 @@ class ConnectionKeys(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeliveryKeys(Item):
+    """Keys that several tables have."""
+
+    delivery: Literal["stream", "datagram"] | None = None
+    """How it is carried. Over UDP a flow consists of datagrams without being told. Default:
+    "stream"."""
+
+    mode: Literal["aggregate", "redundant", "best"] | None = None
+    """Which paths its datagrams take; if not given, `aggregate`."""
+
+    resequence: str | None = None
+    """How long a datagram waits for those before it; if not given, as long as the delays of the
+    paths differ. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1 min."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DropTailKeys(Item):
     """Keys that several tables have."""
 
@@ -1029,7 +1045,7 @@ FailureSettings = RtoFailure | FpfFailure
 
 
 @dataclass(frozen=True, kw_only=True)
-class BulkFlow(FlowKeys):
+class BulkFlow(FlowKeys, DeliveryKeys):
     """A transfer as fast as the network allows."""
 
     kind: Literal["bulk"] = "bulk"
@@ -1041,7 +1057,7 @@ class BulkFlow(FlowKeys):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnOffFlow(FlowKeys):
+class OnOffFlow(FlowKeys, DeliveryKeys):
     """Times of sending and times of silence."""
 
     kind: Literal["on_off"] = "on_off"
@@ -1064,7 +1080,7 @@ class OnOffFlow(FlowKeys):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestResponseFlow(FlowKeys):
+class RequestResponseFlow(FlowKeys, DeliveryKeys):
     """Requests in the flow's direction and responses in the other."""
 
     kind: Literal["request_response"] = "request_response"
@@ -1093,7 +1109,7 @@ class RequestResponseFlow(FlowKeys):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConstantRateFlow(FlowKeys):
+class ConstantRateFlow(FlowKeys, DeliveryKeys):
     """Packets of one size at equal distances."""
 
     kind: Literal["constant_rate"] = "constant_rate"
@@ -1113,7 +1129,7 @@ class ConstantRateFlow(FlowKeys):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VideoFlow(FlowKeys):
+class VideoFlow(FlowKeys, DeliveryKeys):
     """Video in chunks, of which the player chooses the bit rate; it goes in the flow's direction."""
 
     bit_rates: Sequence[str]

@@ -90,7 +90,7 @@ impl Simulator {
         let source = self.fabric.add_source();
         self.roles.push(Role::Endpoint(id));
         self.fabric.wake(source, endpoint.next_due());
-        self.endpoints.push(Attached { endpoint, source, watch: None });
+        self.endpoints.push(Attached { endpoint, source, watch: None, takes_datagrams: None });
         id
     }
 
@@ -210,8 +210,15 @@ impl Simulator {
         }
     }
 
-    /// Tells the application that watches a stream, if it has come as far as it waits for.
+    /// Tells the application that watches a stream, if it has come as far as it waits for, and the
+    /// one that takes datagrams, if any have come.
     fn tell_application(&mut self, id: EndpointId) {
+        let attached = &mut self.endpoints[id.index()];
+        if let Some(application) = attached.takes_datagrams
+            && attached.endpoint.datagrams().is_some_and(|datagrams| datagrams.has_arrived())
+        {
+            self.run_application(application, Some(id));
+        }
         let attached = &mut self.endpoints[id.index()];
         let Some((application, from)) = attached.watch else { return };
         let reached = |stream: &mut dyn Stream| stream.delivered() >= from;

@@ -92,6 +92,7 @@ impl Application for ConstantRate {
             produced: self.produced,
             delivered: self.delays.count(),
             missing: 0,
+            reordered: 0,
             delays: self.delays.clone(),
         };
         FlowReport {

@@ -1,8 +1,9 @@
 //! From the flow of a scenario to its application.
 
-use super::{Application, Bulk, ConstantRate, OnOff, RequestResponse, Video};
+use super::{Application, Bulk, ConstantRate, Datagrams, OnOff, RequestResponse, Video};
 use crate::fabric::EndpointId;
-use crate::scenario::FlowKind;
+use crate::scenario::{FlowKind, NoRate};
+use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 
 /// Where a flow goes over byte streams, and when.
@@ -32,4 +33,18 @@ pub fn for_flow(kind: &FlowKind, placement: Placement, seed: u64) -> Box<dyn App
         FlowKind::ConstantRate(flow) => Box::new(ConstantRate::new(flow, placement)),
         FlowKind::Video(flow) => Box::new(Video::new(flow, placement)),
     }
+}
+
+/// The application that sends the flow of a scenario as datagrams, over a bond. It has those of
+/// their direction for itself.
+///
+/// # Errors
+/// When the flow has no rate.
+pub fn for_datagrams(
+    kind: &FlowKind,
+    config: FlowConfig,
+    placement: Placement,
+    seed: u64,
+) -> Result<Box<dyn Application>, NoRate> {
+    Ok(Box::new(Datagrams::new(kind, config, placement, seed)?))
 }

@@ -77,6 +77,8 @@ pub struct MessageReport {
     pub delivered: u64,
     /// How many did not come although a later one did. Zero over a stream.
     pub missing: u64,
+    /// How many came after a later one. Zero over a stream.
+    pub reordered: u64,
     /// From the time when a message is produced to the time when its last byte is delivered.
     pub delays: Delays,
 }

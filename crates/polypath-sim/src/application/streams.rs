@@ -1,6 +1,6 @@
-//! The streams that an application uses.
+//! The streams and datagrams that an application uses.
 
-use crate::endpoint::{Endpoint, Stream};
+use crate::endpoint::{Datagrams, Endpoint, Stream};
 use crate::engine::SourceId;
 use crate::fabric::EndpointId;
 use polypath_units::Timestamp;
@@ -22,6 +22,8 @@ pub(crate) struct Attached {
     pub(crate) source: SourceId,
     /// The application that is told of progress, and from how many delivered bytes on.
     pub(crate) watch: Option<(ApplicationId, u64)>,
+    /// The application that is told of datagrams.
+    pub(crate) takes_datagrams: Option<ApplicationId>,
 }
 
 /// The streams of a simulation, for an application to use.
@@ -52,10 +54,32 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If there is no such endpoint.
     pub fn get(&mut self, id: EndpointId) -> Option<&mut dyn Stream> {
+        self.touch(id).endpoint.stream()
+    }
+
+    /// The datagrams of an endpoint; `None` if it has none.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn datagrams(&mut self, id: EndpointId) -> Option<&mut dyn Datagrams> {
+        self.touch(id).endpoint.datagrams()
+    }
+
+    /// Asks to be told from now on of the datagrams that come to an endpoint, which one application
+    /// takes.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn await_datagrams(&mut self, id: EndpointId) {
+        self.endpoints[id.index()].takes_datagrams = Some(self.application);
+    }
+
+    /// An endpoint that will act once the application is done.
+    fn touch(&mut self, id: EndpointId) -> &mut Attached {
         if !self.touched.contains(&id) {
             self.touched.push(id);
         }
-        self.endpoints[id.index()].endpoint.stream()
+        &mut self.endpoints[id.index()]
     }
 
     /// Lets small segments leave these ends at once, as programs that talk do.

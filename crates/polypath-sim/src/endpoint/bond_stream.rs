@@ -63,18 +63,20 @@ impl BondStream {
         self.delivered
     }
 
+    /// Takes note of what has happened to the bond.
+    pub(super) fn on_event(&mut self, event: &Event, now: Timestamp) {
+        match *event {
+            Event::StreamOpened(id) => {
+                self.incoming.get_or_insert(id);
+            }
+            Event::PathFailed(path) => self.note(now, path, PathEvent::Failed),
+            Event::PathRecovered(path) => self.note(now, path, PathEvent::Recovered),
+            _ => {}
+        }
+    }
+
     /// Writes what is to be written and reads what there is.
     pub(super) fn drive(&mut self, bond: &mut Bond, now: Timestamp) {
-        while let Some(event) = bond.poll_event() {
-            match event {
-                Event::StreamOpened(id) => {
-                    self.incoming.get_or_insert(id);
-                }
-                Event::PathFailed(path) => self.note(now, path, PathEvent::Failed),
-                Event::PathRecovered(path) => self.note(now, path, PathEvent::Recovered),
-                _ => {}
-            }
-        }
         self.send(bond);
         self.read(bond, now);
     }

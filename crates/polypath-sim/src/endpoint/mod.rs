@@ -1,7 +1,9 @@
 //! What sits at the ends of a network.
 
 mod bond;
+mod bond_datagrams;
 mod bond_stream;
+mod bond_traffic;
 mod log;
 mod mptcp;
 pub mod nodes;
@@ -12,6 +14,7 @@ mod tunnel;
 mod udp;
 
 pub use bond::{LightBond, LightPath};
+pub(crate) use bond_datagrams::NUMBER_BYTES;
 pub use log::{EndEvent, LogEntry};
 pub use mptcp::MptcpEnd;
 pub use quic_bond::QuicBond;
@@ -25,6 +28,7 @@ use crate::fabric::{Fabric, Packet};
 use crate::tcp::LogDetail;
 use core::any::Any;
 use core::fmt::Debug;
+use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 
 /// One end of a connection, or a source of traffic.
@@ -55,6 +59,26 @@ pub trait Endpoint: Any + Debug {
     fn stream(&mut self) -> Option<&mut dyn Stream> {
         None
     }
+
+    /// The datagrams that applications use, if it carries any beside its stream.
+    fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
+        None
+    }
+}
+
+/// The datagrams of one end, as its application sees them.
+pub trait Datagrams {
+    /// Says how those that this end sends are carried; before the first of them.
+    fn open(&mut self, config: FlowConfig);
+
+    /// Gives it one to send, of so many bytes, in which its number is.
+    fn send(&mut self, number: u64, bytes: u64);
+
+    /// Whether any has come since [`Datagrams::take_arrived`].
+    fn has_arrived(&self) -> bool;
+
+    /// The numbers of those that have come since this was asked last, in the order of delivery.
+    fn take_arrived(&mut self) -> Vec<u64>;
 }
 
 /// A byte stream as its application sees it. Bytes are counted, not carried.

@@ -1,8 +1,9 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
 use super::bond_stream::{BondStream, CarriesStream};
+use super::bond_traffic::BondTraffic;
 use super::nodes::{BATCH, HUB, edge_address, edge_path};
-use super::{EndReport, Endpoint, LogEntry, Stream};
+use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -10,7 +11,8 @@ use bytes::BytesMut;
 use polypath_bond::{Bond, BondKey, Incoming, Node, NodeEvent, Outgoing, Side, SocketId};
 use polypath_units::{PathId, Timestamp};
 
-/// One end of a bond. It carries a stream for each direction, which the sending side opens.
+/// One end of a bond. It carries a stream and a datagram flow for each direction, which the sending
+/// side opens.
 #[derive(Debug)]
 pub struct QuicBond {
     side: Side,
@@ -20,7 +22,7 @@ pub struct QuicBond {
     peer: EndpointId,
     flow: u32,
     paths: Vec<(String, RouteId)>,
-    stream: BondStream,
+    traffic: BondTraffic,
     /// Datagrams that came.
     datagrams: u64,
     /// When the edge opens the bond; zero for the hub.
@@ -38,8 +40,8 @@ impl QuicBond {
         paths: Vec<(String, RouteId)>,
         (start, due): (Timestamp, Timestamp),
     ) -> Self {
-        let stream = BondStream::default();
-        Self { side, node, bond: None, peer, flow, paths, stream, datagrams: 0, start, due }
+        let traffic = BondTraffic::default();
+        Self { side, node, bond: None, peer, flow, paths, traffic, datagrams: 0, start, due }
     }
 
     /// Its bond, once there is one.
@@ -71,7 +73,7 @@ impl QuicBond {
         self.take_events();
         loop {
             if let Some(bond) = self.bond.and_then(|key| self.node.bond_mut(key)) {
-                self.stream.drive(bond, now);
+                self.traffic.drive(bond, now);
             }
             if !self.transmit(fabric) {
                 break;
@@ -158,28 +160,32 @@ impl Endpoint for QuicBond {
 
     fn report(&self) -> EndReport {
         let Some(bond) = self.bond() else { return EndReport::default() };
-        EndReport::of_bond(bond, self.named_paths(), self.stream.delivered(), self.datagrams)
+        EndReport::of_bond(bond, self.named_paths(), self.traffic.delivered(), self.datagrams)
     }
 
     fn keep_log(&mut self, detail: LogDetail) {
-        self.stream.log.keep(detail);
+        self.traffic.stream.log.keep(detail);
     }
 
     fn log(&self) -> Vec<LogEntry> {
-        self.stream.log.entries().to_vec()
+        self.traffic.stream.log.entries().to_vec()
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {
         Some(self)
     }
+
+    fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
+        Some(&mut self.traffic.datagrams)
+    }
 }
 
 impl CarriesStream for QuicBond {
     fn bond_stream(&self) -> &BondStream {
-        &self.stream
+        &self.traffic.stream
     }
 
     fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (&mut self.stream, self.bond.and_then(|key| self.node.bond_mut(key)))
+        (&mut self.traffic.stream, self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 }

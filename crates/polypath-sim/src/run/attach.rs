@@ -4,7 +4,7 @@ use super::plan::{Plan, Planned, RunError, Transporter};
 use super::settings::Streams;
 use super::{DatagramFlow, RunningFlow};
 use crate::Direction;
-use crate::application::{Placement, for_flow};
+use crate::application::{Placement, for_datagrams, for_flow};
 use crate::endpoint::{LightBond, MptcpEnd, QuicBond, TcpEnd, TcpSettings, Tunnel, TunnelRoute};
 use crate::fabric::EndpointId;
 use crate::scenario::Flow;
@@ -42,7 +42,7 @@ impl Plan {
                 }
                 Transporter::Streams(streams) => {
                     let ends = self.connect(number, planned, streams, simulator, seed)?;
-                    Ok(self.start_flows(number, planned, ends, simulator, seed))
+                    self.start_flows(number, planned, ends, simulator, seed)
                 }
             }
         };
@@ -56,19 +56,24 @@ impl Plan {
         (client, server): (EndpointId, EndpointId),
         simulator: &mut Simulator,
         seed: RunSeed,
-    ) -> Attached {
-        let start = |(nth, (_, flow)): (usize, (usize, &Flow))| {
+    ) -> Result<Attached, RunError> {
+        let start = |(nth, (flow_number, flow)): (usize, (usize, &Flow))| {
             let (from, to) = match flow.direction {
                 Direction::Up => (client, server),
                 Direction::Down => (server, client),
             };
             let (start, stop) = planned.times(flow);
             let placement = Placement { from, to, start, stop };
-            let application = for_flow(&flow.kind, placement, flow_seed(seed, number, nth));
-            RunningFlow::Stream(simulator.add_application(application))
+            let seed = flow_seed(seed, number, nth);
+            let application = match flow.datagrams {
+                None => for_flow(&flow.kind, placement, seed),
+                Some(config) => for_datagrams(&flow.kind, config, placement, seed)
+                    .map_err(|error| RunError::NoRate { flow: flow_number, error })?,
+            };
+            Ok(RunningFlow::Application(simulator.add_application(application)))
         };
-        let flows = self.flows_of(planned).enumerate().map(start).collect();
-        Attached { ends: [client, server], flows }
+        let flows: Result<_, RunError> = self.flows_of(planned).enumerate().map(start).collect();
+        Ok(Attached { ends: [client, server], flows: flows? })
     }
 
     fn attach_datagrams(

@@ -61,6 +61,7 @@ impl DatagramFlow {
             produced: source.sent(),
             delivered: sink.received(),
             missing: sink.missing(),
+            reordered: sink.reordered(),
             delays: sink.delays().clone(),
         };
         Some(FlowReport {

@@ -56,6 +56,8 @@ pub enum Observed {
         delivered: u64,
         /// How many did not come although a later one did.
         missing: u64,
+        /// How many came after a later one.
+        reordered: u64,
         /// How many came within their deadline, which is met within 1/128, if they have one.
         in_time: Option<u64>,
         /// From the production of a message to its delivery.
@@ -115,7 +117,7 @@ pub(super) fn totals(run: &Run<'_>, connection: usize) -> Vec<FlowTotals> {
     let planned = &run.plan.connections()[connection];
     let specs = run.plan.flows_of(planned).map(|(_, flow)| flow);
     let reports = run.flows[connection].iter().filter_map(|flow| match flow {
-        RunningFlow::Stream(application) => Some(run.simulator.flow_report(*application)),
+        RunningFlow::Application(application) => Some(run.simulator.flow_report(*application)),
         RunningFlow::Datagrams(flow) => flow.report(&run.simulator),
     });
     specs.zip(reports).map(|(spec, report)| FlowTotals::of(spec, &report)).collect()
@@ -166,10 +168,10 @@ impl Observed {
     }
 
     fn messages(report: &MessageReport, deadline: Option<Duration>) -> Self {
-        let &MessageReport { produced, delivered, missing, .. } = report;
+        let &MessageReport { produced, delivered, missing, reordered, .. } = report;
         let in_time = deadline.map(|deadline| report.delays.within(deadline));
         let delay_ms = Spread::of(&report.delays);
-        Self::Messages { produced, delivered, missing, in_time, delay_ms }
+        Self::Messages { produced, delivered, missing, reordered, in_time, delay_ms }
     }
 
     fn video(video: &VideoReport) -> Self {

@@ -60,8 +60,8 @@ pub struct Run<'a> {
 /// A flow of a run.
 #[derive(Debug)]
 enum RunningFlow {
-    /// Over the connection's stream.
-    Stream(ApplicationId),
+    /// An application of the connection.
+    Application(ApplicationId),
     /// Over UDP.
     Datagrams(DatagramFlow),
 }
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
     /// When a flow ended and all that it had sent was there.
     fn finished(&self, flow: &RunningFlow) -> Option<Timestamp> {
         match flow {
-            RunningFlow::Stream(application) => self.simulator.finished(*application),
+            RunningFlow::Application(application) => self.simulator.finished(*application),
             RunningFlow::Datagrams(flow) => flow.finished(&self.simulator),
         }
     }

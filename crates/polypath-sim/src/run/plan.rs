@@ -200,12 +200,12 @@ fn name_of(name: &str, count: u32, index: u32) -> String {
     if count == 1 { name.to_owned() } else { format!("{name}#{}", index + 1) }
 }
 
-/// Each direction of a connection serves one flow.
+/// Each direction of a connection serves one flow, and of a bond one of datagrams beside it.
 fn check_flows(scenario: &Scenario) -> Result<(), RunError> {
     let mut taken = Vec::new();
     for (flow, spec) in scenario.flows.iter().enumerate() {
         for direction in directions(spec, is_datagrams(scenario, spec)) {
-            let stream = (spec.connection.as_str(), direction);
+            let stream = (spec.connection.as_str(), direction, spec.datagrams.is_some());
             if taken.contains(&stream) {
                 return Err(RunError::Occupied { flow, connection: spec.connection.clone() });
             }

@@ -6,6 +6,7 @@ mod backup;
 mod bad_scenarios;
 mod bond_switches;
 mod common;
+mod datagram_flows;
 mod datagram_sizes;
 mod equilibria;
 mod events;

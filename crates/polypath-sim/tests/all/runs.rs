@@ -265,7 +265,7 @@ fn what_cannot_run_is_told() {
     );
     assert_eq!(
         error(&format!("[connection]\ntransport = \"udp\"\n{bulk}")),
-        "test.toml:8: flow: \"bulk\" has no rate of its own, which a flow over \"udp\" needs; \
+        "test.toml:8: flow: \"bulk\" has no rate of its own, which a flow of datagrams needs; \
          allowed are \"constant_rate\", and \"on_off\" with a `rate`"
     );
 }

@@ -8,7 +8,8 @@ mod feedback;
 mod received;
 
 use super::bond_stream::{BondStream, CarriesStream};
-use super::{EndReport, Endpoint, LogEntry, Stream};
+use super::bond_traffic::BondTraffic;
+use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, LightKind, LightPacket, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -61,7 +62,8 @@ enum State {
     Attached,
 }
 
-/// One end of a bond. It carries a stream for each direction, which the sending side opens.
+/// One end of a bond. It carries a stream and a datagram flow for each direction, which the sending
+/// side opens.
 #[derive(Debug)]
 pub struct LightBond {
     side: Side,
@@ -71,7 +73,7 @@ pub struct LightBond {
     peer: EndpointId,
     flow: u32,
     paths: Vec<Attachment>,
-    stream: BondStream,
+    traffic: BondTraffic,
     /// Datagrams that came.
     datagrams: u64,
     due: Timestamp,
@@ -104,7 +106,7 @@ impl LightBond {
             peer,
             flow,
             paths: paths.into_iter().zip(0..).filter_map(attach).collect(),
-            stream: BondStream::default(),
+            traffic: BondTraffic::default(),
             datagrams: 0,
             due: again,
         }
@@ -124,7 +126,7 @@ impl LightBond {
             self.bond.handle_timeout(now);
         }
         loop {
-            self.stream.drive(&mut self.bond, now);
+            self.traffic.drive(&mut self.bond, now);
             if !self.transmit(fabric) {
                 break;
             }
@@ -299,18 +301,18 @@ impl Endpoint for LightBond {
     fn report(&self) -> EndReport {
         let paths = self.paths.iter();
         let paths = paths.map(|path| (path.carrier.path, path.path.name.as_str()));
-        EndReport::of_bond(&self.bond, paths, self.stream.delivered(), self.datagrams)
+        EndReport::of_bond(&self.bond, paths, self.traffic.delivered(), self.datagrams)
     }
 
     fn keep_log(&mut self, detail: LogDetail) {
-        self.stream.log.keep(detail);
+        self.traffic.stream.log.keep(detail);
         self.paths.iter_mut().for_each(|path| path.carrier.log.keep(detail));
     }
 
     fn log(&self) -> Vec<LogEntry> {
         let carriers = self.paths.iter().flat_map(|path| path.carrier.log.entries());
         let mut entries: Vec<_> =
-            self.stream.log.entries().iter().chain(carriers).copied().collect();
+            self.traffic.stream.log.entries().iter().chain(carriers).copied().collect();
         entries.sort_by_key(|entry| entry.time);
         entries
     }
@@ -318,14 +320,18 @@ impl Endpoint for LightBond {
     fn stream(&mut self) -> Option<&mut dyn Stream> {
         Some(self)
     }
+
+    fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
+        Some(&mut self.traffic.datagrams)
+    }
 }
 
 impl CarriesStream for LightBond {
     fn bond_stream(&self) -> &BondStream {
-        &self.stream
+        &self.traffic.stream
     }
 
     fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (&mut self.stream, Some(&mut self.bond))
+        (&mut self.traffic.stream, Some(&mut self.bond))
     }
 }

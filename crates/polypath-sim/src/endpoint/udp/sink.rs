@@ -14,6 +14,7 @@ pub struct UdpSink {
     bytes: u64,
     /// The number after the highest that came.
     end: u64,
+    reordered: u64,
     delays: Delays,
 }
 
@@ -38,6 +39,11 @@ impl UdpSink {
         self.delays.count()
     }
 
+    /// How many came after a later one.
+    pub fn reordered(&self) -> u64 {
+        self.reordered
+    }
+
     /// How many did not come although a later one did: lost, or overtaken on a link with jitter.
     pub fn missing(&self) -> u64 {
         self.end - self.received()
@@ -48,6 +54,7 @@ impl Endpoint for UdpSink {
     fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
         if let Body::Numbered { number, sent_at } = packet.body {
             self.bytes += u64::from(packet.bytes.saturating_sub(self.headers));
+            self.reordered += u64::from(number < self.end);
             self.end = self.end.max(number + 1);
             self.delays.add(fabric.now().since(sent_at));
         }

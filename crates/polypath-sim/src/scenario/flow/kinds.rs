@@ -25,11 +25,11 @@ tagged! {
     }
 }
 
-/// A flow has no rate of its own, which one over UDP needs: datagrams have no window that would
-/// tell how fast to send.
+/// A flow has no rate of its own, which one of datagrams needs: they have no window that would tell
+/// how fast to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} has no rate of its own, which a flow over \"udp\" needs; \
+    "{0:?} has no rate of its own, which a flow of datagrams needs; \
      allowed are \"constant_rate\", and \"on_off\" with a `rate`"
 )]
 pub struct NoRate(

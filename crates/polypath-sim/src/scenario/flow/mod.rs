@@ -1,5 +1,6 @@
 //! Flows: what connections carry.
 
+mod delivery;
 mod draw;
 mod kinds;
 mod read;
@@ -15,6 +16,7 @@ pub use sizes::{
 };
 
 use crate::network::Direction;
+use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 
 /// Something that each connection of a name carries.
@@ -28,6 +30,9 @@ pub struct Flow {
     pub start: Timestamp,
     /// When it ends, if it did not before.
     pub stop: Option<Timestamp>,
+    /// How its datagrams are carried over a bond; `None` if it goes through the stream of its
+    /// connection, or over UDP.
+    pub datagrams: Option<FlowConfig>,
     /// What it is.
     pub kind: FlowKind,
 }

@@ -1,5 +1,6 @@
 //! Reads flows and checks what they refer to.
 
+use super::delivery::DeliveryKeys;
 use super::{Flow, FlowKind};
 use crate::network::Direction;
 use crate::scenario::connection::{ConnectionSpec, Transport, known};
@@ -19,6 +20,7 @@ keys! {
         start: Timestamp = "0 s";
         /// When it ends, if it did not before.
         stop: Option<Located<Timestamp>>;
+        ..delivery: DeliveryKeys;
         ..kind: FlowKind;
     }
 }
@@ -51,7 +53,7 @@ fn read_flow(
     table: &Located<FlowKeys>,
     connections: &[ConnectionSpec],
 ) -> Result<Flow, DocumentError> {
-    let FlowKeys { direction, start, stop, kind, .. } = &table.value;
+    let FlowKeys { direction, start, stop, delivery, kind, .. } = &table.value;
     let connection = find_connection(table, connections)?;
     if let Some(stop) = stop.as_ref().filter(|stop| stop.value <= *start) {
         return Err(stop.wrong("must be later than `start`"));
@@ -59,11 +61,13 @@ fn read_flow(
     if let Transport::Udp(_) = connection.transport {
         kind.rate().map_err(|problem| table.wrong(problem))?;
     }
+    let datagrams = delivery.datagrams(kind, &connection.transport, table)?;
     Ok(Flow {
         connection: connection.name.clone(),
         direction: *direction,
         start: *start,
         stop: stop.as_ref().map(|stop| stop.value),
+        datagrams,
         kind: kind.clone(),
     })
 }

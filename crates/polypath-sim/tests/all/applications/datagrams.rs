@@ -104,7 +104,7 @@ fn a_flow_without_a_rate_is_refused() {
     let route = topology.route(client, server).unwrap();
     let (kind, times) = (FlowKind::Bulk(Bulk { bytes: None }), (ms(0), ms(1)));
     let refused = DatagramFlow::attach(&mut simulator, &topology, &route, &kind, times, 5);
-    let text = "\"bulk\" has no rate of its own, which a flow over \"udp\" needs; allowed are \
+    let text = "\"bulk\" has no rate of its own, which a flow of datagrams needs; allowed are \
                 \"constant_rate\", and \"on_off\" with a `rate`";
     assert_eq!(refused.unwrap_err().to_string(), text);
 }
