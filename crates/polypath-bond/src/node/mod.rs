@@ -208,10 +208,14 @@ impl Node {
         self.bonds.get(&key).map(|entry| entry.peer)
     }
 
-    /// Where the connections of a bond's paths lead to, or came from: their addresses at the start.
-    pub fn remotes(&self, key: BondKey) -> impl Iterator<Item = SocketAddr> {
-        let carriers = self.bonds.get(&key).into_iter().flat_map(|entry| entry.carriers.values());
-        carriers.filter_map(|index| self.connections.get(index)).map(|connection| connection.remote)
+    /// The other end's address on each path of a bond. That of an edge is where its packets come
+    /// from now, which a NAT on the way may have changed.
+    pub fn remotes(&self, key: BondKey) -> impl Iterator<Item = (PathId, SocketAddr)> {
+        let carriers = self.bonds.get(&key).into_iter().flat_map(|entry| &entry.carriers);
+        carriers.filter_map(|(&path, index)| {
+            let connection = self.connections.get(index)?;
+            Some((path, connection.path.remote().unwrap_or(connection.remote)))
+        })
     }
 
     /// Forgets a bond and closes its connections. What it still holds is lost: close the bond and

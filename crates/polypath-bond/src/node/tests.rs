@@ -268,6 +268,19 @@ fn a_flows_datagram_that_fits_no_more_does_not_end_the_path() {
     assert_eq!(pair.closed_with(), None);
 }
 
+/// A NAT may give a path another address at any time.
+#[test]
+fn the_address_of_a_path_is_where_its_packets_come_from_now() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    let key = pair.join();
+    let remotes = |pair: &Pair| pair.node.remotes(key).collect::<Vec<_>>();
+    assert_eq!(remotes(&pair), [(PathId::default(), address(STRANGER))]);
+    pair.say(control(0));
+    let sent = pair.stranger.transmit(pair.instant());
+    pair.deliver(address(9), &sent);
+    assert_eq!(remotes(&pair), [(PathId::default(), address(9))]);
+}
+
 /// Each costs the hub memory, though it has no bytes.
 #[test]
 fn what_comes_before_the_join_is_bounded() {

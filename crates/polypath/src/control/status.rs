@@ -1,10 +1,10 @@
 //! What is said, in the form of programs.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use polypath_bond::identity::PublicKey;
-use polypath_bond::{BondKey, BondStatus, PathState, PathStatus};
-use polypath_net::driver::Driver;
+use polypath_bond::{PathState, PathStatus};
+use polypath_net::driver::{BondSnapshot, Driver};
 use polypath_units::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,9 @@ pub struct PathReport {
     pub id: u8,
     /// What people call it.
     pub name: String,
+    /// The other end's address: at a hub where the edge's packets come from, at an edge the hub's.
+    /// Null when the path's connection has ended.
+    pub remote: Option<SocketAddr>,
     /// `active` or `failed`.
     pub state: String,
     /// Used only when no other path works.
@@ -104,7 +107,8 @@ impl Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_s: driver.now().since(Timestamp::ZERO).as_secs_f64(),
             bonds: bonds
-                .filter_map(|(key, peer)| Some(BondReport::new(key, peer, driver.status(key)?)))
+                .filter_map(|(key, _)| driver.snapshot(key))
+                .map(BondReport::from)
                 .collect(),
         }
     }
@@ -115,12 +119,17 @@ impl Status {
     }
 }
 
-impl BondReport {
-    fn new(key: BondKey, peer: PublicKey, status: BondStatus) -> Self {
+impl From<BondSnapshot> for BondReport {
+    fn from(bond: BondSnapshot) -> Self {
+        let BondSnapshot { key, peer, status, remotes } = bond;
+        let path = |path: PathStatus| {
+            let remote = remotes.get(&path.id).copied();
+            PathReport::new(path, remote)
+        };
         Self {
             id: key.0,
             peer: peer.to_string(),
-            paths: status.paths.into_iter().map(PathReport::from).collect(),
+            paths: status.paths.into_iter().map(path).collect(),
             unsent: status.unsent,
             unacked: status.unacked,
             buffered: status.buffered,
@@ -133,12 +142,13 @@ impl BondReport {
     }
 }
 
-impl From<PathStatus> for PathReport {
-    fn from(path: PathStatus) -> Self {
+impl PathReport {
+    fn new(path: PathStatus, remote: Option<SocketAddr>) -> Self {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         Self {
             id: path.id.get(),
             name: path.name,
+            remote,
             state: match path.state {
                 PathState::Active => "active",
                 PathState::Failed => "failed",

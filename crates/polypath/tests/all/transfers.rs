@@ -124,8 +124,12 @@ fn a_hub_without_inbox_takes_no_files() {
 fn status_shows_both_ends_and_both_paths() {
     let world = World::new();
     let hub = world.hub(&[]);
-    let edge = world.edge(&hub, &[]);
-    for (role, control) in [("hub", hub.control()), ("edge", edge.control())] {
+    let edge = world.edge_over(&hub, &["a=127.0.0.1", "b=127.0.0.2"], &[]);
+    let hubs = hub.join_string().split('/').nth(1).unwrap();
+    for (role, control, column, addresses) in [
+        ("hub", hub.control(), "edge at", ["127.0.0.1:", "127.0.0.2:"]),
+        ("edge", edge.control(), "hub at", [hubs, hubs]),
+    ] {
         // The second path may join a moment after the first.
         let status = loop {
             let asked = world.run(&["status", "--json", "--control", control]);
@@ -141,7 +145,12 @@ fn status_shows_both_ends_and_both_paths() {
         assert_eq!(names, ["a", "b"]);
         assert!(paths.iter().all(|path| path["state"] == "active"), "{status}");
         let table = world.run(&["status", "--control", control]);
-        assert!(stdout(&table).contains("Mbit/s"), "{}", stdout(&table));
+        assert!(stdout(&table).contains(column), "{}", stdout(&table));
+        for (path, address) in paths.iter().zip(addresses) {
+            let remote = path["remote"].as_str().unwrap();
+            assert!(remote.starts_with(address), "{remote} is not {address}");
+            assert!(stdout(&table).contains(remote), "{}", stdout(&table));
+        }
     }
     let nobody = world.run(&["status", "--control", &world.path("nobody")]);
     assert_eq!(nobody.status.code(), Some(1));

@@ -1,0 +1,41 @@
+//! A bond at one time: what it says of itself, and what only its node knows.
+
+use super::Driver;
+use polypath_bond::identity::PublicKey;
+use polypath_bond::{Bond, BondKey, BondStatus};
+use polypath_units::PathId;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// A bond at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BondSnapshot {
+    /// Which bond.
+    pub key: BondKey,
+    /// The key of its other end.
+    pub peer: PublicKey,
+    /// What it says of itself.
+    pub status: BondStatus,
+    /// The other end's address on each path.
+    pub remotes: BTreeMap<PathId, SocketAddr>,
+}
+
+impl Driver {
+    /// A bond as it is now.
+    pub fn snapshot(&self, bond: BondKey) -> Option<BondSnapshot> {
+        let node = &self.shared.lock().node;
+        Some(BondSnapshot {
+            key: bond,
+            peer: node.peer(bond)?,
+            status: node.bond(bond).map(Bond::status)?,
+            remotes: node.remotes(bond).collect(),
+        })
+    }
+
+    /// The other end's addresses on the paths of a bond, as text for people.
+    pub(crate) fn remotes(&self, bond: BondKey) -> String {
+        let remotes: Vec<_> = self.shared.lock().node.remotes(bond).collect();
+        let remotes = remotes.into_iter().map(|(_, remote)| remote.to_string());
+        remotes.collect::<Vec<_>>().join(" ")
+    }
+}
