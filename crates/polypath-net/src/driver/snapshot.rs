@@ -2,7 +2,7 @@
 
 use super::Driver;
 use polypath_bond::identity::PublicKey;
-use polypath_bond::{Bond, BondKey, BondStatus};
+use polypath_bond::{BondKey, BondStatus, PathRates};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,17 +18,22 @@ pub struct BondSnapshot {
     pub status: BondStatus,
     /// The other end's address on each path.
     pub remotes: BTreeMap<PathId, SocketAddr>,
+    /// What each path carries now.
+    pub rates: BTreeMap<PathId, PathRates>,
 }
 
 impl Driver {
     /// A bond as it is now.
     pub fn snapshot(&self, bond: BondKey) -> Option<BondSnapshot> {
+        let now = self.now();
         let node = &self.shared.lock().node;
+        let of_bond = node.bond(bond)?;
         Some(BondSnapshot {
             key: bond,
             peer: node.peer(bond)?,
-            status: node.bond(bond).map(Bond::status)?,
+            status: of_bond.status(),
             remotes: node.remotes(bond).collect(),
+            rates: of_bond.rates(now).collect(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use polypath_bond::{PathState, PathStatus};
+use polypath_bond::{PathRates, PathState, PathStatus};
 use polypath_net::driver::{BondSnapshot, Driver};
 use polypath_units::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,12 @@ pub struct PathReport {
     pub srtt_ms: Option<f64>,
     /// Smallest round-trip time in milliseconds.
     pub min_rtt_ms: Option<f64>,
-    /// Measured delivery rate of what this end sends, in Mbit/s.
+    /// Data sent in the last second, in Mbit/s: zero on an idle path.
+    pub sent_mbit_s: f64,
+    /// Data received in the last second, in Mbit/s.
+    pub received_mbit_s: f64,
+    /// What the path can carry of what this end sends, in Mbit/s: the delivery rate measured when
+    /// there was data to send, and kept since.
     pub mbit_s: f64,
     /// Congestion window.
     pub cwnd_bytes: u64,
@@ -121,10 +126,11 @@ impl Status {
 
 impl From<BondSnapshot> for BondReport {
     fn from(bond: BondSnapshot) -> Self {
-        let BondSnapshot { key, peer, status, remotes } = bond;
+        let BondSnapshot { key, peer, status, remotes, rates } = bond;
         let path = |path: PathStatus| {
             let remote = remotes.get(&path.id).copied();
-            PathReport::new(path, remote)
+            let rates = rates.get(&path.id).copied().unwrap_or_default();
+            PathReport::new(path, remote, rates)
         };
         Self {
             id: key.0,
@@ -143,7 +149,7 @@ impl From<BondSnapshot> for BondReport {
 }
 
 impl PathReport {
-    fn new(path: PathStatus, remote: Option<SocketAddr>) -> Self {
+    fn new(path: PathStatus, remote: Option<SocketAddr>, rates: PathRates) -> Self {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         Self {
             id: path.id.get(),
@@ -157,6 +163,8 @@ impl PathReport {
             backup: path.backup,
             srtt_ms: path.srtt.map(millis),
             min_rtt_ms: path.min_rtt.map(millis),
+            sent_mbit_s: rates.sent.mbit_per_sec(),
+            received_mbit_s: rates.received.mbit_per_sec(),
             mbit_s: path.delivery_rate * 8.0 / 1e6,
             cwnd_bytes: path.cwnd,
             in_flight_bytes: path.in_flight,

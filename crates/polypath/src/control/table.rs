@@ -6,7 +6,7 @@ use super::{BondReport, PathReport, Role, Status};
 use crate::output::columns;
 
 /// Columns.
-const COLUMNS: usize = 10;
+const COLUMNS: usize = 12;
 /// Names, states and addresses stand left, numbers right.
 const LEFT: usize = 3;
 
@@ -19,7 +19,9 @@ const fn headers(role: Role) -> [&'static str; COLUMNS] {
         "path",
         "state",
         remote,
-        "Mbit/s",
+        "out Mbit/s",
+        "in Mbit/s",
+        "estimated Mbit/s",
         "RTT ms",
         "loss %",
         "in flight",
@@ -67,6 +69,8 @@ fn row(path: &PathReport) -> [String; COLUMNS] {
         path.name.clone(),
         format!("{}{backup}", path.state),
         path.remote.map_or_else(unknown, |remote| remote.to_string()),
+        format!("{:.1}", path.sent_mbit_s),
+        format!("{:.1}", path.received_mbit_s),
         format!("{:.1}", path.mbit_s),
         path.srtt_ms.map_or_else(unknown, |srtt| format!("{srtt:.1}")),
         format!("{:.2}", path.loss * 100.0),
@@ -94,6 +98,8 @@ mod tests {
             backup: srtt_ms.is_none(),
             srtt_ms,
             min_rtt_ms: srtt_ms,
+            sent_mbit_s: srtt_ms.map_or(0.0, |_| 12.34),
+            received_mbit_s: 0.05,
             mbit_s: 93.26,
             cwnd_bytes: 100_000,
             in_flight_bytes: 34_567,
@@ -131,9 +137,9 @@ mod tests {
 edge 1.2.3, up 62 s, bonds: 1
 
 bond 3 with ppp1peer
-path   state            hub at          Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
-wifi   active           192.0.2.1:4433    93.3    20.0    1.23      34 kB    123.5          1.0            0.0
-lte-2  failed (backup)  -                 93.3       -    1.23      34 kB    123.5          1.0            0.0
+path   state            hub at          out Mbit/s  in Mbit/s  estimated Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
+wifi   active           192.0.2.1:4433        12.3        0.1              93.3    20.0    1.23      34 kB    123.5          1.0            0.0
+lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0
 queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
 ";
         assert_eq!(render(&status), expected);

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use super::http::{self, Server, content, sha256};
-use super::world::{World, curl, stderr, stdout};
+use super::world::{Node, World, curl, stderr, stdout};
 
 #[test]
 fn downloads_and_uploads_arrive_whole_through_both_proxies() {
@@ -155,6 +155,36 @@ fn status_shows_both_ends_and_both_paths() {
     let nobody = world.run(&["status", "--control", &world.path("nobody")]);
     assert_eq!(nobody.status.code(), Some(1));
     assert!(stderr(&nobody).contains("no hub or edge is running"), "{}", stderr(&nobody));
+}
+
+/// The rates are those of now; the estimate of what the paths can carry stays.
+#[test]
+fn status_shows_what_passes_now_and_nothing_when_that_has_ended() {
+    let server = Server::start();
+    let world = World::new();
+    let hub = world.hub(&[]);
+    let edge = world.edge(&hub, &["--forward", &format!("tcp:127.0.0.1:0={}", server.address())]);
+    let sum = |control: &str, rate: &str| -> f64 {
+        let status = world.status(control);
+        let paths = status["bonds"][0]["paths"].as_array().unwrap().iter();
+        paths.map(|path| path[rate].as_f64().unwrap()).sum()
+    };
+    let passes = |node: &Node, rate| sum(node.control(), rate) > 0.0;
+    let download = || {
+        let mut client = TcpStream::connect(edge.forwarded()).unwrap();
+        client.write_all(b"GET /endless HTTP/1.1\r\n\r\n").unwrap();
+        client.read_exact(&mut vec![0; http::ENDLESS_BYTES]).unwrap();
+        client
+    };
+    // On a busy host more than a second may have passed since.
+    let mut held = vec![download()];
+    while !(passes(&hub, "sent_mbit_s") && passes(&edge, "received_mbit_s")) {
+        held.push(download());
+    }
+    for rate in ["sent_mbit_s", "received_mbit_s"] {
+        while passes(&hub, rate) || passes(&edge, rate) {}
+    }
+    assert!(passes(&hub, "mbit_s"));
 }
 
 #[test]

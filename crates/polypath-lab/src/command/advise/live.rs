@@ -69,9 +69,9 @@ mod tests {
     fn path(name: &str, state: &str, min_rtt_ms: &str, mbit_s: f64) -> String {
         format!(
             r#"{{"id":0,"name":"{name}","state":"{state}","backup":false,"srtt_ms":null,
-            "min_rtt_ms":{min_rtt_ms},"mbit_s":{mbit_s},"cwnd_bytes":0,"in_flight_bytes":0,
-            "loss":0.01,"packets_sent":0,"bytes_sent":0,"bytes_received":0,"bytes_reinjected":0,
-            "failures":0}}"#
+            "min_rtt_ms":{min_rtt_ms},"sent_mbit_s":0.0,"received_mbit_s":0.0,"mbit_s":{mbit_s},
+            "cwnd_bytes":0,"in_flight_bytes":0,"loss":0.01,"packets_sent":0,"bytes_sent":0,
+            "bytes_received":0,"bytes_reinjected":0,"failures":0}}"#
         )
     }
 
