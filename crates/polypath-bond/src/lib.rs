@@ -36,7 +36,7 @@ pub use event::{BreakReason, Event};
 pub use flow::{FlowConfig, FlowCounters};
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
-    PathSpec, Role, SocketId, Source,
+    PathSpec, Role, SameKey, SocketId, Source,
 };
 pub use noq_proto::EcnCodepoint;
 pub use path::{PathCounters, PathState, Payload};

@@ -106,6 +106,11 @@ impl Bond {
         }
     }
 
+    /// When something arrived on any path last, or one was added.
+    pub(crate) fn last_arrival(&self) -> Timestamp {
+        self.paths.last_arrival()
+    }
+
     /// Whether anything written on a stream, its end included, is unacknowledged.
     pub fn is_sending(&self, id: StreamId) -> bool {
         self.send.get(id).is_some()

@@ -1,6 +1,7 @@
 //! Nodes whose other end is none: a QUIC endpoint that says what it likes.
 
 mod joining;
+mod same_key;
 mod strangers;
 
 use super::*;
@@ -110,7 +111,9 @@ impl Pair {
             let answers: Vec<_> =
                 std::iter::from_fn(|| self.node.poll_transmit(self.now, BATCH)).collect();
             let now = self.instant();
-            let bytes = answers.iter().flat_map(Outgoing::datagrams);
+            let strangers = self.stranger.address;
+            let to_it = answers.iter().filter(|sent| sent.destination == strangers);
+            let bytes = to_it.flat_map(Outgoing::datagrams);
             bytes.for_each(|bytes| self.stranger.receive(now, address(NODE), bytes));
             if sent.is_empty() && answers.is_empty() {
                 return;

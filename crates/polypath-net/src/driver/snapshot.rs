@@ -2,7 +2,7 @@
 
 use super::Driver;
 use polypath_bond::identity::PublicKey;
-use polypath_bond::{BondKey, BondStatus, PathRates};
+use polypath_bond::{BondKey, BondStatus, PathRates, SameKey};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,6 +20,8 @@ pub struct BondSnapshot {
     pub remotes: BTreeMap<PathId, SocketAddr>,
     /// What each path carries now.
     pub rates: BTreeMap<PathId, PathRates>,
+    /// Hub: other bonds that its key has at the same time.
+    pub same_key: Vec<SameKey>,
 }
 
 impl Driver {
@@ -34,6 +36,7 @@ impl Driver {
             status: of_bond.status(),
             remotes: node.remotes(bond).collect(),
             rates: of_bond.rates(now).collect(),
+            same_key: node.bonds_of_same_key(bond),
         })
     }
 

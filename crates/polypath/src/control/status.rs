@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use polypath_bond::{PathRates, PathState, PathStatus};
+use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
 use polypath_units::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct BondReport {
     pub id: u64,
     /// The public key of the other end.
     pub peer: String,
+    /// At a hub: other bonds that this key has at the same time.
+    pub same_key: Vec<SameKeyReport>,
     /// Its paths.
     pub paths: Vec<PathReport>,
     /// Bytes that wait to be sent.
@@ -58,6 +60,15 @@ pub struct BondReport {
     pub bytes_reinjected: u64,
     /// Bytes that arrived more than once.
     pub bytes_duplicate: u64,
+}
+
+/// Another bond of the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SameKeyReport {
+    /// Its number.
+    pub bond: u64,
+    /// Whether no path of it comes from an address of this one: then two edges may share the key.
+    pub elsewhere: bool,
 }
 
 /// A path.
@@ -126,7 +137,7 @@ impl Status {
 
 impl From<BondSnapshot> for BondReport {
     fn from(bond: BondSnapshot) -> Self {
-        let BondSnapshot { key, peer, status, remotes, rates } = bond;
+        let BondSnapshot { key, peer, status, remotes, rates, same_key } = bond;
         let path = |path: PathStatus| {
             let remote = remotes.get(&path.id).copied();
             let rates = rates.get(&path.id).copied().unwrap_or_default();
@@ -135,6 +146,7 @@ impl From<BondSnapshot> for BondReport {
         Self {
             id: key.0,
             peer: peer.to_string(),
+            same_key: same_key.into_iter().map(SameKeyReport::from).collect(),
             paths: status.paths.into_iter().map(path).collect(),
             unsent: status.unsent,
             unacked: status.unacked,
@@ -145,6 +157,12 @@ impl From<BondSnapshot> for BondReport {
             bytes_reinjected: status.counters.bytes_reinjected,
             bytes_duplicate: status.counters.bytes_duplicate,
         }
+    }
+}
+
+impl From<SameKey> for SameKeyReport {
+    fn from(SameKey { bond, is_elsewhere }: SameKey) -> Self {
+        Self { bond: bond.0, elsewhere: is_elsewhere }
     }
 }
 

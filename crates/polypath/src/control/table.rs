@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::{BondReport, PathReport, Role, Status};
+use super::{BondReport, PathReport, Role, SameKeyReport, Status};
 use crate::output::columns;
 
 /// Columns.
@@ -48,6 +48,16 @@ pub(super) fn render(status: &Status) -> String {
 
 fn render_bond(text: &mut String, role: Role, bond: &BondReport) {
     let _ = writeln!(text, "\nbond {} with {}", bond.id, bond.peer);
+    for &SameKeyReport { bond, elsewhere } in &bond.same_key {
+        let _ = match elsewhere {
+            true => writeln!(
+                text,
+                "this key has bond {bond} too, from other addresses: if these are two edges, give \
+                 each a key of its own"
+            ),
+            false => writeln!(text, "this key has bond {bond} too, from the same address"),
+        };
+    }
     let headers = headers(role).map(str::to_owned);
     let rows: Vec<_> = [headers].into_iter().chain(bond.paths.iter().map(row)).collect();
     text.push_str(&columns(&rows, LEFT));
@@ -117,6 +127,10 @@ mod tests {
         let bond = BondReport {
             id: 3,
             peer: "ppp1peer".to_owned(),
+            same_key: vec![
+                SameKeyReport { bond: 4, elsewhere: false },
+                SameKeyReport { bond: 7, elsewhere: true },
+            ],
             paths: vec![path("wifi", "active", Some(20.04)), path("lte-2", "failed", None)],
             unsent: 1_500_000,
             unacked: 200_000,
@@ -137,6 +151,8 @@ mod tests {
 edge 1.2.3, up 62 s, bonds: 1
 
 bond 3 with ppp1peer
+this key has bond 4 too, from the same address
+this key has bond 7 too, from other addresses: if these are two edges, give each a key of its own
 path   state            hub at          out Mbit/s  in Mbit/s  estimated Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
 wifi   active           192.0.2.1:4433        12.3        0.1              93.3    20.0    1.23      34 kB    123.5          1.0            0.0
 lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0

@@ -15,6 +15,7 @@ mod no_route;
 mod process;
 mod proxy_password;
 mod resuming;
+mod same_key;
 mod service_user;
 mod stalled_clients;
 mod stopping;

@@ -60,8 +60,8 @@ mod tests {
     fn status(paths: &str) -> Status {
         let text = format!(
             r#"{{"role":"edge","version":"1","uptime_s":5.0,"bonds":[{{"id":1,"peer":"ppp1x",
-            "paths":[{paths}],"unsent":0,"unacked":0,"buffered":0,"gaps":0,"bytes_read":0,
-            "bytes_delivered":0,"bytes_reinjected":0,"bytes_duplicate":0}}]}}"#
+            "same_key":[],"paths":[{paths}],"unsent":0,"unacked":0,"buffered":0,"gaps":0,
+            "bytes_read":0,"bytes_delivered":0,"bytes_reinjected":0,"bytes_duplicate":0}}]}}"#
         );
         serde_json::from_str(&text).unwrap()
     }
