@@ -31,6 +31,8 @@ pub enum Role {
     Hub,
     /// The multi-homed side.
     Edge,
+    /// The multi-homed side while it sends a file.
+    Send,
 }
 
 /// A bond.

@@ -13,7 +13,7 @@ const LEFT: usize = 3;
 const fn headers(role: Role) -> [&'static str; COLUMNS] {
     let remote = match role {
         Role::Hub => "edge at",
-        Role::Edge => "hub at",
+        Role::Edge | Role::Send => "hub at",
     };
     [
         "path",
@@ -36,6 +36,7 @@ pub(super) fn render(status: &Status) -> String {
     let role = match status.role {
         Role::Hub => "hub",
         Role::Edge => "edge",
+        Role::Send => "send",
     };
     let (version, uptime) = (&status.version, status.uptime_s);
     let bonds = status.bonds.len();
