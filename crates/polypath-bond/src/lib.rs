@@ -18,6 +18,7 @@ mod event;
 mod flow;
 mod limit;
 mod log_limit;
+mod meter;
 mod node;
 mod pacer;
 mod path;
@@ -26,7 +27,7 @@ mod ranges;
 mod recv;
 mod send;
 
-pub use bond::{Bond, BondCounters, BondStatus, PathSettings, PathStatus, Transmit};
+pub use bond::{Bond, BondCounters, BondStatus, PathRates, PathSettings, PathStatus, Transmit};
 pub use codec::{FlowId, FlowMode, Side, StreamId};
 pub use composition::Composition;
 pub use config::BondConfig;
@@ -35,7 +36,7 @@ pub use event::{BreakReason, Event};
 pub use flow::{FlowConfig, FlowCounters};
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
-    PathSpec, Role, SocketId, Source,
+    PathSpec, Role, SameKey, SocketId, Source,
 };
 pub use noq_proto::EcnCodepoint;
 pub use path::{PathCounters, PathState, Payload};

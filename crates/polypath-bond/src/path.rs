@@ -1,6 +1,7 @@
 //! A path of the bond: what is in flight on it, its pacing, its probes, its counters.
 
 use crate::flow::Piece;
+use crate::meter::RateMeter;
 use crate::pacer::Pacer;
 use crate::send::ChunkRef;
 use polypath_core::estimator::{RttEstimator, SentPacket};
@@ -245,6 +246,9 @@ pub(crate) struct Path {
     /// Edge: when a path that stays idle is used, to keep it alive.
     pub(crate) keep_alive_at: Option<Timestamp>,
     pub(crate) counters: PathCounters,
+    /// Datagrams of the bond that hold data.
+    pub(crate) sending: RateMeter,
+    pub(crate) receiving: RateMeter,
 }
 
 /// Probes that wait to be answered, at most: more are not needed to show that the path works.
@@ -271,6 +275,8 @@ impl Path {
             last_arrival: now,
             keep_alive_at: None,
             counters: PathCounters::default(),
+            sending: RateMeter::default(),
+            receiving: RateMeter::default(),
         }
     }
 

@@ -68,6 +68,11 @@ impl Progress {
         Self { names, view: View::Plain { out: Box::new(out), last: None } }
     }
 
+    /// The paths are these from now on.
+    pub fn set_names(&mut self, names: Vec<String>) {
+        self.names = names;
+    }
+
     /// Shows `paths`, in the order of the names, as they are at `now`.
     ///
     /// # Errors
@@ -183,6 +188,22 @@ mod tests {
              wifi   up         1000.0 Mbit/s        12.3 MB\n\
              lte-2  failed        0.0 Mbit/s        12.3 MB\n\
              wifi   up           93.2 Mbit/s        12.3 MB\n\
+             lte-2  failed        0.0 Mbit/s        12.3 MB\n"
+        );
+    }
+
+    /// As uplinks come while a file is being sent.
+    #[test]
+    fn a_path_that_comes_later_has_a_line_too() {
+        let log = Log::default();
+        let mut progress = Progress::plain(names()[..1].to_vec(), log.clone());
+        progress.update(Timestamp::ZERO, &at(1.0)[..1]).unwrap();
+        progress.set_names(names());
+        progress.finish(&at(2.0)).unwrap();
+        assert_eq!(
+            log.text(),
+            "wifi  up            1.0 Mbit/s        12.3 MB\n\
+             wifi   up            2.0 Mbit/s        12.3 MB\n\
              lte-2  failed        0.0 Mbit/s        12.3 MB\n"
         );
     }

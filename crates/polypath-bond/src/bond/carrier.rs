@@ -136,6 +136,9 @@ impl Bond {
         path.counters.packets_sent += 1;
         path.counters.bytes_sent += bytes;
         path.uncommit(&payload);
+        if payload.is_data() {
+            path.sending.count(payload.len, now);
+        }
         if self.congestion.bytes_in_flight(id) == 0 {
             path.recent_rtt = RttEstimator::default();
         }

@@ -39,7 +39,7 @@ mod unread;
 mod views;
 
 pub use carrier::{PathSettings, Transmit};
-pub use status::{BondStatus, PathStatus};
+pub use status::{BondStatus, PathRates, PathStatus};
 
 use crate::codec::{Control, Frame, Parameters, Side};
 use crate::config::BondConfig;

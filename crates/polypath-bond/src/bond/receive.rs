@@ -36,17 +36,24 @@ impl Bond {
         if self.lifecycle.is_broken() {
             return;
         }
-        let keep_alive = self.keep_alive();
-        if !self.paths.on_arrival(id, datagram.len() as u64, keep_alive, now) {
+        let (keep_alive, bytes) = (self.keep_alive(), datagram.len() as u64);
+        if !self.paths.on_arrival(id, bytes, keep_alive, now) {
             return;
         }
         self.detector.on_arrival(id, now);
+        let mut is_data = false;
         for frame in Frames::new(datagram) {
-            let handled = frame.map_err(ProtocolError::Malformed);
-            if let Err(error) = handled.and_then(|frame| self.on_frame(id, frame, now)) {
+            let handled = frame.map_err(ProtocolError::Malformed).and_then(|frame| {
+                is_data |= frame.is_data();
+                self.on_frame(id, frame, now)
+            });
+            if let Err(error) = handled {
                 self.break_off(BreakReason::Protocol(error));
                 return;
             }
+        }
+        if let Some(path) = self.paths.get_mut(id).filter(|_| is_data) {
+            path.receiving.count(bytes, now);
         }
         self.take_detector_actions(now);
     }

@@ -4,7 +4,7 @@ use super::{Bond, BondCounters};
 use crate::codec::StreamId;
 use crate::path::{Path, PathCounters, PathState};
 use polypath_core::congestion::Congestion;
-use polypath_units::PathId;
+use polypath_units::{Bandwidth, PathId, Timestamp};
 use std::time::Duration;
 
 /// A path as shown to people and programs.
@@ -32,6 +32,17 @@ pub struct PathStatus {
     pub loss: f64,
     /// Counters since the path joined.
     pub counters: PathCounters,
+}
+
+/// What a path has carried in the last second: datagrams of the bond that hold data of streams or
+/// flows, also such as travel again. What the bond says of itself does not count, so that both are
+/// zero on an idle path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathRates {
+    /// What was sent.
+    pub sent: Bandwidth,
+    /// What arrived.
+    pub received: Bandwidth,
 }
 
 /// A bond as shown to people and programs.
@@ -64,6 +75,14 @@ impl Bond {
         }
     }
 
+    /// What each of its paths carries now.
+    pub fn rates(&self, now: Timestamp) -> impl Iterator<Item = (PathId, PathRates)> {
+        self.paths.iter().map(move |path| {
+            let (sent, received) = (path.sending.rate(now), path.receiving.rate(now));
+            (path.id, PathRates { sent, received })
+        })
+    }
+
     /// Its congestion control.
     pub const fn congestion(&self) -> &Congestion {
         &self.congestion
@@ -85,6 +104,11 @@ impl Bond {
             loss: self.congestion.loss_rate(id),
             counters: path.counters,
         }
+    }
+
+    /// When something arrived on any path last, or one was added.
+    pub(crate) fn last_arrival(&self) -> Timestamp {
+        self.paths.last_arrival()
     }
 
     /// Whether anything written on a stream, its end included, is unacknowledged.
@@ -111,5 +135,70 @@ impl Bond {
     /// Bytes of received data held for the application, at most the receive buffer.
     pub fn buffered(&self) -> u64 {
         self.recv.buffered()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::codec::{Control, Frame, StreamFrame};
+    use crate::config::BondConfig;
+    use bytes::{Bytes, BytesMut};
+
+    /// Sends all that the bond has to send now. Its bytes, those of datagrams with data alone.
+    fn send(bond: &mut Bond, first: u64, now: Timestamp) -> [u64; 2] {
+        let (mut all, mut data) = (0, 0);
+        for number in first.. {
+            let Some(transmit) = bond.poll_transmit(now) else { break };
+            let len = transmit.payload.len;
+            all += len;
+            data += if transmit.payload.is_data() { len } else { 0 };
+            bond.on_packet_sent(PathId::default(), number, len + OVERHEAD, transmit.payload, now);
+        }
+        [all, data]
+    }
+
+    fn arrives(bond: &mut Bond, frame: &Frame, now: Timestamp) -> u64 {
+        let mut datagram = BytesMut::new();
+        frame.encode(&mut datagram, false);
+        let bytes = datagram.len() as u64;
+        bond.on_datagram(PathId::default(), datagram.freeze(), now);
+        bytes
+    }
+
+    fn rates(bond: &Bond, now: Timestamp) -> PathRates {
+        bond.rates(now).next().unwrap().1
+    }
+
+    /// Acknowledgements, messages, probes and their answers are on every idle path.
+    #[test]
+    fn rates_are_of_data_and_zero_without_it() {
+        let mut bond = hub(BondConfig::default(), None);
+        let at = Timestamp::from_millis(10_000);
+        arrives(&mut bond, &Frame::Ping { id: 1 }, at);
+        arrives(&mut bond, &Frame::Control { seq: 0, message: Control::MaxData { max: 0 } }, at);
+        let [all, data] = send(&mut bond, 0, at);
+        assert!(all > 0 && data == 0, "{all} {data}");
+        assert_eq!(rates(&bond, at), PathRates::default());
+
+        let id = bond.open_stream().unwrap();
+        bond.write(id, &Bytes::from(vec![0; 5_000])).unwrap();
+        let [_, data] = send(&mut bond, 100, at);
+        assert!(data > 0);
+        // At the begin of a part of a second the window is a second.
+        let sent = Bandwidth::from_bits_per_sec(8 * data);
+        assert_eq!(rates(&bond, at), PathRates { sent, received: Bandwidth::ZERO });
+
+        let stream = Frame::Stream(StreamFrame {
+            dsn: 0,
+            id: StreamId(0),
+            offset: 0,
+            fin: false,
+            data: Bytes::from(vec![1; 900]),
+        });
+        let received = Bandwidth::from_bits_per_sec(8 * arrives(&mut bond, &stream, at));
+        assert_eq!(rates(&bond, at), PathRates { sent, received });
+        assert_eq!(rates(&bond, Timestamp::from_millis(11_125)), PathRates::default());
     }
 }

@@ -151,6 +151,13 @@ pub enum Frame {
     PathQuery(Query),
 }
 
+impl Frame {
+    /// Whether it has data of a stream or flow, and not only what the bond says of itself.
+    pub(crate) const fn is_data(&self) -> bool {
+        matches!(self, Self::Stream(_) | Self::Datagram(_) | Self::Fragment(_))
+    }
+}
+
 /// Frame types on the wire: one byte, which is also their only form as a varint.
 pub(super) mod wire {
     pub(in super::super) const PADDING: u8 = 0x00;

@@ -61,7 +61,7 @@ impl Node {
         let id = BondId(self.settings.random());
         let secret = BondSecret::new(self.settings.random());
         let bond = Bond::new(Side::Edge, self.config.clone(), &LEAST, now);
-        Ok(self.add_bond(id, secret, hub, bond, false))
+        Ok(self.add_bond(id, secret, hub, bond, false, now))
     }
 
     /// Adds a path to a bond, or replaces the one of the same number. It is joined now, and again

@@ -123,7 +123,7 @@ impl Node {
         now: Timestamp,
     ) -> BondKey {
         let bond = Bond::new(Side::Hub, self.config.clone(), &join.parameters, now);
-        self.add_bond(join.bond, secret, edge, bond, true)
+        self.add_bond(join.bond, secret, edge, bond, true, now)
     }
 
     fn accept_join(
@@ -150,6 +150,7 @@ impl Node {
         }
         self.events.push_back(NodeEvent::PathJoined { bond: key, path: join.path });
         self.attach(index, join.name, join.backup, 0.0, now);
+        self.announce_to_same_key(key);
     }
 
     /// The edge reads the answer and closes the connection; else it is closed here.

@@ -163,6 +163,7 @@ impl Node {
             && arrived
         {
             self.close_removed(key, now);
+            self.check_same_key(key, now);
             self.mark_bond(key);
         }
     }

@@ -9,6 +9,7 @@ mod ending;
 mod feedback;
 mod hub;
 mod io;
+mod same_key;
 mod spare;
 mod strangers;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use bytes::Bytes;
 use early::EarlyDatagrams;
 use noq_proto::{ConnectionHandle, Endpoint, ServerConfig, VarInt};
 use polypath_units::{PathId, Timestamp};
+pub use same_key::SameKey;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -113,6 +115,10 @@ struct Entry {
     spares: BTreeMap<PathId, usize>,
     /// Edge: the paths that are to exist.
     wanted: BTreeMap<PathId, Wanted>,
+    opened: Timestamp,
+    /// Hub: a path of another bond of the same key has joined since something came on this one.
+    has_new_neighbour: bool,
+    same_key_notice: LogLimit,
     is_dirty: bool,
 }
 
@@ -208,10 +214,14 @@ impl Node {
         self.bonds.get(&key).map(|entry| entry.peer)
     }
 
-    /// Where the connections of a bond's paths lead to, or came from: their addresses at the start.
-    pub fn remotes(&self, key: BondKey) -> impl Iterator<Item = SocketAddr> {
-        let carriers = self.bonds.get(&key).into_iter().flat_map(|entry| entry.carriers.values());
-        carriers.filter_map(|index| self.connections.get(index)).map(|connection| connection.remote)
+    /// The other end's address on each path of a bond. That of an edge is where its packets come
+    /// from now, which a NAT on the way may have changed.
+    pub fn remotes(&self, key: BondKey) -> impl Iterator<Item = (PathId, SocketAddr)> {
+        let carriers = self.bonds.get(&key).into_iter().flat_map(|entry| &entry.carriers);
+        carriers.filter_map(|(&path, index)| {
+            let connection = self.connections.get(index)?;
+            Some((path, connection.path.remote().unwrap_or(connection.remote)))
+        })
     }
 
     /// Forgets a bond and closes its connections. What it still holds is lost: close the bond and
@@ -308,6 +318,7 @@ impl Node {
         peer: PublicKey,
         bond: Bond,
         established: bool,
+        now: Timestamp,
     ) -> BondKey {
         let key = BondKey(self.next_bond);
         self.next_bond += 1;
@@ -320,6 +331,9 @@ impl Node {
             carriers: BTreeMap::new(),
             spares: BTreeMap::new(),
             wanted: BTreeMap::new(),
+            opened: now,
+            has_new_neighbour: false,
+            same_key_notice: LogLimit::every(same_key::NOTICE_INTERVAL),
             is_dirty: false,
         };
         self.bonds.insert(key, entry);

@@ -1,6 +1,7 @@
 //! Nodes whose other end is none: a QUIC endpoint that says what it likes.
 
 mod joining;
+mod same_key;
 mod strangers;
 
 use super::*;
@@ -110,7 +111,9 @@ impl Pair {
             let answers: Vec<_> =
                 std::iter::from_fn(|| self.node.poll_transmit(self.now, BATCH)).collect();
             let now = self.instant();
-            let bytes = answers.iter().flat_map(Outgoing::datagrams);
+            let strangers = self.stranger.address;
+            let to_it = answers.iter().filter(|sent| sent.destination == strangers);
+            let bytes = to_it.flat_map(Outgoing::datagrams);
             bytes.for_each(|bytes| self.stranger.receive(now, address(NODE), bytes));
             if sent.is_empty() && answers.is_empty() {
                 return;
@@ -266,6 +269,19 @@ fn a_flows_datagram_that_fits_no_more_does_not_end_the_path() {
     pair.run();
     assert!(pair.is_joined(key));
     assert_eq!(pair.closed_with(), None);
+}
+
+/// A NAT may give a path another address at any time.
+#[test]
+fn the_address_of_a_path_is_where_its_packets_come_from_now() {
+    let mut pair = Pair::hub(RECOMMENDED);
+    let key = pair.join();
+    let remotes = |pair: &Pair| pair.node.remotes(key).collect::<Vec<_>>();
+    assert_eq!(remotes(&pair), [(PathId::default(), address(STRANGER))]);
+    pair.say(control(0));
+    let sent = pair.stranger.transmit(pair.instant());
+    pair.deliver(address(9), &sent);
+    assert_eq!(remotes(&pair), [(PathId::default(), address(9))]);
 }
 
 /// Each costs the hub memory, though it has no bytes.

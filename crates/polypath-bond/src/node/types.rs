@@ -1,5 +1,6 @@
 //! What drivers and nodes exchange.
 
+use super::SameKey;
 use crate::codec::JoinRefusal;
 use crate::config::BondConfig;
 use crate::identity::{PublicKey, SecretKey, TlsConfigError, WrongHubKey};
@@ -150,6 +151,14 @@ impl Outgoing {
 pub enum NodeEvent {
     /// Hub: an edge opened a bond.
     BondOpened(BondKey),
+    /// Hub: the key of a bond has others at the same time. It is told of a bond at most once a
+    /// minute.
+    SameKey {
+        /// The bond.
+        bond: BondKey,
+        /// The others, at least one.
+        others: Vec<SameKey>,
+    },
     /// A path belongs to its bond.
     PathJoined {
         /// The bond.
@@ -184,6 +193,7 @@ impl NodeEvent {
     pub const fn bond(&self) -> BondKey {
         match *self {
             Self::BondOpened(bond)
+            | Self::SameKey { bond, .. }
             | Self::PathJoined { bond, .. }
             | Self::PathRefused { bond, .. }
             | Self::PathLost { bond, .. } => bond,

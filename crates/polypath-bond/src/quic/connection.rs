@@ -11,6 +11,7 @@ use noq_proto::{Connection, ConnectionEvent};
 use polypath_brf::{Code, FeedbackHeader, PathFeedback};
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -83,6 +84,12 @@ impl QuicPath {
         self.connection.handle_event(event);
         let is_peers = self.connection.stats().frame_rx != before;
         is_peers.then(|| self.feedback.on_header(&header)).flatten()
+    }
+
+    /// Where what is sent goes; `None` once the connection has ended.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
+        let tuple = self.connection.network_path(noq_proto::PathId::ZERO).ok()?;
+        Some(tuple.remote())
     }
 
     /// Largest datagram that a packet carries now.

@@ -7,11 +7,13 @@
 mod flow;
 mod sending;
 mod shared;
+mod snapshot;
 mod stream;
 mod wakers;
 
 pub use flow::BondFlow;
 pub use shared::BondEvent;
+pub use snapshot::BondSnapshot;
 pub use stream::BondStream;
 
 use crate::socket::{Received, UplinkSocket};
@@ -249,13 +251,6 @@ impl Driver {
     /// The key of the other end of a bond, once it is known.
     pub fn peer(&self, bond: BondKey) -> Option<polypath_bond::identity::PublicKey> {
         self.shared.lock().node.peer(bond)
-    }
-
-    /// The addresses of the other end of a bond, as text for people.
-    pub(crate) fn remotes(&self, bond: BondKey) -> String {
-        let remotes: Vec<_> = self.shared.lock().node.remotes(bond).collect();
-        let remotes = remotes.into_iter().map(|remote| remote.to_string());
-        remotes.collect::<Vec<_>>().join(" ")
     }
 
     /// Time since the driver started, as the node counts it.

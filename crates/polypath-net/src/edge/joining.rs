@@ -110,7 +110,7 @@ impl FirstJoin {
                 self.joined = true;
                 return Joining::Joined;
             }
-            NodeEvent::BondOpened(_) => return Joining::Pending,
+            NodeEvent::BondOpened(_) | NodeEvent::SameKey { .. } => return Joining::Pending,
             NodeEvent::PathRefused { path, code, reason, .. } => {
                 (path, JoinError::Refused { code, reason })
             }

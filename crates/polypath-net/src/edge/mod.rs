@@ -266,7 +266,7 @@ async fn follow_events(
                 tracing::error!(%path, %code, reason, "the hub refused the path");
             }
             NodeEvent::PathLost { path, reason, .. } => tracing::warn!(%path, %reason, "lost"),
-            NodeEvent::BondOpened(_) => {}
+            NodeEvent::BondOpened(_) | NodeEvent::SameKey { .. } => {}
         }
     }
 }

@@ -26,7 +26,9 @@ impl Fates {
                 let fate = self.0.entry(*path).or_default();
                 *fate = Fate { joined: false, losses: fate.losses + 1 };
             }
-            NodeEvent::PathRefused { .. } | NodeEvent::BondOpened(_) => {}
+            NodeEvent::PathRefused { .. }
+            | NodeEvent::BondOpened(_)
+            | NodeEvent::SameKey { .. } => {}
         }
     }
 

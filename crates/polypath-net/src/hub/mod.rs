@@ -1,16 +1,19 @@
 //! The hub: accepts bonds of many edges and carries out what they ask for.
 
 mod edges;
+mod same_key;
 mod serve;
 
 pub use edges::{Edge, Edges};
 
 use crate::driver::{Driver, DriverError};
-use crate::exit::{Exit, ExitOptions, FileStore};
+use crate::exit::{ClientLimits, Exit, ExitOptions, FileStore};
+use crate::limit::Client;
 use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
+use same_key::SameKeyLog;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -123,6 +126,11 @@ impl Hub {
     }
 }
 
+/// What the log calls an edge, and what it may have.
+fn client_of(edges: &Mutex<Edges>, key: PublicKey) -> (Client, ClientLimits) {
+    edges.lock().unwrap_or_else(PoisonError::into_inner).client(key)
+}
+
 fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
     let bind = |&address: &SocketAddr| {
         let options = UplinkOptions {
@@ -143,6 +151,7 @@ async fn accept(
     edges: Arc<Mutex<Edges>>,
 ) {
     let mut bonds = JoinSet::new();
+    let mut same_keys = SameKeyLog::default();
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
@@ -151,13 +160,16 @@ async fn accept(
         match event {
             Some(NodeEvent::BondOpened(bond)) => {
                 let Some(key) = driver.peer(bond) else { continue };
-                let (client, limits) =
-                    edges.lock().unwrap_or_else(PoisonError::into_inner).client(key);
+                let (client, limits) = client_of(&edges, key);
                 let from = driver.remotes(bond);
                 tracing::info!(%bond, edge = %client, from, "an edge opened a bond");
                 let exit = exit.for_client(client, limits);
                 let inbox = inbox.as_ref().map(|inbox| inbox.of(key));
                 bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox));
+            }
+            Some(NodeEvent::SameKey { bond, others }) => {
+                let Some(key) = driver.peer(bond) else { continue };
+                same_keys.tell(&client_of(&edges, key).0, &driver, bond, &others);
             }
             Some(NodeEvent::PathJoined { bond, path }) => tracing::info!(%bond, %path, "joined"),
             Some(NodeEvent::PathLost { bond, path, reason }) => {

@@ -24,8 +24,9 @@ const DEFAULT_PATIENCE_SECONDS: u64 = 300;
 /// A transfer that was cut off goes on where it stopped, by itself or when the same command is run
 /// again.
 ///
-/// Takes the options of `polypath edge` that make the bond; what its file says of proxies and
-/// forwarded ports is of no concern here.
+/// Takes the options of `polypath edge` that make the bond; what its file says of proxies,
+/// forwarded ports and the control socket is of no concern here. `polypath status` can ask a
+/// transfer that was given a socket of its own as --control.
 #[derive(Clone, Debug, Args)]
 pub struct SendArgs {
     /// The file to send
@@ -54,6 +55,8 @@ pub struct SendOptions {
     pub patience: Duration,
     /// Whether to print JSON.
     pub json: bool,
+    /// The socket that `polypath status` asks; `None` for no socket.
+    pub control: Option<PathBuf>,
     /// How to join the hub.
     pub bond: BondOptions,
     /// The form of the log.
@@ -66,12 +69,15 @@ impl TryFrom<SendArgs> for SendOptions {
     fn try_from(args: SendArgs) -> anyhow::Result<Self> {
         refuse_surfaces(&args.edge).map_err(Fault::on_command_line)?;
         let name = name_at_hub(&args).map_err(Fault::on_command_line)?;
+        // That of the file is the edge's, which may be running.
+        let control = args.edge.control.clone();
         let edge = args.edge.resolve()?;
         Ok(Self {
             file: args.file,
             name,
             patience: Duration::from_secs(args.patience.unwrap_or(DEFAULT_PATIENCE_SECONDS)),
             json: args.json,
+            control,
             bond: edge.bond()?,
             log: edge.log.unwrap_or_default(),
         })
@@ -84,7 +90,6 @@ fn refuse_surfaces(edge: &EdgeArgs) -> Result<(), Fault> {
         ("http", edge.http.is_some()),
         ("proxy_credentials", edge.proxy_credentials.is_some()),
         ("forward", !edge.forward.is_empty()),
-        ("control", edge.control.is_some()),
     ];
     match surfaces.into_iter().find(|(_, given)| *given) {
         Some((key, _)) => Err(Fault::new(key, "this belongs to `polypath edge`; send has no use")),
@@ -147,6 +152,17 @@ mod tests {
         }
         let error = options(&[".."]).unwrap_err();
         assert!(error.contains("allowed: --name NAME"), "{error}");
+    }
+
+    /// A transfer would otherwise take the place of an edge that is to be started with this file.
+    #[test]
+    fn the_control_socket_of_the_file_is_left_to_the_edge() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "control = \"edge.sock\"\n").unwrap();
+        let config = file.path().to_str().unwrap();
+        assert_eq!(options(&["f", "--config", config]).unwrap().control, None);
+        let own = options(&["f", "--config", config, "--control", "own.sock"]).unwrap();
+        assert_eq!(own.control, Some("own.sock".into()));
     }
 
     #[test]

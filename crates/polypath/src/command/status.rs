@@ -7,13 +7,14 @@ use clap::Args;
 
 use crate::{control, output};
 
-/// Show the paths and counters of the running edge or hub
+/// Show the paths and counters of the running edge or hub, or of a file that is being sent
 #[derive(Clone, Debug, Args)]
 pub struct StatusArgs {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Control socket of the edge or hub [default: the first found in the default places]
+    /// Control socket of the edge, the hub or `polypath send` [default: that of the first edge or
+    /// hub found in the default places]
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
 }

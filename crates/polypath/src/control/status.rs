@@ -1,10 +1,10 @@
 //! What is said, in the form of programs.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use polypath_bond::identity::PublicKey;
-use polypath_bond::{BondKey, BondStatus, PathState, PathStatus};
-use polypath_net::driver::Driver;
+use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
+use polypath_net::driver::{BondSnapshot, Driver};
 use polypath_units::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub enum Role {
     Hub,
     /// The multi-homed side.
     Edge,
+    /// The multi-homed side while it sends a file.
+    Send,
 }
 
 /// A bond.
@@ -40,6 +42,8 @@ pub struct BondReport {
     pub id: u64,
     /// The public key of the other end.
     pub peer: String,
+    /// At a hub: other bonds that this key has at the same time.
+    pub same_key: Vec<SameKeyReport>,
     /// Its paths.
     pub paths: Vec<PathReport>,
     /// Bytes that wait to be sent.
@@ -60,6 +64,15 @@ pub struct BondReport {
     pub bytes_duplicate: u64,
 }
 
+/// Another bond of the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SameKeyReport {
+    /// Its number.
+    pub bond: u64,
+    /// Whether no path of it comes from an address of this one: then two edges may share the key.
+    pub elsewhere: bool,
+}
+
 /// A path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathReport {
@@ -67,6 +80,9 @@ pub struct PathReport {
     pub id: u8,
     /// What people call it.
     pub name: String,
+    /// The other end's address: at a hub where the edge's packets come from, at an edge the hub's.
+    /// Null when the path's connection has ended.
+    pub remote: Option<SocketAddr>,
     /// `active` or `failed`.
     pub state: String,
     /// Used only when no other path works.
@@ -75,7 +91,12 @@ pub struct PathReport {
     pub srtt_ms: Option<f64>,
     /// Smallest round-trip time in milliseconds.
     pub min_rtt_ms: Option<f64>,
-    /// Measured delivery rate of what this end sends, in Mbit/s.
+    /// Data sent in the last second, in Mbit/s: zero on an idle path.
+    pub sent_mbit_s: f64,
+    /// Data received in the last second, in Mbit/s.
+    pub received_mbit_s: f64,
+    /// What the path can carry of what this end sends, in Mbit/s: the delivery rate measured when
+    /// there was data to send, and kept since.
     pub mbit_s: f64,
     /// Congestion window.
     pub cwnd_bytes: u64,
@@ -104,7 +125,8 @@ impl Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_s: driver.now().since(Timestamp::ZERO).as_secs_f64(),
             bonds: bonds
-                .filter_map(|(key, peer)| Some(BondReport::new(key, peer, driver.status(key)?)))
+                .filter_map(|(key, _)| driver.snapshot(key))
+                .map(BondReport::from)
                 .collect(),
         }
     }
@@ -115,12 +137,19 @@ impl Status {
     }
 }
 
-impl BondReport {
-    fn new(key: BondKey, peer: PublicKey, status: BondStatus) -> Self {
+impl From<BondSnapshot> for BondReport {
+    fn from(bond: BondSnapshot) -> Self {
+        let BondSnapshot { key, peer, status, remotes, rates, same_key } = bond;
+        let path = |path: PathStatus| {
+            let remote = remotes.get(&path.id).copied();
+            let rates = rates.get(&path.id).copied().unwrap_or_default();
+            PathReport::new(path, remote, rates)
+        };
         Self {
             id: key.0,
             peer: peer.to_string(),
-            paths: status.paths.into_iter().map(PathReport::from).collect(),
+            same_key: same_key.into_iter().map(SameKeyReport::from).collect(),
+            paths: status.paths.into_iter().map(path).collect(),
             unsent: status.unsent,
             unacked: status.unacked,
             buffered: status.buffered,
@@ -133,12 +162,19 @@ impl BondReport {
     }
 }
 
-impl From<PathStatus> for PathReport {
-    fn from(path: PathStatus) -> Self {
+impl From<SameKey> for SameKeyReport {
+    fn from(SameKey { bond, is_elsewhere }: SameKey) -> Self {
+        Self { bond: bond.0, elsewhere: is_elsewhere }
+    }
+}
+
+impl PathReport {
+    fn new(path: PathStatus, remote: Option<SocketAddr>, rates: PathRates) -> Self {
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         Self {
             id: path.id.get(),
             name: path.name,
+            remote,
             state: match path.state {
                 PathState::Active => "active",
                 PathState::Failed => "failed",
@@ -147,6 +183,8 @@ impl From<PathStatus> for PathReport {
             backup: path.backup,
             srtt_ms: path.srtt.map(millis),
             min_rtt_ms: path.min_rtt.map(millis),
+            sent_mbit_s: rates.sent.mbit_per_sec(),
+            received_mbit_s: rates.received.mbit_per_sec(),
             mbit_s: path.delivery_rate * 8.0 / 1e6,
             cwnd_bytes: path.cwnd,
             in_flight_bytes: path.in_flight,

@@ -2,42 +2,66 @@
 
 use core::fmt::Write;
 
-use super::{BondReport, PathReport, Role, Status};
+use super::{BondReport, PathReport, Role, SameKeyReport, Status};
 use crate::output::columns;
 
-const HEADERS: [&str; 9] = [
-    "path",
-    "state",
-    "Mbit/s",
-    "RTT ms",
-    "loss %",
-    "in flight",
-    "sent MB",
-    "received MB",
-    "reinjected MB",
-];
+/// Columns.
+const COLUMNS: usize = 12;
+/// Names, states and addresses stand left, numbers right.
+const LEFT: usize = 3;
+
+const fn headers(role: Role) -> [&'static str; COLUMNS] {
+    let remote = match role {
+        Role::Hub => "edge at",
+        Role::Edge | Role::Send => "hub at",
+    };
+    [
+        "path",
+        "state",
+        remote,
+        "out Mbit/s",
+        "in Mbit/s",
+        "estimated Mbit/s",
+        "RTT ms",
+        "loss %",
+        "in flight",
+        "sent MB",
+        "received MB",
+        "reinjected MB",
+    ]
+}
 
 /// Writing to a `String` cannot fail.
 pub(super) fn render(status: &Status) -> String {
     let role = match status.role {
         Role::Hub => "hub",
         Role::Edge => "edge",
+        Role::Send => "send",
     };
     let (version, uptime) = (&status.version, status.uptime_s);
     let bonds = status.bonds.len();
     let mut text = format!("{role} {version}, up {uptime:.0} s, bonds: {bonds}\n");
     for bond in &status.bonds {
-        render_bond(&mut text, bond);
+        render_bond(&mut text, status.role, bond);
     }
     text
 }
 
-fn render_bond(text: &mut String, bond: &BondReport) {
+fn render_bond(text: &mut String, role: Role, bond: &BondReport) {
     let _ = writeln!(text, "\nbond {} with {}", bond.id, bond.peer);
-    let rows: Vec<_> =
-        [HEADERS.map(str::to_owned)].into_iter().chain(bond.paths.iter().map(row)).collect();
-    // Names and states stand left, numbers right.
-    text.push_str(&columns(&rows, 2));
+    for &SameKeyReport { bond, elsewhere } in &bond.same_key {
+        let _ = match elsewhere {
+            true => writeln!(
+                text,
+                "this key has bond {bond} too, from other addresses: if these are two edges, give \
+                 each a key of its own"
+            ),
+            false => writeln!(text, "this key has bond {bond} too, from the same address"),
+        };
+    }
+    let headers = headers(role).map(str::to_owned);
+    let rows: Vec<_> = [headers].into_iter().chain(bond.paths.iter().map(row)).collect();
+    text.push_str(&columns(&rows, LEFT));
     let queue = [bond.unsent, bond.unacked, bond.buffered].map(megabytes);
     let _ = writeln!(
         text,
@@ -49,13 +73,17 @@ fn render_bond(text: &mut String, bond: &BondReport) {
     );
 }
 
-fn row(path: &PathReport) -> [String; HEADERS.len()] {
+fn row(path: &PathReport) -> [String; COLUMNS] {
+    let unknown = || "-".to_owned();
     let backup = if path.backup { " (backup)" } else { "" };
     [
         path.name.clone(),
         format!("{}{backup}", path.state),
+        path.remote.map_or_else(unknown, |remote| remote.to_string()),
+        format!("{:.1}", path.sent_mbit_s),
+        format!("{:.1}", path.received_mbit_s),
         format!("{:.1}", path.mbit_s),
-        path.srtt_ms.map_or_else(|| "-".to_owned(), |srtt| format!("{srtt:.1}")),
+        path.srtt_ms.map_or_else(unknown, |srtt| format!("{srtt:.1}")),
         format!("{:.2}", path.loss * 100.0),
         format!("{} kB", path.in_flight_bytes / 1_000),
         megabytes(path.bytes_sent),
@@ -76,10 +104,13 @@ mod tests {
         PathReport {
             id: 0,
             name: name.to_owned(),
+            remote: srtt_ms.map(|_| ([192, 0, 2, 1], 4_433).into()),
             state: state.to_owned(),
             backup: srtt_ms.is_none(),
             srtt_ms,
             min_rtt_ms: srtt_ms,
+            sent_mbit_s: srtt_ms.map_or(0.0, |_| 12.34),
+            received_mbit_s: 0.05,
             mbit_s: 93.26,
             cwnd_bytes: 100_000,
             in_flight_bytes: 34_567,
@@ -97,6 +128,10 @@ mod tests {
         let bond = BondReport {
             id: 3,
             peer: "ppp1peer".to_owned(),
+            same_key: vec![
+                SameKeyReport { bond: 4, elsewhere: false },
+                SameKeyReport { bond: 7, elsewhere: true },
+            ],
             paths: vec![path("wifi", "active", Some(20.04)), path("lte-2", "failed", None)],
             unsent: 1_500_000,
             unacked: 200_000,
@@ -117,9 +152,11 @@ mod tests {
 edge 1.2.3, up 62 s, bonds: 1
 
 bond 3 with ppp1peer
-path   state            Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
-wifi   active             93.3    20.0    1.23      34 kB    123.5          1.0            0.0
-lte-2  failed (backup)    93.3       -    1.23      34 kB    123.5          1.0            0.0
+this key has bond 4 too, from the same address
+this key has bond 7 too, from other addresses: if these are two edges, give each a key of its own
+path   state            hub at          out Mbit/s  in Mbit/s  estimated Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
+wifi   active           192.0.2.1:4433        12.3        0.1              93.3    20.0    1.23      34 kB    123.5          1.0            0.0
+lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0
 queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
 ";
         assert_eq!(render(&status), expected);

@@ -2,6 +2,7 @@
 //! applications, and its command line.
 
 mod allowed;
+mod auto;
 mod backup;
 mod command_line;
 mod emulated;
@@ -15,6 +16,7 @@ mod no_route;
 mod process;
 mod proxy_password;
 mod resuming;
+mod same_key;
 mod service_user;
 mod stalled_clients;
 mod stopping;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use super::http::{self, Server, content, sha256};
-use super::world::{World, curl, stderr, stdout};
+use super::world::{Node, World, curl, stderr, stdout};
 
 #[test]
 fn downloads_and_uploads_arrive_whole_through_both_proxies() {
@@ -124,8 +124,12 @@ fn a_hub_without_inbox_takes_no_files() {
 fn status_shows_both_ends_and_both_paths() {
     let world = World::new();
     let hub = world.hub(&[]);
-    let edge = world.edge(&hub, &[]);
-    for (role, control) in [("hub", hub.control()), ("edge", edge.control())] {
+    let edge = world.edge_over(&hub, &["a=127.0.0.1", "b=127.0.0.2"], &[]);
+    let hubs = hub.join_string().split('/').nth(1).unwrap();
+    for (role, control, column, addresses) in [
+        ("hub", hub.control(), "edge at", ["127.0.0.1:", "127.0.0.2:"]),
+        ("edge", edge.control(), "hub at", [hubs, hubs]),
+    ] {
         // The second path may join a moment after the first.
         let status = loop {
             let asked = world.run(&["status", "--json", "--control", control]);
@@ -141,11 +145,46 @@ fn status_shows_both_ends_and_both_paths() {
         assert_eq!(names, ["a", "b"]);
         assert!(paths.iter().all(|path| path["state"] == "active"), "{status}");
         let table = world.run(&["status", "--control", control]);
-        assert!(stdout(&table).contains("Mbit/s"), "{}", stdout(&table));
+        assert!(stdout(&table).contains(column), "{}", stdout(&table));
+        for (path, address) in paths.iter().zip(addresses) {
+            let remote = path["remote"].as_str().unwrap();
+            assert!(remote.starts_with(address), "{remote} is not {address}");
+            assert!(stdout(&table).contains(remote), "{}", stdout(&table));
+        }
     }
     let nobody = world.run(&["status", "--control", &world.path("nobody")]);
     assert_eq!(nobody.status.code(), Some(1));
     assert!(stderr(&nobody).contains("no hub or edge is running"), "{}", stderr(&nobody));
+}
+
+/// The rates are those of now; the estimate of what the paths can carry stays.
+#[test]
+fn status_shows_what_passes_now_and_nothing_when_that_has_ended() {
+    let server = Server::start();
+    let world = World::new();
+    let hub = world.hub(&[]);
+    let edge = world.edge(&hub, &["--forward", &format!("tcp:127.0.0.1:0={}", server.address())]);
+    let sum = |control: &str, rate: &str| -> f64 {
+        let status = world.status(control);
+        let paths = status["bonds"][0]["paths"].as_array().unwrap().iter();
+        paths.map(|path| path[rate].as_f64().unwrap()).sum()
+    };
+    let passes = |node: &Node, rate| sum(node.control(), rate) > 0.0;
+    let download = || {
+        let mut client = TcpStream::connect(edge.forwarded()).unwrap();
+        client.write_all(b"GET /endless HTTP/1.1\r\n\r\n").unwrap();
+        client.read_exact(&mut vec![0; http::ENDLESS_BYTES]).unwrap();
+        client
+    };
+    // On a busy host more than a second may have passed since.
+    let mut held = vec![download()];
+    while !(passes(&hub, "sent_mbit_s") && passes(&edge, "received_mbit_s")) {
+        held.push(download());
+    }
+    for rate in ["sent_mbit_s", "received_mbit_s"] {
+        while passes(&hub, rate) || passes(&edge, rate) {}
+    }
+    assert!(passes(&hub, "mbit_s"));
 }
 
 #[test]

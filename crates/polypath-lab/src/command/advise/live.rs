@@ -60,8 +60,8 @@ mod tests {
     fn status(paths: &str) -> Status {
         let text = format!(
             r#"{{"role":"edge","version":"1","uptime_s":5.0,"bonds":[{{"id":1,"peer":"ppp1x",
-            "paths":[{paths}],"unsent":0,"unacked":0,"buffered":0,"gaps":0,"bytes_read":0,
-            "bytes_delivered":0,"bytes_reinjected":0,"bytes_duplicate":0}}]}}"#
+            "same_key":[],"paths":[{paths}],"unsent":0,"unacked":0,"buffered":0,"gaps":0,
+            "bytes_read":0,"bytes_delivered":0,"bytes_reinjected":0,"bytes_duplicate":0}}]}}"#
         );
         serde_json::from_str(&text).unwrap()
     }
@@ -69,9 +69,9 @@ mod tests {
     fn path(name: &str, state: &str, min_rtt_ms: &str, mbit_s: f64) -> String {
         format!(
             r#"{{"id":0,"name":"{name}","state":"{state}","backup":false,"srtt_ms":null,
-            "min_rtt_ms":{min_rtt_ms},"mbit_s":{mbit_s},"cwnd_bytes":0,"in_flight_bytes":0,
-            "loss":0.01,"packets_sent":0,"bytes_sent":0,"bytes_received":0,"bytes_reinjected":0,
-            "failures":0}}"#
+            "min_rtt_ms":{min_rtt_ms},"sent_mbit_s":0.0,"received_mbit_s":0.0,"mbit_s":{mbit_s},
+            "cwnd_bytes":0,"in_flight_bytes":0,"loss":0.01,"packets_sent":0,"bytes_sent":0,
+            "bytes_received":0,"bytes_reinjected":0,"failures":0}}"#
         )
     }
 

@@ -15,6 +15,7 @@ use super::super::edge::Paths;
 use super::SendOptions;
 use super::transfer::transfer;
 use super::watch::Watch;
+use crate::control::{ControlSocket, Role};
 use crate::progress::Progress;
 use crate::service::Stop;
 
@@ -46,20 +47,36 @@ struct SentOnPath {
 /// before that.
 pub(super) async fn send(options: &SendOptions) -> anyhow::Result<Option<Sent>> {
     let mut stop = Stop::new()?;
-    let Some(joined) = stop.limit(join(options)).await else { return Ok(None) };
-    let (edge, file, size) = joined?;
-    let sent = stop.limit(deliver(options, &edge, file, size)).await.transpose()?;
+    let control = options.control.as_deref().map(ControlSocket::bind).transpose()?;
+    let Some(started) = stop.limit(start(options)).await else { return Ok(None) };
+    let (edge, file, size) = started?;
+    let sending = answering(control, &edge, async {
+        edge.joined().await?;
+        deliver(options, &edge, file, size).await
+    });
+    let sent = stop.limit(sending).await.transpose()?;
     // What is unfinished has been reset; the hub need not wait for more of it.
     stop.close(edge.close()).await;
     Ok(sent)
 }
 
-/// An edge one of whose paths has joined, and the file.
-async fn join(options: &SendOptions) -> anyhow::Result<(Edge, File, u64)> {
+/// An edge whose paths are joining, and the file.
+async fn start(options: &SendOptions) -> anyhow::Result<(Edge, File, u64)> {
     let (file, size) = open(&options.file).await?;
-    let edge = options.bond.start().await?;
-    edge.joined().await?;
-    Ok((edge, file, size))
+    Ok((options.bond.start().await?, file, size))
+}
+
+/// Answers at the control socket, if there is one, while `work` goes on.
+async fn answering<T>(
+    control: Option<ControlSocket>,
+    edge: &Edge,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let Some(control) = control else { return work.await };
+    tokio::select! {
+        result = work => result,
+        () = control.serve(Role::Send, edge.driver().clone()) => bail!("the control socket has ended"),
+    }
 }
 
 async fn deliver(
@@ -119,11 +136,14 @@ async fn with_progress<T>(
             result = &mut work => break result,
             _ = ticks.tick() => {
                 let paths = watch.look(edge);
+                progress.set_names(watch.names());
                 progress.update(edge.driver().now(), &paths)?;
             }
         }
     };
-    progress.finish(&watch.look(edge))?;
+    let paths = watch.look(edge);
+    progress.set_names(watch.names());
+    progress.finish(&paths)?;
     Ok((result?, watch))
 }
 
@@ -135,13 +155,19 @@ impl Sent {
 
     /// The result for people.
     pub(super) fn text(&self) -> String {
-        let Self { name, bytes, resumed_at, seconds, mbit_s, sha256, .. } = self;
+        let Self { name, bytes, resumed_at, seconds, mbit_s, sha256, paths } = self;
+        let carried = paths.iter().map(|path| {
+            let megabytes = path.bytes_sent as f64 / 1e6;
+            format!("{} {megabytes:.1} MB", path.name)
+        });
+        let carried = carried.collect::<Vec<_>>().join(", ");
         let before = match resumed_at {
             0 => String::new(),
             had => format!(", {had} of which the hub had before"),
         };
         format!(
             "{name}: {bytes} bytes{before} in {seconds:.2} s, {mbit_s:.1} Mbit/s\n\
+             over {carried}, headers and repeated data included\n\
              SHA-256 {sha256}, as the hub stored it\n"
         )
     }
