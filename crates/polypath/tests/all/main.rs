@@ -14,6 +14,7 @@ mod http;
 mod iperf;
 mod logs;
 mod name_server;
+mod neighbours;
 mod no_route;
 mod process;
 mod proxy_password;

@@ -53,7 +53,7 @@ pub(super) fn endless_upload(proxy: &str, target: &str) -> TcpStream {
 }
 
 /// A target that accepts connections and never reads.
-fn silent_target() -> String {
+pub(super) fn silent_target() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || listener.incoming().collect::<Vec<_>>());
