@@ -1,12 +1,13 @@
 //! A hub and an edge with two emulated paths between them, the faster of which can die.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use polypath_bond::identity::{HubAddress, JoinString};
 use polypath_emulator::relay::{Relay, RelayPath};
 use polypath_link::LinkConfig;
 use polypath_units::Bandwidth;
 
+use super::strangers::address_of;
 use super::world::{Node, World};
 
 /// The paths' indices; the fast one carries 200 Mbit/s, the slow one 100 Mbit/s.
@@ -35,10 +36,10 @@ impl Emulated {
     fn start(fast_option: &str, surfaces: &[&str]) -> Self {
         let world = World::new();
         let hub = world.hub(&[]);
-        let relay = relay_to(&hub);
-        let addresses = relay.addresses();
-        let path = |name: &str, index: usize| format!("{name}=127.0.0.1,{}", addresses[index]);
-        let (fast, slow) = (path("fast", FAST) + fast_option, path("slow", SLOW));
+        let hub_address = address_of(hub.join_string());
+        let relay = relay_to(hub_address, [Path::new(200.0, 5), Path::new(100.0, 15)]);
+        let [fast, slow] = paths_through(&relay, ["fast", "slow"]);
+        let fast = fast + fast_option;
         let edge = world.edge_over(&hub, &[&fast, &slow], surfaces);
         Self { world, edge, relay, _hub: hub }
     }
@@ -59,18 +60,32 @@ impl Emulated {
     }
 }
 
-fn relay_to(hub: &Node) -> Relay {
-    let join: JoinString = hub.join_string().parse().unwrap();
-    let HubAddress::Socket(address) = join.addresses()[0] else { panic!("an address") };
-    let paths = vec![path("fast", link(200.0, 5)), path("slow", link(100.0, 15))];
-    Relay::start(paths, address, 1).unwrap()
+/// A path to be emulated: its rate and its delay, in either direction.
+#[derive(Clone, Copy)]
+pub(crate) struct Path {
+    mbit_s: f64,
+    delay: Duration,
 }
 
-fn path(name: &str, link: LinkConfig) -> RelayPath {
-    let listen = "127.0.0.1:0".parse().unwrap();
-    RelayPath { name: name.to_owned(), link_up: link.clone(), link_down: link, listen }
+impl Path {
+    pub(crate) const fn new(mbit_s: f64, delay_ms: u64) -> Self {
+        Self { mbit_s, delay: Duration::from_millis(delay_ms) }
+    }
+
+    fn relayed(self, index: usize) -> RelayPath {
+        let link = LinkConfig::new(Bandwidth::from_mbit_per_sec(self.mbit_s), self.delay);
+        let listen = "127.0.0.1:0".parse().unwrap();
+        RelayPath { name: index.to_string(), link_up: link.clone(), link_down: link, listen }
+    }
 }
 
-fn link(mbit_s: f64, delay_ms: u64) -> LinkConfig {
-    LinkConfig::new(Bandwidth::from_mbit_per_sec(mbit_s), Duration::from_millis(delay_ms))
+/// Two emulated paths to the hub at this address.
+pub(crate) fn relay_to(hub: SocketAddr, [first, second]: [Path; 2]) -> Relay {
+    Relay::start(vec![first.relayed(0), second.relayed(1)], hub, 1).unwrap()
+}
+
+/// What `--path` says of the paths of a relay.
+pub(crate) fn paths_through(relay: &Relay, [first, second]: [&str; 2]) -> [String; 2] {
+    let path = |name, index: usize| format!("{name}=127.0.0.1,{}", relay.addresses()[index]);
+    [path(first, 0), path(second, 1)]
 }

@@ -1,6 +1,9 @@
 //! The real binary as hub, edge and sender, over loopback, with curl and iperf3 as the
 //! applications, and its command line.
 
+use std::sync::LazyLock;
+
+mod abuse;
 mod allowed;
 mod auto;
 mod backup;
@@ -12,6 +15,7 @@ mod http;
 mod iperf;
 mod logs;
 mod name_server;
+mod neighbours;
 mod no_route;
 mod process;
 mod proxy_password;
@@ -24,7 +28,11 @@ mod strangers;
 mod transfers;
 mod world;
 
-/// The program that is tested.
+/// The program that is tested: that of `POLYPATH_PROGRAM`, or the one built with the tests.
 fn program() -> &'static str {
-    env!("CARGO_BIN_EXE_polypath")
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        let given = std::env::var("POLYPATH_PROGRAM");
+        given.unwrap_or_else(|_| env!("CARGO_BIN_EXE_polypath").to_owned())
+    });
+    &PROGRAM
 }

@@ -4,12 +4,11 @@ use std::fs;
 use std::thread::park_timeout;
 use std::time::Duration;
 
-use polypath_bond::identity::{HubAddress, JoinString};
-use polypath_emulator::relay::{Relay, RelayPath};
-use polypath_link::LinkConfig;
-use polypath_units::Bandwidth;
+use polypath_emulator::relay::Relay;
 
+use super::emulated::{Path, paths_through, relay_to};
 use super::http::{content, sha256};
+use super::strangers::address_of;
 use super::world::{Node, Process, World, stderr};
 
 /// How often the disk is looked at: nothing tells of a file that grows.
@@ -21,7 +20,6 @@ struct Transfer {
     world: World,
     hub: Node,
     relay: Relay,
-    join: JoinString,
     listen: String,
     file: String,
 }
@@ -42,23 +40,14 @@ impl Transfer {
         let world = World::new();
         let file = world.file("x.bin", bytes);
         let hub = world.hub(&["--inbox", &world.path("inbox")]);
-        let join: JoinString = hub.join_string().parse().unwrap();
-        let HubAddress::Socket(address) = join.addresses()[0] else { panic!("an address") };
-        let rate = Bandwidth::from_mbit_per_sec(mbit_s);
-        let path = |name: &str| {
-            let link = LinkConfig::new(rate, Duration::from_millis(5));
-            let listen = "127.0.0.1:0".parse().unwrap();
-            RelayPath { name: name.to_owned(), link_up: link.clone(), link_down: link, listen }
-        };
-        let relay = Relay::start(vec![path("a"), path("b")], address, 1).unwrap();
-        Self { world, hub, relay, join, listen: address.to_string(), file }
+        let address = address_of(hub.join_string());
+        let relay = relay_to(address, [Path::new(mbit_s, 5); 2]);
+        Self { world, hub, relay, listen: address.to_string(), file }
     }
 
     fn send(&self) -> Process {
-        let [a, b] = [0, 1].map(|path| self.relay.addresses()[path]);
-        let [a, b] = [format!("a=127.0.0.1,{a}"), format!("b=127.0.0.1,{b}")];
-        let join = self.join.to_string();
-        let known = ["send", &self.file, "--json", "--key", self.world.edge_key(), "--join", &join];
+        let ([a, b], join) = (paths_through(&self.relay, ["a", "b"]), self.hub.join_string());
+        let known = ["send", &self.file, "--json", "--key", self.world.edge_key(), "--join", join];
         let mut command = self.world.command(&[&known[..], &["--path", &a, "--path", &b]].concat());
         command.stderr(std::process::Stdio::null());
         Process::spawn(command)

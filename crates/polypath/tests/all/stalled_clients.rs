@@ -8,7 +8,7 @@ use super::http::{Server, content, sha256};
 use super::world::{World, curl, stdout};
 
 /// A client that has asked an HTTP proxy for `url`, has the head of the answer, and reads no more.
-fn stalled(proxy: &str, url: &str) -> TcpStream {
+pub(super) fn stalled(proxy: &str, url: &str) -> TcpStream {
     let mut client = TcpStream::connect(proxy).unwrap();
     write!(client, "GET {url} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
     let mut head = [0; 64];
@@ -41,7 +41,7 @@ fn downloads_that_nobody_reads_stop_no_other_transfer() {
 }
 
 /// A client that goes on sending to `target` through an HTTP proxy until it is shut down.
-fn endless_upload(proxy: &str, target: &str) -> TcpStream {
+pub(super) fn endless_upload(proxy: &str, target: &str) -> TcpStream {
     let mut client = TcpStream::connect(proxy).unwrap();
     write!(client, "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").unwrap();
     let mut answer = [0; 12];
@@ -53,7 +53,7 @@ fn endless_upload(proxy: &str, target: &str) -> TcpStream {
 }
 
 /// A target that accepts connections and never reads.
-fn silent_target() -> String {
+pub(super) fn silent_target() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || listener.incoming().collect::<Vec<_>>());

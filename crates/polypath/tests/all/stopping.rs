@@ -73,7 +73,7 @@ fn a_signal_ends_a_send_that_has_not_joined() {
 #[test]
 fn a_signal_ends_commands_that_wait_for_the_name_of_the_hub() {
     let world = World::new();
-    let settings = name_server::settings(&world);
+    let settings = name_server::settings(&world, name_server::ADDRESSES[0]);
     let (file, control) = (world.file("x.bin", b"x"), world.path("edge.sock"));
     let join = format!("polypath:1/hub.test:4433/{}", world.new_key("other.key").1);
     let bond = ["--key", world.edge_key(), "--join", &join, "--path", "a=127.0.0.1"];
@@ -82,7 +82,8 @@ fn a_signal_ends_commands_that_wait_for_the_name_of_the_hub() {
         ([&["send", &file], &bond[..]].concat(), INTERRUPTED),
     ] {
         let test = "a_signal_ends_commands_that_wait_for_the_name_of_the_hub";
-        let Some(silent) = name_server::silent_server(test) else { return };
+        let address = name_server::ADDRESSES[0];
+        let Some(silent) = name_server::silent_server(test, address) else { return };
         silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let process = name_server::with_name_server(&settings, &command);
         silent.recv(&mut [0; 512]).unwrap();

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
@@ -64,17 +65,31 @@ fn knock(seed: u32, from: Ipv4Addr, hub: SocketAddr, epoch: Instant) {
 
 /// Strangers at so many addresses, from the second of 127.16.0.0/12 on, one after the other in each
 /// of two threads.
-struct Flood {
+pub(super) struct Flood {
     stop: Arc<AtomicBool>,
     begun: Arc<AtomicU32>,
+    last: u32,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Flood {
     const THREADS: u32 = 2;
 
+    /// As many as there can be.
     fn start(hub: SocketAddr, addresses: u32) -> Self {
-        let (stop, begun) = <(Arc<AtomicBool>, Arc<AtomicU32>)>::default();
+        Self::paced(hub, addresses, 0..MOST, Duration::ZERO)
+    }
+
+    /// Strangers of these numbers, which make them differ, with a pause behind each in both
+    /// threads.
+    pub(super) fn paced(
+        hub: SocketAddr,
+        addresses: u32,
+        numbers: Range<u32>,
+        pause: Duration,
+    ) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (begun, last) = (Arc::new(AtomicU32::new(numbers.start)), numbers.end);
         #[expect(clippy::disallowed_methods, reason = "an opaque origin: only differences count")]
         let epoch = Instant::now();
         let threads = (0..Self::THREADS).map(|_| {
@@ -82,27 +97,28 @@ impl Flood {
             thread::spawn(move || {
                 while !stop.load(Relaxed) {
                     let number = begun.fetch_add(1, Relaxed);
-                    if number >= MOST {
+                    if number >= last {
                         return;
                     }
                     let from = u32::from(Ipv4Addr::new(127, 16, 0, 1)) + number % addresses;
                     knock(number, from.into(), hub, epoch);
+                    thread::park_timeout(pause);
                 }
             })
         });
-        Self { threads: threads.collect(), stop, begun }
+        Self { threads: threads.collect(), stop, begun, last }
     }
 
     /// Ends it. Returns whether it still went on.
-    fn stop(self) -> bool {
-        let goes_on = self.begun.load(Relaxed) < MOST;
+    pub(super) fn stop(self) -> bool {
+        let goes_on = self.begun.load(Relaxed) < self.last;
         self.stop.store(true, Relaxed);
         self.threads.into_iter().for_each(|thread| thread.join().unwrap());
         goes_on
     }
 }
 
-fn address_of(join_string: &str) -> SocketAddr {
+pub(super) fn address_of(join_string: &str) -> SocketAddr {
     let join: JoinString = join_string.parse().unwrap();
     match &join.addresses()[0] {
         HubAddress::Socket(address) => *address,

@@ -1,8 +1,8 @@
 //! Processes and files of one test.
 
-use std::cell::Cell;
 use std::fs::{self, File};
 use std::process::{Command, ExitStatus, Output};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(crate) use crate::process::{Process, stderr, stdout};
 
@@ -94,13 +94,13 @@ const TWO_PATHS: [&str; 2] = ["a=127.0.0.1", "b=127.0.0.1"];
 pub(crate) struct World {
     home: tempfile::TempDir,
     edge_key: String,
-    nodes: Cell<u32>,
+    nodes: AtomicU32,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut world = Self { home, edge_key: String::new(), nodes: Cell::new(0) };
+        let mut world = Self { home, edge_key: String::new(), nodes: AtomicU32::new(0) };
         let (file, public) = world.new_key("edge.key");
         world.edge_key = file;
         world.new_key("hub.key");
@@ -148,7 +148,7 @@ impl World {
     }
 
     fn node_by(&self, mut command: Command) -> Node {
-        let number = self.nodes.replace(self.nodes.get() + 1);
+        let number = self.nodes.fetch_add(1, Relaxed);
         let control = self.path(&format!("{number}.sock"));
         let log = File::create(self.path(&format!("{number}.log"))).unwrap();
         command.args(["--control", &control]).stderr(log);
@@ -170,12 +170,17 @@ impl World {
     /// A hub that may map so much memory, and steps back where other tests want the processor: it
     /// is for loads that take all there is.
     pub(crate) fn hub_within(&self, kib: u32, more: &[&str]) -> Node {
-        let hub = self.hub_command("127.0.0.1:0", more);
-        let mut limited = Command::new("/bin/sh");
-        limited.args(["-c", "ulimit -v \"$0\" && exec nice -n 19 \"$@\"", &kib.to_string()]);
-        limited.arg(hub.get_program()).args(hub.get_args()).env_clear();
-        limited.env("HOME", self.home.path());
-        let mut hub = self.node_by(limited);
+        let limit = "ulimit -v \"$0\" && exec nice -n 19 \"$@\"";
+        self.hub_run_by(&["/bin/sh", "-c", limit, &kib.to_string()], "127.0.0.1:0", more)
+    }
+
+    /// A hub that this command starts, to which it is given as the last arguments.
+    pub(crate) fn hub_run_by(&self, runner: &[&str], listen: &str, more: &[&str]) -> Node {
+        let hub = self.hub_command(listen, more);
+        let mut command = Command::new(runner[0]);
+        command.args(&runner[1..]).arg(hub.get_program()).args(hub.get_args());
+        command.env_clear().env("HOME", self.home.path());
+        let mut hub = self.node_by(command);
         hub.lines.push(hub.process.line());
         hub
     }
