@@ -13,7 +13,7 @@ use clap::Args;
 use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
-use polypath_net::proxy::ProxyLimits;
+use polypath_net::proxy::{ProxyLimits, WhenAway};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
@@ -75,6 +75,11 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT[,MODE]")]
     #[serde(deserialize_with = "text::list")]
     pub(super) forward: Vec<Forward>,
+    /// What becomes of new requests at proxies and forwarded TCP ports while no path to the hub
+    /// works: fail, within seconds; wait, until one works or the client gives up [default: fail]
+    #[arg(long, value_name = "fail|wait")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) when_away: Option<WhenAway>,
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
     /// delay [default: aggregate]
@@ -141,6 +146,8 @@ pub struct EdgeOptions {
     pub proxy_credentials: Option<PathBuf>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
+    /// What becomes of new requests while no path to the hub works.
+    pub when_away: WhenAway,
     /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
     /// else.
     pub udp_mode: FlowMode,
@@ -179,6 +186,7 @@ impl FileBacked for EdgeArgs {
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
+            when_away: self.when_away.or(file.when_away),
             udp_mode: self.udp_mode.or(file.udp_mode),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
@@ -275,6 +283,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
+            when_away: args.when_away.unwrap_or_default(),
             udp_mode: args.udp_mode.unwrap_or_default(),
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),

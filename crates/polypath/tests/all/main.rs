@@ -2,6 +2,7 @@
 //! applications, and its command line.
 
 mod allowed;
+mod away;
 mod backup;
 mod command_line;
 mod emulated;

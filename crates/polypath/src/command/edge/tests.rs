@@ -76,7 +76,7 @@ fn flags_become_options() {
 #[test]
 fn flags_win_over_the_file() {
     let text = format!(
-        "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nidle_timeout = 3600\nhttp = \"127.0.0.1:8080\"\n",
+        "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nidle_timeout = 3600\nwhen_away = \"wait\"\nhttp = \"127.0.0.1:8080\"\n",
         join()
     );
     let file = file(&text);
@@ -87,8 +87,9 @@ fn flags_win_over_the_file() {
     assert_eq!(from_file.bond.idle_timeout, "3600".parse().ok());
 
     let flags = ["--config", path, "--receive-buffer", "2 MB", "--path", "a=eth0"];
-    let flags = [&flags[..], &["--idle-timeout", "60"]].concat();
+    let flags = [&flags[..], &["--idle-timeout", "60", "--when-away", "fail"]].concat();
     let both = options(&flags).unwrap();
+    assert_eq!((from_file.when_away, both.when_away), (WhenAway::Wait, WhenAway::Fail));
     assert_eq!(both.bond.idle_timeout, "60".parse().ok());
     assert_eq!(both.bond.paths, Paths::Listed(vec!["a=eth0".parse().unwrap()]));
     assert_eq!(both.bond.receive_buffer, Some(ByteCount::new(2_000_000)));
@@ -155,6 +156,7 @@ fn errors_name_file_line_key_and_what_is_allowed() {
         ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),
         ("path = [\"a=b\"]\nauto = true", 2, "auto: paths are listed too; allowed: path or"),
         ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
+        ("when_away = \"retry\"\n", 1, "when_away: \"retry\" says nothing of requests while"),
         ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
         ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
     ] {
