@@ -36,6 +36,11 @@ impl Bond {
         self.send.ids().filter(open).collect()
     }
 
+    /// Whether streams can be opened and written: neither side has closed it, and it is not broken.
+    pub fn is_open(&self) -> bool {
+        self.lifecycle.is_open()
+    }
+
     /// Whether the bond has ended: closed by either side, or broken.
     pub fn is_closed(&self) -> bool {
         self.lifecycle.has_ended()

@@ -71,6 +71,11 @@ impl Bond {
         silent.map(|path| path.id)
     }
 
+    /// Whether what is sent now can leave: the bond is open, and a path of it has not failed.
+    pub fn has_working_path(&self) -> bool {
+        self.is_open() && self.paths.working().next().is_some()
+    }
+
     /// Whether the path exists and has not failed.
     pub(crate) fn is_path_active(&self, id: PathId) -> bool {
         self.paths.is_working(id)
@@ -86,5 +91,30 @@ impl Bond {
     pub(super) fn run_detector(&mut self, now: Timestamp) {
         self.ask_detector(|detector, health, state| detector.on_timer(now, health, state));
         self.take_detector_actions(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{hub, settings};
+    use crate::config::BondConfig;
+    use crate::event::BreakReason;
+
+    const NOW: Timestamp = Timestamp::from_millis(10);
+
+    #[test]
+    fn a_path_works_until_the_last_one_fails_or_leaves_or_the_bond_ends() {
+        let mut bond = hub(BondConfig::default(), None);
+        let (first, second) = (PathId::default(), PathId::new(1).unwrap());
+        bond.add_path(second, settings("b", None), NOW);
+        bond.on_path_down(first, NOW);
+        assert!(bond.has_working_path());
+        bond.remove_path(second);
+        assert!(!bond.has_working_path(), "the other one has failed");
+        bond.add_path(second, settings("b", None), NOW);
+        assert!(bond.has_working_path(), "it has joined again");
+        bond.break_off(BreakReason::Aborted);
+        assert!(!bond.has_working_path());
     }
 }

@@ -209,6 +209,11 @@ impl Node {
         self.bonds.get_mut(&key).map(|entry| &mut entry.bond)
     }
 
+    /// Whether what a bond sends now can leave, of one of them at least.
+    pub fn has_working_path(&self) -> bool {
+        self.bonds.values().any(|entry| entry.bond.has_working_path())
+    }
+
     /// The public key of a bond's other end.
     pub fn peer(&self, key: BondKey) -> Option<PublicKey> {
         self.bonds.get(&key).map(|entry| entry.peer)

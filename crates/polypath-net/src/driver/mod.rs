@@ -29,7 +29,7 @@ use shared::{Inner, Shared};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// Why a driver could not be started.
@@ -235,6 +235,17 @@ impl Driver {
             }
             changed.await;
         }
+    }
+
+    /// Whether a stream of the bond that breaks breaks with it: it has been closed, or is gone.
+    pub(crate) fn is_over(&self, bond: BondKey) -> bool {
+        !self.shared.lock().node.bond(bond).is_some_and(polypath_bond::Bond::is_open)
+    }
+
+    /// Whether a path of a bond works, as it changes: what is sent while none does waits. An edge
+    /// has one bond at a time.
+    pub(crate) fn works(&self) -> watch::Receiver<bool> {
+        self.shared.lock().works.subscribe()
     }
 
     /// A snapshot of a bond.

@@ -11,7 +11,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// Datagrams that one call of the kernel may hold: 64 of 1,452 bytes would exceed its 64 KiB.
 const MAX_BATCH: NonZeroUsize = NonZeroUsize::new(44).expect("44 is not zero");
@@ -67,6 +67,8 @@ pub(super) struct Inner {
     bonds: BTreeMap<BondKey, BondState>,
     pub(super) wakers: Wakers,
     events: mpsc::UnboundedSender<NodeEvent>,
+    /// Whether a path of a bond works.
+    pub(super) works: watch::Sender<bool>,
     deadline: Option<Timestamp>,
 }
 
@@ -79,6 +81,7 @@ impl Inner {
             bonds: BTreeMap::new(),
             wakers: Wakers::default(),
             events,
+            works: watch::Sender::new(false),
             deadline: None,
         }
     }
@@ -139,6 +142,8 @@ impl Inner {
                 self.dispatch(key, event);
             }
         }
+        let works = self.node.has_working_path();
+        self.works.send_if_modified(|known| std::mem::replace(known, works) != works);
     }
 
     fn dispatch(&mut self, bond: BondKey, event: Event) {

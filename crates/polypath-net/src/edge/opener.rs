@@ -2,7 +2,7 @@
 
 use super::AddressedFlow;
 use crate::driver::{BondStream, Driver};
-use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener};
+use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener, Way};
 use crate::tunnel::handshake::request;
 use crate::tunnel::{FileOffer, Request, Target, UdpAssociation};
 use bytes::Bytes;
@@ -29,19 +29,52 @@ impl EdgeOpener {
         Self { driver, bond }
     }
 
-    async fn open(&self, what: &Request) -> Result<BondStream, OpenError> {
-        let bond = *self.bond.borrow();
-        let mut stream = self.driver.open_stream(bond).await?;
-        request(&mut stream, what).await?;
-        Ok(stream)
-    }
-
     /// Opens a stream for a file whose content follows ([`crate::tunnel::send_file`]).
     ///
     /// # Errors
     /// When the hub refuses it or the bond ended.
     pub async fn offer_file(&self, offer: FileOffer) -> Result<BondStream, OpenError> {
-        self.open(&Request::File(offer)).await
+        let bond = *self.bond.borrow();
+        self.ask(bond, &Request::File(offer)).await
+    }
+
+    async fn ask(&self, bond: BondKey, what: &Request) -> Result<BondStream, OpenError> {
+        let mut stream = self.driver.open_stream(bond).await?;
+        request(&mut stream, what).await?;
+        Ok(stream)
+    }
+
+    async fn associate_on(
+        &self,
+        bond: BondKey,
+        options: FlowOptions,
+    ) -> Result<EdgeFlow, OpenError> {
+        let config = FlowConfig { mode: options.mode, resequence: None };
+        let flow = self.driver.open_flow(bond, config)?;
+        let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
+        let stream = self.ask(bond, &Request::Udp(association)).await?;
+        Ok(EdgeFlow { flow: AddressedFlow::new(flow), stream: Mutex::new(stream) })
+    }
+
+    /// Asks on the present bond, and on the next one where a bond ends before its hub has answered:
+    /// no data has gone with the request, so that nothing is done twice that anybody would notice.
+    async fn on_a_bond<T, F>(&self, ask: impl Fn(BondKey) -> F) -> Result<T, OpenError>
+    where
+        F: Future<Output = Result<T, OpenError>>,
+    {
+        let mut present = self.bond.clone();
+        loop {
+            let bond = *present.borrow_and_update();
+            match ask(bond).await {
+                Err(OpenError::Tunnel(error)) if self.driver.is_over(bond) => {
+                    if present.changed().await.is_err() {
+                        // The edge has stopped.
+                        return Err(OpenError::Tunnel(error));
+                    }
+                }
+                answer => return answer,
+            }
+        }
     }
 }
 
@@ -50,16 +83,16 @@ impl Opener for EdgeOpener {
     type Flow = EdgeFlow;
 
     async fn connect(&self, target: Target) -> Result<BondStream, OpenError> {
-        self.open(&Request::Tcp(target)).await
+        let request = Request::Tcp(target);
+        self.on_a_bond(|bond| self.ask(bond, &request)).await
     }
 
     async fn associate(&self, options: FlowOptions) -> Result<EdgeFlow, OpenError> {
-        let bond = *self.bond.borrow();
-        let config = FlowConfig { mode: options.mode, resequence: None };
-        let flow = self.driver.open_flow(bond, config)?;
-        let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
-        let stream = self.open(&Request::Udp(association)).await?;
-        Ok(EdgeFlow { flow: AddressedFlow::new(flow), stream: Mutex::new(stream) })
+        self.on_a_bond(|bond| self.associate_on(bond, options)).await
+    }
+
+    fn way(&self) -> Way {
+        Way::while_true(self.driver.works())
     }
 }
 

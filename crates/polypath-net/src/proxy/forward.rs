@@ -11,8 +11,8 @@ use crate::tunnel::Target;
 /// Connects each client of `listener` to `target`. Runs until the listener fails; dropping it ends
 /// all.
 ///
-/// A target that cannot be reached resets the client: the protocol inside has no place for an
-/// explanation.
+/// A target or hub that cannot be reached resets the client: the protocol inside has no place for
+/// an explanation.
 pub async fn forward_tcp<O: Opener>(
     listener: TcpListener,
     opener: O,
@@ -25,7 +25,7 @@ pub async fn forward_tcp<O: Opener>(
 }
 
 async fn session<O: Opener>(client: Client<O>, target: Target) -> Result<(), SessionError> {
-    let stream = client.options.connect(&client.opener, target).await?;
+    let stream = client.options.connect(&client.stream, &client.opener, target).await?;
     splice(client.stream, stream).await?;
     Ok(())
 }

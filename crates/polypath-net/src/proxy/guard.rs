@@ -80,6 +80,32 @@ impl GuardedStream {
         }
     }
 
+    /// Waits until a client that waits for an answer has given up: its connection breaks, or it has
+    /// ended its half and waited for so long since, as one that has left seems to do. Behind bytes
+    /// that wait to be read the end is not seen; then keep-alive probes show who has left.
+    pub(crate) fn given_up(
+        &self,
+        half_closed_timeout: Duration,
+    ) -> impl Future<Output = io::Error> + use<> {
+        let socket = Arc::clone(&self.socket);
+        async move {
+            let overdue = async {
+                match socket.tcp.peek(&mut [0; 1]).await {
+                    Ok(0) => tokio::time::sleep(half_closed_timeout).await,
+                    Ok(_) => std::future::pending().await,
+                    Err(error) => return error,
+                }
+                let message =
+                    format!("it ended its half of the connection {half_closed_timeout:?} ago");
+                io::Error::new(io::ErrorKind::TimedOut, message)
+            };
+            tokio::select! {
+                error = overdue => error,
+                error = socket.broken() => error,
+            }
+        }
+    }
+
     /// Puts bytes back that were read too far; they come before what the socket has.
     pub fn unread(&mut self, bytes: Bytes) {
         self.unread = if self.unread.is_empty() {
@@ -246,6 +272,39 @@ mod tests {
         let error = timeout(Duration::from_secs(30), broken).await.unwrap();
         // Linux gives EPIPE for a reset behind the end.
         assert!(matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset));
+    }
+
+    #[tokio::test]
+    async fn who_waits_gives_up_by_a_reset_or_some_time_after_its_end() {
+        let (near, far) = pair().await;
+        let mut waiting = pin!(near.given_up(Duration::ZERO));
+        assert!(poll!(&mut waiting).is_pending());
+        far.set_zero_linger().unwrap();
+        drop(far);
+        let error = timeout(Duration::from_secs(30), waiting).await.unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+
+        let (mut near, mut far) = pair().await;
+        far.shutdown().await.unwrap();
+        let at_once = near.given_up(Duration::ZERO);
+        let error = timeout(Duration::from_secs(30), at_once).await.unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let mut later = pin!(near.given_up(Duration::from_secs(3600)));
+        assert!(poll!(&mut later).is_pending(), "it may want an answer");
+        assert_eq!(near.read(&mut [0; 1]).await.unwrap(), 0, "the end is still there to be read");
+    }
+
+    #[tokio::test]
+    async fn bytes_of_who_waits_stay_unread() {
+        let (mut near, mut far) = pair().await;
+        far.write_all(b"a").await.unwrap();
+        far.shutdown().await.unwrap();
+        near.tcp().readable().await.unwrap();
+        let mut waiting = pin!(near.given_up(Duration::ZERO));
+        assert!(poll!(&mut waiting).is_pending());
+        let mut got = Vec::new();
+        near.read_to_end(&mut got).await.unwrap();
+        assert_eq!(got, b"a");
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener};
+use super::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener, Way};
 use crate::limit::{Client, FairLimit, LimitReached, Notices, Place};
 use crate::tunnel::{RefusalKind, Target};
 
@@ -75,6 +75,13 @@ impl ProxyLimits {
         })
     }
 
+    /// The hub is away, which concerns clients in this way. The log has a line a minute of it.
+    pub(super) fn tell_away(&self, what: &'static str) {
+        if let Some(times) = self.0.notices.happens(what) {
+            tracing::warn!(times, "{what}");
+        }
+    }
+
     /// The log has a line a minute of each kind, with the client that was refused last: a line for
     /// each client would have no bound where clients can choose their addresses.
     fn tell(&self, what: &'static str, error: &LimitReached) {
@@ -119,6 +126,11 @@ impl<O: Opener> Opener for Admitted<O> {
         self.check()?;
         let place = self.limits.association_of(&self.client)?;
         Ok(CountedFlow { flow: self.opener.associate(options).await?, _place: place })
+    }
+
+    /// Who is refused is told so at once, also while the others wait for the hub.
+    fn way(&self) -> Way {
+        if self.refused.is_some() { Way::always() } else { self.opener.way() }
     }
 }
 

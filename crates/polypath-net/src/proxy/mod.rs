@@ -8,7 +8,8 @@
 //! - **Memory** is bounded: fixed buffers for each connection, and [`ProxyLimits`] for their
 //!   number, which clients share fairly. A full side stops the reading of the other one
 //!   (back-pressure).
-//! - **Time** is bounded: handshake, opening, and idle UDP associations.
+//! - **Time** is bounded: handshake, opening, and idle UDP associations. While the hub is away,
+//!   clients wait for it only where [`WhenAway`] says so.
 
 use std::future::Future;
 use std::io;
@@ -27,20 +28,24 @@ mod guard;
 pub mod http;
 mod limits;
 mod listen;
+mod opening;
 mod session;
 pub mod socks5;
 mod splice;
 mod udp_forward;
+mod way;
 
 pub use credentials::{Credentials, CredentialsError};
 pub use forward::forward_tcp;
 pub use guard::GuardedStream;
 pub use http::serve_http;
 pub use limits::ProxyLimits;
+pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
 pub use udp_forward::{UdpForwardError, forward_udp};
+pub use way::Way;
 
 /// Opens streams and UDP associations to targets, on behalf of a proxy.
 pub trait Opener: Clone + Send + Sync + 'static {
@@ -61,6 +66,11 @@ pub trait Opener: Clone + Send + Sync + 'static {
         &self,
         options: FlowOptions,
     ) -> impl Future<Output = Result<Self::Flow, OpenError>> + Send;
+
+    /// The way to who is asked.
+    fn way(&self) -> Way {
+        Way::always()
+    }
 }
 
 /// Datagrams, each with the address of its other end.
@@ -101,6 +111,12 @@ pub enum OpenError {
     /// No answer within [`ProxyOptions::open_timeout`].
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
+    /// The hub is away ([`Opener::way`]), and is not waited for.
+    #[error("no path to the hub has worked for {0:?}; the edge goes on trying to reach it")]
+    Away(Duration),
+    /// Nobody waits for it any more.
+    #[error("the client has left: {0}")]
+    Unwanted(io::Error),
 }
 
 impl From<io::Error> for OpenError {
@@ -146,9 +162,11 @@ pub struct ProxyOptions {
     pub handshake_timeout: Duration,
     /// Time for the opener to answer.
     pub open_timeout: Duration,
-    /// Time for the head of a response once the client has ended its half of an HTTP connection:
-    /// nobody can tell a client that waits on from one that has left.
+    /// Time for the head of a response, and for a hub that is away, once the client has ended its
+    /// half of the connection: nobody can tell a client that waits on from one that has left.
     pub half_closed_timeout: Duration,
+    /// What becomes of requests while the hub is away.
+    pub when_away: WhenAway,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
     /// Which paths of a bond the datagrams of UDP associations take.
@@ -165,28 +183,11 @@ impl Default for ProxyOptions {
             handshake_timeout: Duration::from_secs(10),
             open_timeout: Duration::from_secs(60),
             half_closed_timeout: Duration::from_secs(30),
+            when_away: WhenAway::default(),
             udp_idle_timeout: Duration::from_secs(300),
             udp_mode: FlowMode::default(),
             limits: ProxyLimits::default(),
             credentials: None,
         }
-    }
-}
-
-impl ProxyOptions {
-    async fn connect<O: Opener>(&self, opener: &O, target: Target) -> Result<O::Stream, OpenError> {
-        let timeout = self.open_timeout;
-        tokio::time::timeout(timeout, opener.connect(target))
-            .await
-            .unwrap_or(Err(OpenError::TimedOut(timeout)))
-    }
-
-    async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
-        let timeout = self.open_timeout;
-        let options =
-            FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode: self.udp_mode };
-        tokio::time::timeout(timeout, opener.associate(options))
-            .await
-            .unwrap_or(Err(OpenError::TimedOut(timeout)))
     }
 }

@@ -1,28 +1,27 @@
 //! `polypath edge`: the multi-homed side.
 
+mod serving;
+#[cfg(test)]
+pub(super) mod tests;
+
 use std::collections::BTreeSet;
 use std::num::{NonZero, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use clap::Args;
 use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
-use polypath_net::edge::Edge;
-use polypath_net::proxy::ProxyLimits;
+use polypath_net::proxy::{ProxyLimits, WhenAway};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
 use super::CompositionArgs;
-use super::surfaces::{Serving, Surfaces};
 use crate::config::{
     Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, text,
 };
-use crate::control::{ControlSocket, Role};
-use crate::output;
-use crate::service::{self, LogFormat, Stop};
+use crate::service::{self, LogFormat};
 
 /// Join a hub over several paths and offer the bond to applications
 ///
@@ -76,6 +75,11 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "tcp|udp:LOCAL=HOST:PORT[,MODE]")]
     #[serde(deserialize_with = "text::list")]
     pub(super) forward: Vec<Forward>,
+    /// What becomes of new requests at proxies and forwarded TCP ports while no path to the hub
+    /// works: fail, within seconds; wait, until one works or the client gives up [default: fail]
+    #[arg(long, value_name = "fail|wait")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) when_away: Option<WhenAway>,
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
     /// delay [default: aggregate]
@@ -142,6 +146,8 @@ pub struct EdgeOptions {
     pub proxy_credentials: Option<PathBuf>,
     /// Ports that lead to hosts behind the hub.
     pub forwards: Vec<Forward>,
+    /// What becomes of new requests while no path to the hub works.
+    pub when_away: WhenAway,
     /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
     /// else.
     pub udp_mode: FlowMode,
@@ -180,6 +186,7 @@ impl FileBacked for EdgeArgs {
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
+            when_away: self.when_away.or(file.when_away),
             udp_mode: self.udp_mode.or(file.udp_mode),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
@@ -276,6 +283,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
+            when_away: args.when_away.unwrap_or_default(),
             udp_mode: args.udp_mode.unwrap_or_default(),
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
@@ -291,290 +299,6 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
 /// When it cannot start, when the hub will never let it join, and when a listener fails.
 pub fn run(options: EdgeOptions) -> anyhow::Result<ExitCode> {
     service::start_log(options.log, service::DAEMON_LOG)?;
-    service::run(serve(options))?;
+    service::run(serving::serve(options))?;
     Ok(ExitCode::SUCCESS)
-}
-
-async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
-    let mut stop = Stop::new()?;
-    let control = ControlSocket::open(options.control.as_deref())?;
-    // Names that have to be resolved may take their time.
-    let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
-    let (surfaces, edge) = started?;
-    output::print(&surfaces.describe()?)?;
-    let mut serving = surfaces.serve(&edge.opener());
-    let ended = tokio::select! {
-        error = fail(&edge, &mut serving) => Err(error),
-        () = control.serve(Role::Edge, edge.driver().clone()) => Ok(()),
-        () = stop.wait() => Ok(()),
-    };
-    // Applications are cut off first; what they had finished is still delivered.
-    serving.shutdown().await;
-    if ended.is_ok() {
-        stop.close(edge.close()).await;
-    }
-    ended
-}
-
-async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
-    let surfaces = Surfaces::bind(options).await?;
-    Ok((surfaces, options.bond.start_waiting().await?))
-}
-
-/// Waits for what makes going on pointless.
-async fn fail(edge: &Edge, serving: &mut Serving) -> anyhow::Error {
-    tokio::select! {
-        error = fail_to_join(edge) => error,
-        Some(ended) = serving.join_next() => match ended {
-            Ok(Ok(())) => anyhow!("a listener has ended"),
-            Ok(Err(error)) => error,
-            Err(error) => error.into(),
-        },
-    }
-}
-
-/// Says when the first path has joined; returns only if none ever will, or none any more.
-async fn fail_to_join(edge: &Edge) -> anyhow::Error {
-    if let Err(error) = edge.joined_in_the_end().await {
-        return error.into();
-    }
-    match output::print("joined\n") {
-        Ok(()) => edge.refused().await.into(),
-        Err(error) => error.into(),
-    }
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use clap::{CommandFactory, Parser};
-    use polypath_bond::identity::SecretKey;
-    use polypath_core::congestion::CongestionKind;
-    use polypath_core::failure::FailureKind;
-    use polypath_core::registry::Configured;
-    use polypath_core::scheduler::SchedulerKind;
-
-    #[derive(Debug, Parser)]
-    struct Line {
-        #[command(flatten)]
-        args: EdgeArgs,
-    }
-
-    pub(crate) fn join() -> String {
-        let hub = SecretKey::from_seed([7; 32]).public();
-        format!("polypath:1/192.0.2.1:4433/{hub}")
-    }
-
-    fn options(line: &[&str]) -> Result<EdgeOptions, String> {
-        let line = [&["edge", "--key", "k", "--control", "c"], line].concat();
-        let parsed = Line::try_parse_from(line).map_err(|error| error.to_string())?;
-        parsed.args.try_into().map_err(|error: anyhow::Error| error.to_string())
-    }
-
-    fn file(text: &str) -> tempfile::NamedTempFile {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        file
-    }
-
-    #[test]
-    fn flags_become_options() {
-        let scheduler = SchedulerKind::ALL[0];
-        let options = options(&[
-            "--join",
-            &join(),
-            "--path",
-            "wifi=wlan0",
-            "--path",
-            "lte=10.0.0.2",
-            "--scheduler",
-            scheduler.name(),
-            "--receive-buffer",
-            "4 MB",
-            "--socks",
-            "127.0.0.1:1080",
-            "--forward",
-            "udp:53=dns.example.org:53,redundant",
-            "--udp-mode",
-            "best",
-            "--max-connections",
-            "7",
-            "--log",
-            "json",
-        ])
-        .unwrap();
-        let paths = ["wifi=wlan0", "lte=10.0.0.2"].map(|path| path.parse().unwrap());
-        assert_eq!(options.bond.paths, Paths::Listed(paths.to_vec()));
-        let scheduler = Some(scheduler.into());
-        assert_eq!(
-            options.bond.composition,
-            CompositionArgs { scheduler, ..CompositionArgs::default() }
-        );
-        assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
-        assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
-        assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
-        assert_eq!(options.udp_mode, FlowMode::Best);
-        let limits = (options.max_connections, options.max_associations);
-        assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
-        assert_eq!(options.log, LogFormat::Json);
-    }
-
-    #[test]
-    fn flags_win_over_the_file() {
-        let text = format!(
-            "join = {:?}\nauto = true\nreceive_buffer = \"1 MB\"\nidle_timeout = 3600\nhttp = \"127.0.0.1:8080\"\n",
-            join()
-        );
-        let file = file(&text);
-        let path = file.path().to_str().unwrap();
-        let from_file = options(&["--config", path]).unwrap();
-        assert_eq!(from_file.bond.paths, Paths::Auto);
-        assert_eq!(from_file.bond.receive_buffer, Some(ByteCount::new(1_000_000)));
-        assert_eq!(from_file.bond.idle_timeout, "3600".parse().ok());
-
-        let flags = ["--config", path, "--receive-buffer", "2 MB", "--path", "a=eth0"];
-        let flags = [&flags[..], &["--idle-timeout", "60"]].concat();
-        let both = options(&flags).unwrap();
-        assert_eq!(both.bond.idle_timeout, "60".parse().ok());
-        assert_eq!(both.bond.paths, Paths::Listed(vec!["a=eth0".parse().unwrap()]));
-        assert_eq!(both.bond.receive_buffer, Some(ByteCount::new(2_000_000)));
-        assert_eq!(both.http, from_file.http);
-    }
-
-    #[test]
-    fn algorithms_take_parameters_in_flags_and_in_the_file() {
-        let file = file(
-            "auto = true\ncongestion = { name = \"cubic\", beta = 0.8 }\npenalisation = true\n\
-             coupled = false\nscheduler = \"round_robin,num_segments=2\"\n\n\
-             [failure]\nname = \"fpf\"\ntimer_margin = 5\n",
-        );
-        let join = join();
-        let config = ["--join", &join, "--config", file.path().to_str().unwrap()];
-        let from_file = CompositionArgs {
-            congestion: Configured::with(CongestionKind::Cubic, &[("beta", 0.8)]).ok(),
-            coupled: Some(false),
-            scheduler: Configured::with(SchedulerKind::RoundRobin, &[("num_segments", 2.0)]).ok(),
-            failure: Configured::with(FailureKind::Fpf, &[("timer_margin", 5.0)]).ok(),
-            penalisation: Some(true),
-            ..CompositionArgs::default()
-        };
-        assert_eq!(options(&config).unwrap().bond.composition, from_file);
-
-        let flags = ["--congestion", "cubic,beta=0.6,c=0.2", "--penalisation", "false"];
-        let options = options(&[config.as_slice(), &flags].concat()).unwrap();
-        let settings = [("beta", 0.6), ("c", 0.2)];
-        let congestion = Configured::with(CongestionKind::Cubic, &settings).ok();
-        let expected = CompositionArgs { congestion, penalisation: Some(false), ..from_file };
-        assert_eq!(options.bond.composition, expected);
-    }
-
-    #[test]
-    fn every_flag_is_a_key_of_the_file() {
-        let file = file("no_such_key = 1\n");
-        let allowed = options(&["--config", file.path().to_str().unwrap()]).unwrap_err();
-        let command = Line::command();
-        let flags: Vec<_> = command
-            .get_arguments()
-            .map(|flag| flag.get_id().as_str())
-            .filter(|&flag| flag != "config")
-            .collect();
-        assert!(flags.len() >= 19, "{flags:?}");
-        for flag in flags {
-            assert!(allowed.contains(&format!(" {flag}")), "{flag}: {allowed}");
-        }
-    }
-
-    #[test]
-    fn errors_name_file_line_key_and_what_is_allowed() {
-        let join = join();
-        for (text, line, expected) in [
-            ("\nscheduler = \"best\"\n", 2, "scheduler: unknown scheduler \"best\"; allowed: "),
-            (
-                "\ncongestion = { name = \"cubic\", beta = 2 }\n",
-                2,
-                "beta: beta of cubic cannot be 2; allowed: numbers from 0 to 1",
-            ),
-            ("auto = true\n[failure]\nname = \"rto\"\nx = 1", 4, "x: rto has no parameter"),
-            ("coupled = 1\n", 1, "coupled: a value of type integer is not true or false"),
-            ("receive_buffer = \"4\"\n", 1, "receive_buffer: \"4\" is not a size such as \"4 MB\""),
-            ("auto = true\npath = [\"wlan0\"]\n", 2, "path: \"wlan0\" is not a path"),
-            ("# x\npath = [\"a=b\", \"a=c\"]", 2, "path: two paths are named \"a\""),
-            ("path = [\"a=b\"]\nauto = true", 2, "auto: paths are listed too; allowed: path or"),
-            ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
-            ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
-            ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
-        ] {
-            let file = file(text);
-            let path = file.path().to_str().unwrap();
-            let error = options(&["--join", &join, "--config", path]).unwrap_err();
-            let expected = format!("{path}:{line}: {expected}");
-            assert!(error.starts_with(&expected), "{error}\nexpected {expected}");
-        }
-    }
-
-    #[test]
-    fn a_proxy_that_other_hosts_can_use_needs_a_password() {
-        let join = join();
-        let proxy = |line: &[&str]| options(&[&["--join", &join, "--auto"], line].concat());
-        for (flag, address) in [
-            ("--socks", "0.0.0.0:1080"),
-            ("--http", "0.0.0.0:1080"),
-            ("--socks", "[::]:1080"),
-            ("--http", "192.0.2.1:1080"),
-            ("--socks", "[::ffff:192.0.2.1]:1080"),
-        ] {
-            let error = proxy(&[flag, address]).unwrap_err();
-            let expected = format!("{flag}: other hosts can use a proxy at {address}, ");
-            assert!(error.starts_with(&expected), "{error}");
-            assert!(error.contains("allowed: --proxy-credentials FILE"), "{error}");
-            assert!(error.contains("127.0.0.1:1080, which needs none"), "{error}");
-            assert!(proxy(&[flag, address, "--proxy-credentials", "f"]).is_ok());
-        }
-        for address in ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
-            assert!(proxy(&["--socks", address, "--http", address]).is_ok(), "{address}");
-        }
-    }
-
-    #[test]
-    fn the_password_may_stand_in_the_file_and_the_address_in_a_flag() {
-        let join = join();
-        let file = file("auto = true\nproxy_credentials = \"here\"\nhttp = \"[::]:1\"\n");
-        let line = ["--join", &join, "--config", file.path().to_str().unwrap()];
-        let from_file = options(&[&line[..], &["--socks", "0.0.0.0:1"]].concat()).unwrap();
-        assert_eq!(from_file.proxy_credentials, Some("here".into()));
-        let flag = options(&[&line[..], &["--proxy-credentials", "there"]].concat()).unwrap();
-        assert_eq!(flag.proxy_credentials, Some("there".into()));
-    }
-
-    #[test]
-    fn the_help_has_the_limits_that_hold_where_none_are_given() {
-        let help = Line::command().render_long_help().to_string();
-        for (limit, default) in [
-            ("--max-connections", ProxyLimits::CONNECTIONS),
-            ("--max-associations", ProxyLimits::ASSOCIATIONS),
-        ] {
-            let (_, said) = help.split_once(limit).unwrap();
-            let said = said.split("[default: ").nth(1).unwrap();
-            assert!(said.starts_with(&format!("{default}]")), "{limit}: {said}");
-        }
-        assert!(options(&["--max-connections", "0"]).unwrap_err().contains("--max-connections"));
-    }
-
-    #[test]
-    fn what_is_missing_or_wrong_in_flags_is_named() {
-        let error = options(&["--auto"]).unwrap_err();
-        assert!(error.starts_with("--join: missing"), "{error}");
-        let error = options(&["--join", &join()]).unwrap_err();
-        assert!(error.starts_with("--path: missing") && error.contains("--auto"), "{error}");
-        let error = options(&["--join", &join(), "--path", "a=b", "--path", "a=c"]).unwrap_err();
-        assert!(error.starts_with("--path: two paths"), "{error}");
-        let error = options(&["--congestion", "best"]).unwrap_err();
-        assert!(error.contains(CongestionKind::ALL[0].name()), "{error}");
-        let error = options(&["--congestion", "cubic,beta=2"]).unwrap_err();
-        assert!(error.contains("beta of cubic cannot be 2; allowed: numbers from 0"), "{error}");
-        let error = options(&["--coupled", "maybe"]).unwrap_err();
-        assert!(error.contains("'maybe'") && error.contains("true, false"), "{error}");
-        let error = options(&["--receive-buffer", "4"]).unwrap_err();
-        assert!(error.contains("--receive-buffer") && error.contains("4 MB"), "{error}");
-    }
 }

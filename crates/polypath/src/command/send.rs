@@ -90,6 +90,7 @@ fn refuse_surfaces(edge: &EdgeArgs) -> Result<(), Fault> {
         ("http", edge.http.is_some()),
         ("proxy_credentials", edge.proxy_credentials.is_some()),
         ("forward", !edge.forward.is_empty()),
+        ("when_away", edge.when_away.is_some()),
     ];
     match surfaces.into_iter().find(|(_, given)| *given) {
         Some((key, _)) => Err(Fault::new(key, "this belongs to `polypath edge`; send has no use")),
@@ -167,9 +168,12 @@ mod tests {
 
     #[test]
     fn what_only_an_edge_does_is_refused() {
-        for surface in
-            [["--socks", "127.0.0.1:1"], ["--proxy-credentials", "f"], ["--forward", "tcp:1=h:1"]]
-        {
+        for surface in [
+            ["--socks", "127.0.0.1:1"],
+            ["--proxy-credentials", "f"],
+            ["--forward", "tcp:1=h:1"],
+            ["--when-away", "wait"],
+        ] {
             let error = options(&[&["f"], surface.as_slice()].concat()).unwrap_err();
             assert!(error.contains("`polypath edge`"), "{error}");
         }

@@ -41,8 +41,9 @@ impl Surfaces {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
         let limits = ProxyLimits::new(options.max_connections, options.max_associations);
         let credentials = credentials.transpose()?;
-        let udp_mode = options.udp_mode;
-        let proxies = ProxyOptions { credentials, limits, udp_mode, ..Default::default() };
+        let (udp_mode, when_away) = (options.udp_mode, options.when_away);
+        let proxies =
+            ProxyOptions { credentials, limits, udp_mode, when_away, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
             let listener = listen(address.get(), "the SOCKS5 proxy").await?;

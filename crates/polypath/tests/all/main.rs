@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 mod abuse;
 mod allowed;
 mod auto;
+mod away;
 mod backup;
 mod command_line;
 mod emulated;

@@ -25,6 +25,10 @@ use super::session::{Client, SessionError};
 use super::{GuardedStream, OpenError, Opener, ProxyOptions, listen, splice};
 use crate::tunnel::{ConnectFailure, RefusalKind};
 
+/// When a client whose request failed because the hub is away may try again: paths are tried at
+/// least so often (docs/protocol.md, 2.2).
+const RETRY_AFTER_SECONDS: u32 = 5;
+
 /// Serves HTTP proxy clients. Runs until the listener fails; dropping the future ends all
 /// connections.
 pub async fn serve_http<O: Opener>(
@@ -130,7 +134,7 @@ async fn serve<O: Opener>(
     opener: &O,
     options: &ProxyOptions,
 ) -> Result<Served<O::Stream>, Failure> {
-    let open = options.connect(opener, head.target().clone()).await;
+    let open = options.connect(client, opener, head.target().clone()).await;
     let stream = open.map_err(|error| Failure { error: error.into(), answerable: true })?;
     match head.form() {
         Form::Connect => {
@@ -154,8 +158,9 @@ async fn serve<O: Opener>(
 async fn refuse(mut client: GuardedStream, error: SessionError) -> Result<(), SessionError> {
     let status = status_line(&error);
     let extra = match error {
-        SessionError::Unauthorized => "Proxy-Authenticate: Basic realm=\"polypath\"\r\n",
-        _ => "",
+        SessionError::Unauthorized => "Proxy-Authenticate: Basic realm=\"polypath\"\r\n".to_owned(),
+        SessionError::Open(OpenError::Away(_)) => format!("Retry-After: {RETRY_AFTER_SECONDS}\r\n"),
+        _ => String::new(),
     };
     let text = format!("{error}\n");
     let answer = format!(
@@ -186,7 +191,10 @@ fn status_line(error: &SessionError) -> &'static str {
             RefusalKind::ConnectFailed(ConnectFailure::TimedOut) => "504 Gateway Timeout",
             _ => "502 Bad Gateway",
         },
-        SessionError::Open(OpenError::TimedOut(_)) => "504 Gateway Timeout",
+        SessionError::Open(OpenError::Away(_)) => "503 Service Unavailable",
+        SessionError::Open(OpenError::TimedOut(_) | OpenError::Unwanted(_)) => {
+            "504 Gateway Timeout"
+        }
         _ => "502 Bad Gateway",
     }
 }

@@ -94,7 +94,7 @@ async fn connect<O: Opener>(
     opener: &O,
     options: &ProxyOptions,
 ) -> Result<(), SessionError> {
-    match options.connect(opener, target).await {
+    match options.connect(&client, opener, target).await {
         Ok(stream) => {
             client.write_all(&Reply::Succeeded.encode(unknown_address())).await?;
             splice(client, stream).await?;
@@ -122,7 +122,11 @@ impl From<&OpenError> for Reply {
         let refusal = match error {
             OpenError::Refused(refusal) => refusal.kind,
             OpenError::TimedOut(_) => return Self::TtlExpired,
-            OpenError::Tunnel(_) | OpenError::Malformed(_) => return Self::GeneralFailure,
+            // All networks lie behind the hub.
+            OpenError::Away(_) => return Self::NetworkUnreachable,
+            OpenError::Tunnel(_) | OpenError::Malformed(_) | OpenError::Unwanted(_) => {
+                return Self::GeneralFailure;
+            }
         };
         match refusal {
             RefusalKind::Policy => Self::NotAllowed,

@@ -26,7 +26,7 @@ pub(super) async fn associate<O: Opener>(
     opener: &O,
     options: &ProxyOptions,
 ) -> Result<(), SessionError> {
-    let flow = match options.associate(opener).await {
+    let flow = match options.associate_for(&client, opener).await {
         Ok(flow) => flow,
         Err(error) => {
             refuse(client, Reply::from(&error)).await?;
