@@ -30,6 +30,7 @@ mod listen;
 mod session;
 pub mod socks5;
 mod splice;
+mod steering;
 mod udp_forward;
 
 pub use credentials::{Credentials, CredentialsError};
@@ -40,6 +41,10 @@ pub use limits::ProxyLimits;
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
+pub use steering::{
+    Steering, SteeringError, SteeringRule, SteeringRuleError, SteeringRuleProblem,
+    TrafficDescriptor,
+};
 pub use udp_forward::{UdpForwardError, forward_udp};
 
 /// Opens streams and UDP associations to targets, on behalf of a proxy.
@@ -48,7 +53,7 @@ pub trait Opener: Clone + Send + Sync + 'static {
     /// half-close; dropping it before that must reset it.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
     /// A UDP association.
-    type Flow: DatagramFlow;
+    type Flow: Association;
 
     /// Connects to a TCP target.
     fn connect(
@@ -77,12 +82,24 @@ pub trait DatagramFlow: Send + Sync + 'static {
     fn recv(&self) -> impl Future<Output = Result<(Target, Bytes), FlowError>> + Send;
 }
 
+/// A UDP association whose datagrams may differ in their mode.
+pub trait Association: DatagramFlow {
+    /// Sends `payload` in `mode`, whatever the mode of the association. Answers take the mode of
+    /// the last datagram to where they come from. Cancel-safe as [`DatagramFlow::send`] is.
+    fn send_as(
+        &self,
+        mode: FlowMode,
+        target: &Target,
+        payload: &[u8],
+    ) -> impl Future<Output = Result<(), FlowError>> + Send;
+}
+
 /// What the opener of a UDP association may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
-    /// Which paths of a bond its datagrams take.
+    /// Which paths of a bond its datagrams take, where [`Association::send_as`] says nothing else.
     pub mode: FlowMode,
 }
 
@@ -125,6 +142,14 @@ pub enum FlowError {
     /// Nothing passed for the idle time-out.
     #[error("association idle for {0:?}")]
     Idle(Duration),
+    /// The bond has no flow for the mode of a datagram, which is dropped.
+    #[error("no flow for datagrams in mode {mode}: {error}")]
+    NoFlow {
+        /// The mode.
+        mode: FlowMode,
+        /// Why there is none.
+        error: io::Error,
+    },
     /// The other side closed it.
     #[error("association closed")]
     Closed,
@@ -152,7 +177,7 @@ pub struct ProxyOptions {
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
     /// Which paths of a bond the datagrams of UDP associations take.
-    pub udp_mode: FlowMode,
+    pub steering: Steering,
     /// How many clients are served at the same time; further ones are refused.
     pub limits: ProxyLimits,
     /// What clients have to present; `None` lets every client in.
@@ -166,7 +191,7 @@ impl Default for ProxyOptions {
             open_timeout: Duration::from_secs(60),
             half_closed_timeout: Duration::from_secs(30),
             udp_idle_timeout: Duration::from_secs(300),
-            udp_mode: FlowMode::default(),
+            steering: Steering::default(),
             limits: ProxyLimits::default(),
             credentials: None,
         }
@@ -181,12 +206,29 @@ impl ProxyOptions {
             .unwrap_or(Err(OpenError::TimedOut(timeout)))
     }
 
-    async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
+    async fn associate<O: Opener>(&self, opener: &O, mode: FlowMode) -> Result<O::Flow, OpenError> {
         let timeout = self.open_timeout;
-        let options =
-            FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode: self.udp_mode };
+        let options = FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode };
         tokio::time::timeout(timeout, opener.associate(options))
             .await
             .unwrap_or(Err(OpenError::TimedOut(timeout)))
+    }
+
+    /// Sends a datagram in its mode. Where the bond has no flow for that, it is dropped, which the
+    /// log says.
+    async fn send<A: Association>(
+        &self,
+        association: &A,
+        mode: FlowMode,
+        target: &Target,
+        payload: &[u8],
+    ) -> Result<(), FlowError> {
+        match association.send_as(mode, target, payload).await {
+            Err(error @ FlowError::NoFlow { .. }) => {
+                self.limits.tell("datagrams of clients are dropped", &error);
+                Ok(())
+            }
+            sent => sent,
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -19,6 +20,9 @@ use crate::tunnel::Target;
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
 const QUEUE: usize = 64;
 const MAX_DATAGRAM: usize = 65_535;
+
+/// A datagram of a client, in its mode.
+type Steered = (FlowMode, Bytes);
 
 /// The local socket of a forward failed.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +41,7 @@ pub async fn forward_udp<O: Opener>(
     options: ProxyOptions,
 ) -> Result<(), UdpForwardError> {
     let socket = Arc::new(socket);
-    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Bytes>>::new();
+    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Steered>>::new();
     let mut sessions = JoinSet::new();
     let mut buffer = vec![0; MAX_DATAGRAM];
     loop {
@@ -60,8 +64,9 @@ pub async fn forward_udp<O: Opener>(
                     sessions.spawn(session.run(opener.clone(), options.clone()));
                 }
                 if let Some(queue) = clients.get(&peer) {
+                    let mode = options.steering.mode_of(target.port);
                     // A full queue drops the datagram: the flow is slower than the client.
-                    let _ = queue.try_send(Bytes::copy_from_slice(&buffer[..length]));
+                    let _ = queue.try_send((mode, Bytes::copy_from_slice(&buffer[..length])));
                 }
             }
             Some(Ok(peer)) = sessions.join_next() => { clients.remove(&peer); }
@@ -73,7 +78,7 @@ struct Session {
     socket: Arc<UdpSocket>,
     peer: SocketAddr,
     target: Target,
-    datagrams: mpsc::Receiver<Bytes>,
+    datagrams: mpsc::Receiver<Steered>,
     _place: Place,
 }
 
@@ -90,11 +95,15 @@ impl Session {
         opener: &O,
         options: &ProxyOptions,
     ) -> Result<(), SessionError> {
-        let flow = options.associate(opener).await?;
+        let Some((mode, payload)) = self.datagrams.recv().await else { return Ok(()) };
+        let flow = options.associate(opener, mode).await?;
+        flow.send(&self.target, &payload).await?;
         loop {
             let idle = sleep_until(Instant::now() + options.udp_idle_timeout);
             tokio::select! {
-                Some(payload) = self.datagrams.recv() => flow.send(&self.target, &payload).await?,
+                Some((mode, payload)) = self.datagrams.recv() => {
+                    options.send(&flow, mode, &self.target, &payload).await?;
+                }
                 received = flow.recv() => {
                     let (_, payload) = received?;
                     // Like UDP: an answer that the client does not take is lost.

@@ -11,14 +11,15 @@ use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
 use polypath_net::edge::Edge;
-use polypath_net::proxy::ProxyLimits;
+use polypath_net::proxy::{ProxyLimits, Steering, SteeringRule};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
 use super::CompositionArgs;
 use super::surfaces::{Serving, Surfaces};
 use crate::config::{
-    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, text,
+    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, steering,
+    text,
 };
 use crate::control::{ControlSocket, Role};
 use crate::output;
@@ -82,6 +83,12 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,
+    /// The same for datagrams that are told apart by the port they go to, such as
+    /// "port 53: redundant" or "port 27000-27100: best"; of several rules the first that matches
+    /// decides
+    #[arg(long, value_name = "DESCRIPTOR: MODE")]
+    #[serde(deserialize_with = "text::list")]
+    pub(super) udp_rule: Vec<SteeringRule>,
     /// Connections of clients to the proxies and forwarded TCP ports together. Clients, which are
     /// told apart by their addresses, share them fairly: one may have up to three times as many as
     /// are left free [default: 1024]
@@ -144,7 +151,7 @@ pub struct EdgeOptions {
     pub forwards: Vec<Forward>,
     /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
     /// else.
-    pub udp_mode: FlowMode,
+    pub steering: Steering,
     /// Connections of clients that are served at the same time.
     pub max_connections: usize,
     /// UDP associations of clients at the same time.
@@ -181,6 +188,7 @@ impl FileBacked for EdgeArgs {
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
             udp_mode: self.udp_mode.or(file.udp_mode),
+            udp_rule: given(self.udp_rule, file.udp_rule),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             control: self.control.or(file.control),
@@ -207,7 +215,7 @@ impl FileBacked for EdgeArgs {
                 "nothing fits into 0 B; allowed: 1 B or more",
             ));
         }
-        Ok(())
+        steering(&self.udp_rule, self.udp_mode).map(drop)
     }
 }
 
@@ -276,7 +284,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             http: args.http,
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
-            udp_mode: args.udp_mode.unwrap_or_default(),
+            steering: steering(&args.udp_rule, args.udp_mode).map_err(Fault::on_command_line)?,
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             control: args.control,
@@ -413,7 +421,7 @@ pub(super) mod tests {
         assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
         assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
         assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
-        assert_eq!(options.udp_mode, FlowMode::Best);
+        assert_eq!(options.steering, Steering::always(FlowMode::Best));
         let limits = (options.max_connections, options.max_associations);
         assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
         assert_eq!(options.log, LogFormat::Json);
@@ -503,6 +511,16 @@ pub(super) mod tests {
             ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
             ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
             ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
+            (
+                "\nudp_rule = [\"53: best\"]",
+                2,
+                "udp_rule: \"53: best\" is not a rule for datagrams",
+            ),
+            (
+                "udp_rule = [\"port 1-9: best\", \"port 5: redundant\"]",
+                1,
+                "udp_rule: \"port 5: redundant\" is never reached, since \"port 1-9: best\"",
+            ),
         ] {
             let file = file(text);
             let path = file.path().to_str().unwrap();

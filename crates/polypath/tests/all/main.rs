@@ -20,6 +20,7 @@ mod stalled_clients;
 mod stopping;
 mod strangers;
 mod transfers;
+mod udp_modes;
 mod world;
 
 /// The program that is tested.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
@@ -10,8 +9,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::codec::{Reply, decode_udp, encode_udp};
 use super::refuse;
+use crate::limit::Place;
 use crate::proxy::session::SessionError;
-use crate::proxy::{DatagramFlow, FlowError, GuardedStream, Opener, ProxyOptions};
+use crate::proxy::{Association, FlowError, GuardedStream, OpenError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
 const MAX_DATAGRAM: usize = 65_535;
@@ -26,8 +26,8 @@ pub(super) async fn associate<O: Opener>(
     opener: &O,
     options: &ProxyOptions,
 ) -> Result<(), SessionError> {
-    let flow = match options.associate(opener).await {
-        Ok(flow) => flow,
+    let (flow, place) = match open(opener, peer.ip(), options).await {
+        Ok(opened) => opened,
         Err(error) => {
             refuse(client, Reply::from(&error)).await?;
             return Err(error.into());
@@ -41,10 +41,23 @@ pub(super) async fn associate<O: Opener>(
         }
     };
     client.write_all(&Reply::Succeeded.encode(socket.local_addr()?)).await?;
-    let relay = Relay { socket, flow, sender: Sender::new(peer.ip().to_canonical(), &announced) };
-    let ended = relay.run(&mut client, options.udp_idle_timeout).await;
+    let sender = Sender::new(peer.ip().to_canonical(), &announced);
+    let ended = Relay { socket, flow, sender, options }.run(&mut client).await;
+    drop(place);
     client.close().await?;
     ended
+}
+
+/// The association, in the mode of datagrams that no rule matches, and its place among those of all
+/// clients.
+async fn open<O: Opener>(
+    opener: &O,
+    client: IpAddr,
+    options: &ProxyOptions,
+) -> Result<(O::Flow, Place), OpenError> {
+    let place = options.limits.association(client)?;
+    let flow = options.associate(opener, options.steering.otherwise()).await?;
+    Ok((flow, place))
 }
 
 /// On the address that the client already reaches; IPv4 as such, also behind a dual-stack listener.
@@ -75,18 +88,16 @@ impl Sender {
     }
 }
 
-struct Relay<F> {
+struct Relay<'a, F> {
     socket: UdpSocket,
     flow: F,
     sender: Sender,
+    options: &'a ProxyOptions,
 }
 
-impl<F: DatagramFlow> Relay<F> {
-    async fn run(
-        mut self,
-        control: &mut GuardedStream,
-        idle_timeout: Duration,
-    ) -> Result<(), SessionError> {
+impl<F: Association> Relay<'_, F> {
+    async fn run(mut self, control: &mut GuardedStream) -> Result<(), SessionError> {
+        let idle_timeout = self.options.udp_idle_timeout;
         let mut buffer = vec![0; MAX_DATAGRAM];
         let mut control_bytes = [0; 64];
         let mut deadline = Instant::now() + idle_timeout;
@@ -119,7 +130,8 @@ impl<F: DatagramFlow> Relay<F> {
     async fn outward(&mut self, datagram: &[u8], from: SocketAddr) -> Result<bool, FlowError> {
         match decode_udp(datagram) {
             Ok((target, payload)) if self.sender.admit(from) => {
-                self.flow.send(&target, payload).await?;
+                let mode = self.options.steering.mode_of(target.port);
+                self.options.send(&self.flow, mode, &target, payload).await?;
                 Ok(true)
             }
             Ok(_) => Ok(false),
