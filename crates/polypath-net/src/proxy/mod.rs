@@ -21,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::tunnel::handshake::RequestFailed;
 use crate::tunnel::{Refusal, StatusError, Target};
 
+mod client_socket;
 mod credentials;
 mod forward;
 mod guard;
@@ -42,8 +43,8 @@ pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
 pub use steering::{
-    Steering, SteeringError, SteeringRule, SteeringRuleError, SteeringRuleProblem,
-    TrafficDescriptor,
+    Dscp, ParseDscpError, Steering, SteeringError, SteeringRule, SteeringRuleError,
+    SteeringRuleProblem, TrafficDescriptor,
 };
 pub use udp_forward::{UdpForwardError, forward_udp};
 

@@ -12,7 +12,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+use super::client_socket::{ClientSocket, Received};
 use super::session::SessionError;
+use super::steering::Traffic;
 use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::limit::Place;
 use crate::tunnel::Target;
@@ -40,6 +42,7 @@ pub async fn forward_udp<O: Opener>(
     target: Target,
     options: ProxyOptions,
 ) -> Result<(), UdpForwardError> {
+    let socket = ClientSocket::new(socket, &options.steering).map_err(UdpForwardError)?;
     let socket = Arc::new(socket);
     let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Steered>>::new();
     let mut sessions = JoinSet::new();
@@ -47,7 +50,7 @@ pub async fn forward_udp<O: Opener>(
     loop {
         tokio::select! {
             received = socket.recv_from(&mut buffer) => {
-                let (length, peer) = match received {
+                let Received { length, from: peer, dscp } = match received {
                     Ok(received) => received,
                     // An ICMP error of an earlier answer: that client has left, the others have
                     // not.
@@ -64,7 +67,7 @@ pub async fn forward_udp<O: Opener>(
                     sessions.spawn(session.run(opener.clone(), options.clone()));
                 }
                 if let Some(queue) = clients.get(&peer) {
-                    let mode = options.steering.mode_of(target.port);
+                    let mode = options.steering.mode_of(Traffic { port: target.port, dscp });
                     // A full queue drops the datagram: the flow is slower than the client.
                     let _ = queue.try_send((mode, Bytes::copy_from_slice(&buffer[..length])));
                 }
@@ -75,7 +78,7 @@ pub async fn forward_udp<O: Opener>(
 }
 
 struct Session {
-    socket: Arc<UdpSocket>,
+    socket: Arc<ClientSocket>,
     peer: SocketAddr,
     target: Target,
     datagrams: mpsc::Receiver<Steered>,

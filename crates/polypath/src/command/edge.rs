@@ -83,9 +83,9 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,
-    /// The same for datagrams that are told apart by the port they go to, such as
-    /// "port 53: redundant" or "port 27000-27100: best"; of several rules the first that matches
-    /// decides
+    /// The same for datagrams that are told apart by the port they go to and by the DSCP that the
+    /// client gave them, such as "port 53: redundant", "dscp ef: redundant" or
+    /// "port 27000-27100 dscp af41: best"; of several rules the first that matches decides
     #[arg(long, value_name = "DESCRIPTOR: MODE")]
     #[serde(deserialize_with = "text::list")]
     pub(super) udp_rule: Vec<SteeringRule>,

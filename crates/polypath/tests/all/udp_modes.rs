@@ -1,10 +1,12 @@
 //! Which paths the datagrams of clients take, by what the options say of them.
 
-use std::io::{Read, Write};
+use std::io::{IoSlice, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
+use nix::libc::{IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
+use socket2::{MsgHdr, SockRef};
 
 use super::world::{Node, World};
 
@@ -71,13 +73,12 @@ impl Bond {
 }
 
 /// Who sends datagrams through the edge.
-enum Client {
-    Socks {
-        socket: UdpSocket,
-        /// It keeps the association.
-        _control: TcpStream,
-    },
-    Forwarded(UdpSocket),
+struct Client {
+    socket: UdpSocket,
+    /// The connection that keeps an association of SOCKS5.
+    control: Option<TcpStream>,
+    /// Of what it sends.
+    dscp: i32,
 }
 
 impl Client {
@@ -92,17 +93,19 @@ impl Client {
         control.read_exact(&mut address).unwrap();
         let mut port = [0; 2];
         control.read_exact(&mut port).unwrap();
-        Self::Socks {
-            socket: connected((proxy.ip(), u16::from_be_bytes(port)).into()),
-            _control: control,
-        }
+        let socket = connected((proxy.ip(), u16::from_be_bytes(port)).into());
+        Self { socket, control: Some(control), dscp: 0 }
     }
 
-    /// At the one forwarded UDP port.
+    /// At the one forwarded UDP port, by IPv4 where that hears both families.
     fn forwarded(edge: &Node) -> Self {
         let line = edge.address_of("forward");
         let address = line.strip_prefix("udp:").and_then(|line| line.split_once('='));
-        Self::Forwarded(connected(address.expect(&line).0.parse().unwrap()))
+        let mut address: SocketAddr = address.expect(&line).0.parse().unwrap();
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        Self { socket: connected(address), control: None, dscp: 0 }
     }
 
     /// Sends datagrams to a server, one after another, which sends each back. Returns where they
@@ -120,25 +123,38 @@ impl Client {
     }
 
     fn send(&self, to: SocketAddr) {
-        match self {
-            Self::Socks { socket, .. } => socket.send(&encode_udp(&to.into(), &PAYLOAD)).unwrap(),
-            Self::Forwarded(socket) => socket.send(&PAYLOAD).unwrap(),
+        let datagram = match self.control {
+            Some(_) => encode_udp(&to.into(), &PAYLOAD),
+            None => PAYLOAD.to_vec(),
         };
+        let control = control_message(&self.socket, self.dscp);
+        let buffers = [IoSlice::new(&datagram)];
+        let message = MsgHdr::new().with_buffers(&buffers).with_control(&control);
+        SockRef::from(&self.socket).sendmsg(&message, 0).unwrap();
     }
 
     fn receive(&self, from: SocketAddr) {
         let mut buffer = [0; 2 * SIZE];
-        match self {
-            Self::Socks { socket, .. } => {
-                let length = socket.recv(&mut buffer).unwrap();
-                assert_eq!(decode_udp(&buffer[..length]), Ok((from.into(), &PAYLOAD[..])));
-            }
-            Self::Forwarded(socket) => {
-                let length = socket.recv(&mut buffer).unwrap();
-                assert_eq!(buffer[..length], PAYLOAD);
-            }
+        let length = self.socket.recv(&mut buffer).unwrap();
+        match self.control {
+            Some(_) => assert_eq!(decode_udp(&buffer[..length]), Ok((from.into(), &PAYLOAD[..]))),
+            None => assert_eq!(buffer[..length], PAYLOAD),
         }
     }
+}
+
+/// What gives a datagram its DSCP (ip(7), ipv6(7)), and an ECN of ECT(0) beside it.
+fn control_message(socket: &UdpSocket, dscp: i32) -> Vec<u8> {
+    let [level, kind] = match socket.local_addr().unwrap() {
+        SocketAddr::V4(_) => [IPPROTO_IP, IP_TOS],
+        SocketAddr::V6(_) => [IPPROTO_IPV6, IPV6_TCLASS],
+    };
+    let values = [level, kind, dscp << 2 | 2];
+    let length = size_of::<usize>() + size_of_val(&values);
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(values.iter().flat_map(|value| value.to_ne_bytes()));
+    bytes.resize(length.next_multiple_of(size_of::<usize>()), 0);
+    bytes
 }
 
 /// A socket that has what is sent to `to` and nothing else.
@@ -194,5 +210,33 @@ fn rules_by_port_decide_for_forwarded_ports_that_have_no_mode_of_their_own() {
         let options = ["--forward", &forward, "--udp-rule", &rule];
         let bond = Bond::new(&[], &[&options[..], &["--max-associations", "1"]].concat());
         bond.expect(expected, &Client::forwarded(&bond.edge), &server);
+    }
+}
+
+const BY_DSCP: [&str; 4] = ["--udp-rule", "dscp ef: redundant", "--udp-rule", "dscp af11: best"];
+
+fn expect_modes_by_dscp(bond: &Bond, mut client: Client, server: &UdpSocket) {
+    for (dscp, mode) in [(46, Mode::Redundant), (10, Mode::Best), (0, Mode::Aggregate)] {
+        client.dscp = dscp;
+        bond.expect(mode, &client, server);
+    }
+}
+
+#[test]
+fn rules_by_dscp_decide_for_associations_over_ipv4_and_ipv6() {
+    for proxy in ["127.0.0.1:0", "[::1]:0"] {
+        let bond = Bond::new(&[], &[&["--socks", proxy], &BY_DSCP[..]].concat());
+        expect_modes_by_dscp(&bond, Client::socks(&bond.edge), &server());
+    }
+}
+
+/// Also of IPv4 where one socket hears both families.
+#[test]
+fn rules_by_dscp_decide_for_forwarded_ports_over_ipv4_and_ipv6() {
+    for local in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
+        let server = server();
+        let forward = format!("udp:{local}={}", server.local_addr().unwrap());
+        let bond = Bond::new(&[], &[&["--forward", &forward], &BY_DSCP[..]].concat());
+        expect_modes_by_dscp(&bond, Client::forwarded(&bond.edge), &server);
     }
 }

@@ -10,7 +10,9 @@ use tokio::time::{Instant, sleep_until};
 use super::codec::{Reply, decode_udp, encode_udp};
 use super::refuse;
 use crate::limit::Place;
+use crate::proxy::client_socket::{ClientSocket, Received};
 use crate::proxy::session::SessionError;
+use crate::proxy::steering::Traffic;
 use crate::proxy::{Association, FlowError, GuardedStream, OpenError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
@@ -33,7 +35,7 @@ pub(super) async fn associate<O: Opener>(
             return Err(error.into());
         }
     };
-    let socket = match bind(&client).await {
+    let socket = match bind(&client, options).await {
         Ok(socket) => socket,
         Err(error) => {
             refuse(client, Reply::GeneralFailure).await?;
@@ -61,8 +63,9 @@ async fn open<O: Opener>(
 }
 
 /// On the address that the client already reaches; IPv4 as such, also behind a dual-stack listener.
-async fn bind(client: &GuardedStream) -> io::Result<UdpSocket> {
-    UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await
+async fn bind(client: &GuardedStream, options: &ProxyOptions) -> io::Result<ClientSocket> {
+    let socket = UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await?;
+    ClientSocket::new(socket, &options.steering)
 }
 
 /// Whose datagrams are relayed: those of the client's host, and once the port is known, of that
@@ -89,7 +92,7 @@ impl Sender {
 }
 
 struct Relay<'a, F> {
-    socket: UdpSocket,
+    socket: ClientSocket,
     flow: F,
     sender: Sender,
     options: &'a ProxyOptions,
@@ -104,7 +107,7 @@ impl<F: Association> Relay<'_, F> {
         loop {
             let relayed = tokio::select! {
                 received = self.socket.recv_from(&mut buffer) => match received {
-                    Ok((length, from)) => self.outward(&buffer[..length], from).await?,
+                    Ok(received) => self.outward(received, &buffer).await?,
                     // The client's port is closed for the moment; the TCP connection says if it
                     // left.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => false,
@@ -127,10 +130,11 @@ impl<F: Association> Relay<'_, F> {
     }
 
     /// Datagrams that are not the client's, or malformed, are dropped silently (section 7).
-    async fn outward(&mut self, datagram: &[u8], from: SocketAddr) -> Result<bool, FlowError> {
-        match decode_udp(datagram) {
+    async fn outward(&mut self, received: Received, buffer: &[u8]) -> Result<bool, FlowError> {
+        let Received { length, from, dscp } = received;
+        match decode_udp(&buffer[..length]) {
             Ok((target, payload)) if self.sender.admit(from) => {
-                let mode = self.options.steering.mode_of(target.port);
+                let mode = self.options.steering.mode_of(Traffic { port: target.port, dscp });
                 self.options.send(&self.flow, mode, &target, payload).await?;
                 Ok(true)
             }

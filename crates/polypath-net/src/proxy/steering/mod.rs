@@ -4,6 +4,7 @@
 //! traffic descriptor and a steering mode. The first rule that matches decides.
 
 mod descriptor;
+mod dscp;
 mod rule;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use polypath_bond::FlowMode;
 
 pub use descriptor::TrafficDescriptor;
+pub use dscp::{Dscp, ParseDscpError};
 pub use rule::{SteeringRule, SteeringRuleError, SteeringRuleProblem};
 
 /// Most rules of a list, which each datagram is compared with one after another.
@@ -21,6 +23,15 @@ const MAX_RULES: usize = 256;
 pub struct Steering {
     rules: Arc<[SteeringRule]>,
     otherwise: FlowMode,
+}
+
+/// What rules look at in a datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Traffic {
+    /// The port that it goes to.
+    pub(super) port: u16,
+    /// As the client sent it; `None` if [`Steering::asks_for_dscp`] says that nobody wants to know.
+    pub(super) dscp: Option<Dscp>,
 }
 
 /// Rules that make no list.
@@ -70,9 +81,14 @@ impl Steering {
         self.otherwise
     }
 
-    /// The mode of a datagram to a port.
-    pub(super) fn mode_of(&self, port: u16) -> FlowMode {
-        let first = self.rules.iter().find(|rule| rule.matches(port));
+    /// Whether a rule looks at the DSCP.
+    pub(super) fn asks_for_dscp(&self) -> bool {
+        self.rules.iter().any(SteeringRule::asks_for_dscp)
+    }
+
+    /// The mode of a datagram.
+    pub(super) fn mode_of(&self, traffic: Traffic) -> FlowMode {
+        let first = self.rules.iter().find(|rule| rule.matches(traffic));
         first.map_or(self.otherwise, SteeringRule::mode)
     }
 }
@@ -87,20 +103,35 @@ mod tests {
 
     #[test]
     fn the_first_rule_that_matches_decides() {
-        let texts = ["port 53: redundant", "port 50-60: best", "port 60-70: redundant"];
+        let texts = [
+            "port 53: redundant",
+            "port 50-60: best",
+            "port 60-70 dscp af41: aggregate",
+            "dscp ef: best",
+            "port 60-70: redundant",
+        ];
         let steering = Steering::new(rules(&texts), FlowMode::Aggregate).unwrap();
-        for (port, mode) in [
-            (49, FlowMode::Aggregate),
-            (50, FlowMode::Best),
-            (53, FlowMode::Redundant),
-            (60, FlowMode::Best),
-            (61, FlowMode::Redundant),
-            (70, FlowMode::Redundant),
-            (71, FlowMode::Aggregate),
+        assert!(steering.asks_for_dscp());
+        for (port, dscp, mode) in [
+            (49, "cs0", FlowMode::Aggregate),
+            (49, "ef", FlowMode::Best),
+            (50, "cs0", FlowMode::Best),
+            (53, "ef", FlowMode::Redundant),
+            (60, "af41", FlowMode::Best),
+            (61, "cs0", FlowMode::Redundant),
+            (61, "af41", FlowMode::Aggregate),
+            (61, "ef", FlowMode::Best),
+            (70, "cs0", FlowMode::Redundant),
+            (71, "af41", FlowMode::Aggregate),
         ] {
-            assert_eq!(steering.mode_of(port), mode, "{port}");
+            let traffic = Traffic { port, dscp: Some(dscp.parse().unwrap()) };
+            assert_eq!(steering.mode_of(traffic), mode, "{port} {dscp}");
         }
-        assert_eq!(Steering::always(FlowMode::Best).mode_of(53), FlowMode::Best);
+        let unknown = Traffic { port: 61, dscp: None };
+        assert_eq!(steering.mode_of(unknown), FlowMode::Redundant);
+        assert_eq!(Steering::always(FlowMode::Best).mode_of(unknown), FlowMode::Best);
+        let by_port = Steering::new(rules(&texts[..2]), FlowMode::Aggregate).unwrap();
+        assert!(!by_port.asks_for_dscp());
     }
 
     #[test]
@@ -111,7 +142,19 @@ mod tests {
         let expected = r#""port 53: redundant" is never reached, since "port 1-100: best" matches"#;
         assert!(message.starts_with(expected), "{message}");
         assert!(message.ends_with("allowed: the narrower rule first"), "{message}");
-        error(&["port 53: best", "port 53: redundant"]);
+        for [before, behind] in [
+            ["port 53: best", "port 53: redundant"],
+            ["port 50-60: best", "port 53 dscp ef: redundant"],
+            ["dscp ef: best", "dscp 46: redundant"],
+            ["dscp ef: best", "dscp ef port 53: redundant"],
+        ] {
+            assert!(
+                matches!(error(&[before, behind]), SteeringError::Unreachable { .. }),
+                "{behind}"
+            );
+        }
+        let reached = ["port 53 dscp ef: best", "port 53: redundant", "dscp ef: redundant"];
+        assert!(Steering::new(rules(&reached), FlowMode::Best).is_ok());
         let many: Vec<_> = (1..=257).map(|port| format!("port {port}: best")).collect();
         let many: Vec<_> = many.iter().map(String::as_str).collect();
         assert!(Steering::new(rules(&many[..256]), FlowMode::Best).is_ok());

@@ -6,9 +6,10 @@ use std::str::FromStr;
 use polypath_bond::FlowMode;
 use polypath_bond::codec::ParseFlowModeError;
 
-use super::TrafficDescriptor;
+use super::{ParseDscpError, Traffic, TrafficDescriptor};
 
-/// `DESCRIPTOR: MODE`, such as `port 53: redundant` or `port 27000-27100: best`.
+/// `DESCRIPTOR: MODE`, such as `port 53: redundant`, `dscp ef: redundant` or
+/// `port 27000-27100 dscp af41: best`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SteeringRule {
     descriptor: TrafficDescriptor,
@@ -19,7 +20,7 @@ pub struct SteeringRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{given:?} is not a rule for datagrams: {problem}; allowed: DESCRIPTOR: MODE, such as \
-     \"port 53: redundant\" or \"port 27000-27100: best\""
+     \"port 53: redundant\", \"dscp ef: redundant\" or \"port 27000-27100 dscp af41: best\""
 )]
 pub struct SteeringRuleError {
     given: String,
@@ -47,6 +48,12 @@ pub enum SteeringRuleProblem {
     /// Ports are neither a port nor a range.
     #[error("{0:?} is neither a port from 1 to 65535 nor FIRST-LAST")]
     Ports(String),
+    /// A DSCP is none.
+    #[error(transparent)]
+    Dscp(#[from] ParseDscpError),
+    /// It is not known of what is received.
+    #[error("this system does not tell the DSCP of datagrams, as Linux does")]
+    DscpUnknown,
 }
 
 impl SteeringRule {
@@ -55,8 +62,12 @@ impl SteeringRule {
         self.mode
     }
 
-    pub(super) fn matches(&self, port: u16) -> bool {
-        self.descriptor.matches(port)
+    pub(super) fn asks_for_dscp(&self) -> bool {
+        self.descriptor.asks_for_dscp()
+    }
+
+    pub(super) fn matches(&self, traffic: Traffic) -> bool {
+        self.descriptor.matches(traffic)
     }
 
     /// Whether it matches all that `other` does.
@@ -94,11 +105,20 @@ mod tests {
 
     #[test]
     fn rules_round_trip() {
-        for text in ["port 53: redundant", "port 27000-27100: best", "port 1-65535: aggregate"] {
+        for text in [
+            "port 53: redundant",
+            "port 1-65535: aggregate",
+            "dscp ef: redundant",
+            "port 27000-27100 dscp 47: best",
+        ] {
             assert_eq!(text.parse::<SteeringRule>().unwrap().to_string(), text);
         }
-        let spaced: SteeringRule = "  port  53-53  :best ".parse().unwrap();
-        assert_eq!(spaced.to_string(), "port 53: best");
+        for (text, short) in [
+            ("  port  53-53  :best ", "port 53: best"),
+            ("dscp 46 port 1: best", "port 1 dscp ef: best"),
+        ] {
+            assert_eq!(text.parse::<SteeringRule>().unwrap().to_string(), short);
+        }
     }
 
     #[test]
@@ -120,6 +140,9 @@ mod tests {
             ("port 1-2-3: best", "\"1-2-3\" is neither a port"),
             ("port 1, 2: best", "\"1,\" is neither a port"),
             ("port 1 port 2: best", "\"port\" stands twice"),
+            ("dscp 1 dscp 2: best", "\"dscp\" stands twice"),
+            ("dscp 64: best", "\"64\" is no DSCP; allowed: numbers from 0 to 63, cs0 to cs7"),
+            ("dscp: best", "\"\" is no DSCP"),
         ] {
             let message = bad.parse::<SteeringRule>().unwrap_err().to_string();
             assert!(message.contains(reason), "{bad}: {message}");
@@ -130,7 +153,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_parses_to_what_it_prints_or_fails(
-            text in "(port [0-9]{0,5}(-[0-9]{1,5})?|\\PC{0,20}) ?: ?(best|redundant|\\PC{0,9})",
+            text in "(port [0-9]{0,5}(-[0-9]{1,5})?)? ?(dscp [a-f0-9]{1,4}|\\PC{0,20})?: ?(best|\\PC{0,9})",
         ) {
             if let Ok(rule) = text.parse::<SteeringRule>() {
                 prop_assert_eq!(rule.to_string().parse(), Ok(rule));
