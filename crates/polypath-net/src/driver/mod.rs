@@ -199,7 +199,8 @@ impl Driver {
     /// Opens a datagram flow.
     ///
     /// # Errors
-    /// When the bond is closed.
+    /// When the bond is closed, or ([`io::ErrorKind::QuotaExceeded`]) this side has as many open as
+    /// it may.
     pub fn open_flow(
         &self,
         bond: BondKey,
@@ -208,7 +209,11 @@ impl Driver {
         let opened = self.shared.with(|inner| Some(inner.node.bond_mut(bond)?.open_flow(config)));
         match opened {
             Some(Ok(id)) => Ok(self.flow(bond, id)),
-            _ => Err(shared::gone()),
+            Some(Err(OpenError::LimitReached)) => {
+                let message = "as many flows of the bond are open as this side may have";
+                Err(io::Error::new(io::ErrorKind::QuotaExceeded, message))
+            }
+            Some(Err(OpenError::Closed)) | None => Err(shared::gone()),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The edge: a bond to a hub over this host's uplinks, kept up while it runs.
 
 mod addressed;
+mod association;
+mod flow_set;
 mod following;
 mod joining;
 mod names;
@@ -10,9 +12,11 @@ mod plan;
 mod turns;
 
 pub(crate) use addressed::AddressedFlow;
+pub use association::EdgeFlow;
+pub(crate) use flow_set::{FlowIndex, FlowSet};
 pub use joining::JoinError;
 pub use names::{LookUp, LookingUp};
-pub use opener::{EdgeFlow, EdgeOpener};
+pub use opener::EdgeOpener;
 pub use plan::{EdgePaths, Local, WantedPath};
 
 use crate::driver::{BondEvent, Driver, DriverError};

@@ -1,27 +1,18 @@
 //! Streams and UDP associations through the hub.
 
-use super::AddressedFlow;
+use super::EdgeFlow;
 use crate::driver::{BondStream, Driver};
-use crate::proxy::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener, Way};
+use crate::proxy::{FlowOptions, OpenError, Opener, Way};
 use crate::tunnel::handshake::request;
 use crate::tunnel::{FileOffer, Request, Target, UdpAssociation};
-use bytes::Bytes;
 use polypath_bond::{BondKey, FlowConfig};
-use tokio::io::AsyncReadExt;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 /// Opens streams and associations on the edge's present bond.
 #[derive(Clone, Debug)]
 pub struct EdgeOpener {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
-}
-
-/// A UDP association. It lives as long as its stream.
-#[derive(Debug)]
-pub struct EdgeFlow {
-    flow: AddressedFlow,
-    stream: Mutex<BondStream>,
 }
 
 impl EdgeOpener {
@@ -53,7 +44,7 @@ impl EdgeOpener {
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.ask(bond, &Request::Udp(association)).await?;
-        Ok(EdgeFlow { flow: AddressedFlow::new(flow), stream: Mutex::new(stream) })
+        Ok(EdgeFlow::new((self.driver.clone(), bond), (options.mode, flow), stream))
     }
 
     /// Asks on the present bond, and on the next one where a bond ends before its hub has answered:
@@ -93,27 +84,5 @@ impl Opener for EdgeOpener {
 
     fn way(&self) -> Way {
         Way::while_true(self.driver.works())
-    }
-}
-
-impl DatagramFlow for EdgeFlow {
-    async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
-        self.flow.send(target, payload).await
-    }
-
-    async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
-        let ended = async {
-            let mut stream = self.stream.lock().await;
-            // The hub says nothing more on this stream: any end of it is the association's.
-            let mut byte = [0];
-            match stream.read(&mut byte).await {
-                Err(error) => FlowError::Broken(error),
-                Ok(_) => FlowError::Closed,
-            }
-        };
-        tokio::select! {
-            datagram = self.flow.recv() => datagram,
-            error = ended => Err(error),
-        }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! [`Exit`] is an [`Opener`] too: without a tunnel the proxies use it directly.
 
+mod association;
 mod connect;
 mod embedded;
 mod files;
 #[cfg(target_os = "linux")]
 mod local_route;
 mod own;
+mod peers;
 mod policy;
 mod reserved;
 mod resolve;
@@ -22,6 +24,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
+pub use association::NamedFlowError;
 pub use files::{EdgeInbox, FileStore, FileStoreOptions, InboxQuota, StoreError};
 use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};

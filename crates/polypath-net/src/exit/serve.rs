@@ -4,10 +4,11 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-use super::{EdgeInbox, Exit, StoreError, UdpExit};
+use super::association::{NamedFlowError, carry};
+use super::{EdgeInbox, Exit, StoreError};
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
 use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
 use crate::tunnel::{
@@ -49,6 +50,9 @@ pub enum ServeError {
     /// The association failed.
     #[error(transparent)]
     Flow(#[from] FlowError),
+    /// The edge named a further flow of an association that it cannot have.
+    #[error(transparent)]
+    NamedFlow(#[from] NamedFlowError),
     /// The file was not stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -62,7 +66,7 @@ impl From<io::Error> for ServeError {
 
 impl Exit {
     /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram
-    /// flow of a number, once; `inbox` is `None` if the hub takes no files. `left` is ready when
+    /// flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is ready when
     /// the edge has left for good: a TCP connection ends
     /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
     /// whose other direction has ended before does not tell.
@@ -71,7 +75,7 @@ impl Exit {
     pub async fn serve<S, F>(
         &self,
         mut stream: S,
-        flows: impl FnOnce(u64) -> Option<F>,
+        flows: impl FnMut(u64) -> Option<F>,
         inbox: Option<&EdgeInbox>,
         left: impl Future<Output = ()>,
     ) -> Result<Served, ServeError>
@@ -88,10 +92,7 @@ impl Exit {
             Ok(Err(error)) => Err(ServeError::Request(error)),
             Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target, left).await,
             Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, inbox).await,
-            Ok(Ok(Request::Udp(association))) => {
-                let flow = flows(association.flow);
-                self.serve_udp(stream, association, flow).await
-            }
+            Ok(Ok(Request::Udp(association))) => self.serve_udp(stream, association, flows).await,
         }
     }
 
@@ -124,21 +125,21 @@ impl Exit {
         &self,
         mut stream: S,
         association: UdpAssociation,
-        flow: Option<F>,
+        mut flows: impl FnMut(u64) -> Option<F>,
     ) -> Result<Served, ServeError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
         F: DatagramFlow,
     {
         let UdpAssociation { flow: number, idle_timeout } = association;
-        let Some(flow) = flow else {
+        let Some(first) = flows(number) else {
             let refusal = RefusalKind::BadRequest.with(format!("flow {number} is in use"));
             return Err(refuse(&mut stream, refusal).await);
         };
         match self.open_udp(FlowOptions { idle_timeout, ..FlowOptions::default() }).await {
             Ok(exit) => {
                 answer(&mut stream, &Status::Ok).await?;
-                carry(&mut stream, &flow, &exit).await?;
+                carry(&mut stream, first, flows, &exit).await?;
                 stream.shutdown().await?;
                 Ok(Served::Udp)
             }
@@ -195,34 +196,4 @@ where
     stream.write_all(&digest.0).await?;
     stream.shutdown().await?;
     Ok(Served::File(digest))
-}
-
-/// Carries datagrams until the edge ends its stream or nothing passes any more.
-async fn carry<S, F>(stream: &mut S, flow: &F, exit: &UdpExit) -> Result<(), ServeError>
-where
-    S: AsyncRead + Unpin,
-    F: DatagramFlow,
-{
-    let outward = async {
-        loop {
-            let (target, payload) = flow.recv().await?;
-            exit.send(&target, &payload).await?;
-        }
-    };
-    let inward = async {
-        loop {
-            let (source, payload) = exit.recv().await?;
-            flow.send(&source, &payload).await?;
-        }
-    };
-    let mut end = [0; 1];
-    let ended: Result<(), FlowError> = tokio::select! {
-        ended = outward => ended,
-        ended = inward => ended,
-        closed = stream.read(&mut end) => return Ok(closed.map(drop)?),
-    };
-    match ended {
-        Err(FlowError::Idle(_) | FlowError::Closed) | Ok(()) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -1,19 +1,21 @@
 //! The UDP sockets of one association: a NAT without a private side (RFC 4787).
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use tokio::net::UdpSocket;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use super::Exit;
+use super::peers::Peers;
+use crate::edge::FlowIndex;
 use crate::limit::Place;
-use crate::proxy::{DatagramFlow, FlowError};
+use crate::proxy::{Association, DatagramFlow, FlowError};
 use crate::tunnel::{Host, Target};
 
 const MAX_DATAGRAM: usize = 65_535;
@@ -62,10 +64,16 @@ impl UdpExit {
     }
 }
 
-impl DatagramFlow for UdpExit {
-    async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+impl UdpExit {
+    /// Sends what a flow of the association carries.
+    pub(super) async fn send_by(
+        &self,
+        flow: FlowIndex,
+        target: &Target,
+        payload: &[u8],
+    ) -> Result<(), FlowError> {
         if matches!(target.host, Host::Ip(_)) {
-            self.shared.send(target, payload).await;
+            self.shared.send(flow, target, payload).await;
             return Ok(());
         }
         // A slow name server must not hold up the datagrams to other targets.
@@ -73,13 +81,14 @@ impl DatagramFlow for UdpExit {
         let shared = self.shared.clone();
         let (target, payload) = (target.clone(), payload.to_vec());
         tokio::spawn(async move {
-            shared.send(&target, &payload).await;
+            shared.send(flow, &target, &payload).await;
             drop(permit);
         });
         Ok(())
     }
 
-    async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
+    /// Waits for the next datagram, and says which flow is to carry it. Cancel-safe.
+    pub(super) async fn recv_for(&self) -> Result<(FlowIndex, Target, Bytes), FlowError> {
         let shared = &*self.shared;
         loop {
             let deadline = shared.peers().last_activity + shared.idle_timeout;
@@ -95,11 +104,28 @@ impl DatagramFlow for UdpExit {
                 }
             };
             if let Some((payload, from)) = received
-                && shared.peers().heard(from.ip(), Instant::now(), shared.idle_timeout)
+                && let Some(flow) = shared.peers().heard(from, Instant::now(), shared.idle_timeout)
             {
-                return Ok((from.into(), payload));
+                return Ok((flow, from.into(), payload));
             }
         }
+    }
+}
+
+impl DatagramFlow for UdpExit {
+    async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+        self.send_by(FlowIndex::FIRST, target, payload).await
+    }
+
+    async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
+        self.recv_for().await.map(|(_, source, payload)| (source, payload))
+    }
+}
+
+impl Association for UdpExit {
+    /// What leaves this host takes no path of a bond, so that the modes are all the same here.
+    async fn send_as(&self, _: FlowMode, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+        self.send(target, payload).await
     }
 }
 
@@ -135,7 +161,7 @@ impl Shared {
         }
     }
 
-    async fn send(&self, target: &Target, payload: &[u8]) {
+    async fn send(&self, flow: FlowIndex, target: &Target, payload: &[u8]) {
         let addresses = match self.exit.allowed_addresses(target).await {
             Ok(addresses) => addresses,
             Err(refusal) => {
@@ -145,75 +171,14 @@ impl Shared {
         };
         let reachable = addresses.iter().find_map(|&ip| Some((ip, self.socket(ip)?)));
         let Some((ip, socket)) = reachable else { return };
-        self.peers().sent(ip, Instant::now());
-        if let Err(error) = socket.send_to(payload, (ip, target.port)).await {
+        let peer = SocketAddr::new(ip, target.port);
+        self.peers().sent(peer, flow, Instant::now());
+        if let Err(error) = socket.send_to(payload, peer).await {
             tracing::debug!(%target, %error, "datagram dropped");
         }
     }
 
     fn socket(&self, ip: IpAddr) -> Option<&UdpSocket> {
         if ip.is_ipv4() { self.v4.as_ref() } else { self.v6.as_ref() }
-    }
-}
-
-/// Who may send in. Sans-I/O.
-#[derive(Debug)]
-struct Peers {
-    last_seen: BTreeMap<IpAddr, Instant>,
-    last_activity: Instant,
-    max: usize,
-}
-
-impl Peers {
-    fn new(max: usize, now: Instant) -> Self {
-        Self { last_seen: BTreeMap::new(), last_activity: now, max: max.max(1) }
-    }
-
-    fn sent(&mut self, ip: IpAddr, now: Instant) {
-        self.last_activity = now;
-        if !self.last_seen.contains_key(&ip) && self.last_seen.len() >= self.max {
-            let oldest = self.last_seen.iter().min_by_key(|(_, seen)| **seen).map(|(ip, _)| *ip);
-            oldest.map(|ip| self.last_seen.remove(&ip));
-        }
-        self.last_seen.insert(ip, now);
-    }
-
-    /// Whether a datagram from `ip` is let in.
-    fn heard(&mut self, ip: IpAddr, now: Instant, idle_timeout: Duration) -> bool {
-        let Some(seen) = self.last_seen.get_mut(&ip) else { return false };
-        if now.saturating_duration_since(*seen) >= idle_timeout {
-            self.last_seen.remove(&ip);
-            return false;
-        }
-        *seen = now;
-        self.last_activity = now;
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn peers_are_let_in_after_they_were_sent_to_until_they_fall_silent() {
-        let start = Instant::now();
-        let at = |seconds| start + Duration::from_secs(seconds);
-        let ip = |last| IpAddr::from([192, 0, 2, last]);
-        let idle = Duration::from_secs(10);
-        let mut peers = Peers::new(2, start);
-        assert!(!peers.heard(ip(1), at(0), idle));
-        peers.sent(ip(1), at(1));
-        assert!(peers.heard(ip(1), at(10), idle));
-        assert!(peers.heard(ip(1), at(19), idle));
-        assert!(!peers.heard(ip(1), at(29), idle));
-        // The third peer pushes out the one silent for longest.
-        peers.sent(ip(1), at(30));
-        peers.sent(ip(2), at(31));
-        peers.sent(ip(1), at(32));
-        peers.sent(ip(3), at(33));
-        assert!(!peers.heard(ip(2), at(34), idle));
-        assert!(peers.heard(ip(1), at(34), idle) && peers.heard(ip(3), at(34), idle));
-        assert_eq!(peers.last_activity, at(34));
     }
 }

@@ -82,6 +82,7 @@ fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
             RefusalKind::BadRequest => "a request makes no sense, or asks for what is not offered",
             _ => return tracing::debug!(%edge, %error, "stream failed"),
         },
+        ServeError::NamedFlow(_) => "an association named a flow that it cannot have",
         ServeError::Request(_) | ServeError::TimedOut(_) => "a request did not come whole",
         _ => return tracing::debug!(%edge, %error, "stream failed"),
     };

@@ -1,11 +1,10 @@
 //! What the clients of an edge share, and how one is refused for whom nothing is left.
 
+use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::{DatagramFlow, FlowError, FlowOptions, OpenError, Opener, Way};
+use super::{FlowOptions, OpenError, Opener, Way};
 use crate::limit::{Client, FairLimit, LimitReached, Notices, Place};
 use crate::tunnel::{RefusalKind, Target};
 
@@ -61,16 +60,12 @@ impl ProxyLimits {
                 (self.0.refusals.take(&client, usize::MAX).ok()?, Some(reached))
             }
         };
-        Some((Admitted { opener, client, limits: self.clone(), refused }, place))
+        Some((Admitted { opener, refused }, place))
     }
 
-    /// A place for a UDP association of a client.
+    /// A place for a UDP association of a client, whatever the number of its flows.
     pub(super) fn association(&self, client: IpAddr) -> Result<Place, LimitReached> {
-        self.association_of(&Client::host(client))
-    }
-
-    fn association_of(&self, client: &Client) -> Result<Place, LimitReached> {
-        self.0.associations.take(client, usize::MAX).inspect_err(|reached| {
+        self.0.associations.take(&Client::host(client), usize::MAX).inspect_err(|reached| {
             self.tell("a UDP association of a client was refused", reached);
         })
     }
@@ -84,7 +79,7 @@ impl ProxyLimits {
 
     /// The log has a line a minute of each kind, with the client that was refused last: a line for
     /// each client would have no bound where clients can choose their addresses.
-    fn tell(&self, what: &'static str, error: &LimitReached) {
+    pub(super) fn tell(&self, what: &'static str, error: &dyn Display) {
         if let Some(times) = self.0.notices.happens(what) {
             tracing::warn!(%error, times, "{what}");
         }
@@ -96,8 +91,6 @@ impl ProxyLimits {
 #[derive(Clone, Debug)]
 pub(super) struct Admitted<O> {
     opener: O,
-    client: Client,
-    limits: ProxyLimits,
     refused: Option<LimitReached>,
 }
 
@@ -115,38 +108,20 @@ impl From<LimitReached> for OpenError {
 
 impl<O: Opener> Opener for Admitted<O> {
     type Stream = O::Stream;
-    type Flow = CountedFlow<O::Flow>;
+    type Flow = O::Flow;
 
     async fn connect(&self, target: Target) -> Result<O::Stream, OpenError> {
         self.check()?;
         self.opener.connect(target).await
     }
 
-    async fn associate(&self, options: FlowOptions) -> Result<Self::Flow, OpenError> {
+    async fn associate(&self, options: FlowOptions) -> Result<O::Flow, OpenError> {
         self.check()?;
-        let place = self.limits.association_of(&self.client)?;
-        Ok(CountedFlow { flow: self.opener.associate(options).await?, _place: place })
+        self.opener.associate(options).await
     }
 
     /// Who is refused is told so at once, also while the others wait for the hub.
     fn way(&self) -> Way {
         if self.refused.is_some() { Way::always() } else { self.opener.way() }
-    }
-}
-
-/// An association and its place.
-#[derive(Debug)]
-pub(super) struct CountedFlow<F> {
-    flow: F,
-    _place: Place,
-}
-
-impl<F: DatagramFlow> DatagramFlow for CountedFlow<F> {
-    async fn send(&self, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
-        self.flow.send(target, payload).await
-    }
-
-    async fn recv(&self) -> Result<(Target, Bytes), FlowError> {
-        self.flow.recv().await
     }
 }

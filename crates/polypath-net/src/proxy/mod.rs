@@ -22,6 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::tunnel::handshake::RequestFailed;
 use crate::tunnel::{Refusal, StatusError, Target};
 
+mod client_socket;
 mod credentials;
 mod forward;
 mod guard;
@@ -32,6 +33,7 @@ mod opening;
 mod session;
 pub mod socks5;
 mod splice;
+mod steering;
 mod udp_forward;
 mod way;
 
@@ -44,6 +46,10 @@ pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
+pub use steering::{
+    Dscp, ParseDscpError, Steering, SteeringError, SteeringRule, SteeringRuleError,
+    SteeringRuleProblem, TrafficDescriptor,
+};
 pub use udp_forward::{UdpForwardError, forward_udp};
 pub use way::Way;
 
@@ -53,7 +59,7 @@ pub trait Opener: Clone + Send + Sync + 'static {
     /// half-close; dropping it before that must reset it.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
     /// A UDP association.
-    type Flow: DatagramFlow;
+    type Flow: Association;
 
     /// Connects to a TCP target.
     fn connect(
@@ -87,12 +93,24 @@ pub trait DatagramFlow: Send + Sync + 'static {
     fn recv(&self) -> impl Future<Output = Result<(Target, Bytes), FlowError>> + Send;
 }
 
+/// A UDP association whose datagrams may differ in their mode.
+pub trait Association: DatagramFlow {
+    /// Sends `payload` in `mode`, whatever the mode of the association. Answers take the mode of
+    /// the last datagram to where they come from. Cancel-safe as [`DatagramFlow::send`] is.
+    fn send_as(
+        &self,
+        mode: FlowMode,
+        target: &Target,
+        payload: &[u8],
+    ) -> impl Future<Output = Result<(), FlowError>> + Send;
+}
+
 /// What the opener of a UDP association may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
-    /// Which paths of a bond its datagrams take.
+    /// Which paths of a bond its datagrams take, where [`Association::send_as`] says nothing else.
     pub mode: FlowMode,
 }
 
@@ -141,6 +159,14 @@ pub enum FlowError {
     /// Nothing passed for the idle time-out.
     #[error("association idle for {0:?}")]
     Idle(Duration),
+    /// The bond has no flow for the mode of a datagram, which is dropped.
+    #[error("no flow for datagrams in mode {mode}: {error}")]
+    NoFlow {
+        /// The mode.
+        mode: FlowMode,
+        /// Why there is none.
+        error: io::Error,
+    },
     /// The other side closed it.
     #[error("association closed")]
     Closed,
@@ -170,7 +196,7 @@ pub struct ProxyOptions {
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
     /// Which paths of a bond the datagrams of UDP associations take.
-    pub udp_mode: FlowMode,
+    pub steering: Steering,
     /// How many clients are served at the same time; further ones are refused.
     pub limits: ProxyLimits,
     /// What clients have to present; `None` lets every client in.
@@ -185,9 +211,29 @@ impl Default for ProxyOptions {
             half_closed_timeout: Duration::from_secs(30),
             when_away: WhenAway::default(),
             udp_idle_timeout: Duration::from_secs(300),
-            udp_mode: FlowMode::default(),
+            steering: Steering::default(),
             limits: ProxyLimits::default(),
             credentials: None,
+        }
+    }
+}
+
+impl ProxyOptions {
+    /// Sends a datagram in its mode. Where the bond has no flow for that, it is dropped, which the
+    /// log says.
+    async fn send<A: Association>(
+        &self,
+        association: &A,
+        mode: FlowMode,
+        target: &Target,
+        payload: &[u8],
+    ) -> Result<(), FlowError> {
+        match association.send_as(mode, target, payload).await {
+            Err(error @ FlowError::NoFlow { .. }) => {
+                self.limits.tell("datagrams of clients are dropped", &error);
+                Ok(())
+            }
+            sent => sent,
         }
     }
 }

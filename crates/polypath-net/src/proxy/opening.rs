@@ -5,6 +5,7 @@ use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
+use polypath_bond::FlowMode;
 use tokio::time::timeout;
 
 use super::{FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
@@ -69,24 +70,29 @@ impl ProxyOptions {
         self.open(opener.way(), self.patient(client), || opener.connect(target.clone())).await
     }
 
-    /// Opens a UDP association for a client that waits for it.
+    /// Opens a UDP association for a client that waits for it, in the mode of datagrams that no rule
+    /// matches.
     pub(super) async fn associate_for<O: Opener>(
         &self,
         client: &GuardedStream,
         opener: &O,
     ) -> Result<O::Flow, OpenError> {
-        let ask = || opener.associate(self.flow_options());
+        let ask = || opener.associate(self.flow_options(self.steering.otherwise()));
         self.open(opener.way(), self.patient(client), ask).await
     }
 
-    /// Opens a UDP association for datagrams. They never wait long: who sent them does not expect
-    /// an answer to them minutes later.
-    pub(super) async fn associate<O: Opener>(&self, opener: &O) -> Result<O::Flow, OpenError> {
-        self.open(opener.way(), None, || opener.associate(self.flow_options())).await
+    /// Opens a UDP association for datagrams in this mode. They never wait long: who sent them does
+    /// not expect an answer to them minutes later.
+    pub(super) async fn associate<O: Opener>(
+        &self,
+        opener: &O,
+        mode: FlowMode,
+    ) -> Result<O::Flow, OpenError> {
+        self.open(opener.way(), None, || opener.associate(self.flow_options(mode))).await
     }
 
-    fn flow_options(&self) -> FlowOptions {
-        FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode: self.udp_mode }
+    fn flow_options(&self, mode: FlowMode) -> FlowOptions {
+        FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode }
     }
 
     /// The client, if its request waits for as long as it does.

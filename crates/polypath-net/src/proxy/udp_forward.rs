@@ -6,12 +6,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+use super::client_socket::{ClientSocket, Received};
 use super::session::SessionError;
+use super::steering::Traffic;
 use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::limit::Place;
 use crate::tunnel::Target;
@@ -19,6 +22,9 @@ use crate::tunnel::Target;
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
 const QUEUE: usize = 64;
 const MAX_DATAGRAM: usize = 65_535;
+
+/// A datagram of a client, in its mode.
+type Steered = (FlowMode, Bytes);
 
 /// The local socket of a forward failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,14 +42,15 @@ pub async fn forward_udp<O: Opener>(
     target: Target,
     options: ProxyOptions,
 ) -> Result<(), UdpForwardError> {
+    let socket = ClientSocket::new(socket, &options.steering).map_err(UdpForwardError)?;
     let socket = Arc::new(socket);
-    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Bytes>>::new();
+    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Steered>>::new();
     let mut sessions = JoinSet::new();
     let mut buffer = vec![0; MAX_DATAGRAM];
     loop {
         tokio::select! {
             received = socket.recv_from(&mut buffer) => {
-                let (length, peer) = match received {
+                let Received { length, from: peer, dscp } = match received {
                     Ok(received) => received,
                     // An ICMP error of an earlier answer: that client has left, the others have
                     // not.
@@ -60,8 +67,9 @@ pub async fn forward_udp<O: Opener>(
                     sessions.spawn(session.run(opener.clone(), options.clone()));
                 }
                 if let Some(queue) = clients.get(&peer) {
+                    let mode = options.steering.mode_of(Traffic { port: target.port, dscp });
                     // A full queue drops the datagram: the flow is slower than the client.
-                    let _ = queue.try_send(Bytes::copy_from_slice(&buffer[..length]));
+                    let _ = queue.try_send((mode, Bytes::copy_from_slice(&buffer[..length])));
                 }
             }
             Some(Ok(peer)) = sessions.join_next() => { clients.remove(&peer); }
@@ -70,10 +78,10 @@ pub async fn forward_udp<O: Opener>(
 }
 
 struct Session {
-    socket: Arc<UdpSocket>,
+    socket: Arc<ClientSocket>,
     peer: SocketAddr,
     target: Target,
-    datagrams: mpsc::Receiver<Bytes>,
+    datagrams: mpsc::Receiver<Steered>,
     _place: Place,
 }
 
@@ -90,11 +98,15 @@ impl Session {
         opener: &O,
         options: &ProxyOptions,
     ) -> Result<(), SessionError> {
-        let flow = options.associate(opener).await?;
+        let Some((mode, payload)) = self.datagrams.recv().await else { return Ok(()) };
+        let flow = options.associate(opener, mode).await?;
+        flow.send(&self.target, &payload).await?;
         loop {
             let idle = sleep_until(Instant::now() + options.udp_idle_timeout);
             tokio::select! {
-                Some(payload) = self.datagrams.recv() => flow.send(&self.target, &payload).await?,
+                Some((mode, payload)) = self.datagrams.recv() => {
+                    options.send(&flow, mode, &self.target, &payload).await?;
+                }
                 received = flow.recv() => {
                     let (_, payload) = received?;
                     // Like UDP: an answer that the client does not take is lost.

@@ -27,10 +27,10 @@ pub(crate) use digest::FileHasher;
 pub(crate) use file::FileReceiver;
 pub use file::{FileTransferError, Resume};
 pub use file_sender::{Agreed, FileSendError, SentFile, agree_on_start, send_file, send_rest};
-pub(crate) use request::RESERVED_NAME;
 pub use request::{
     FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError, UdpAssociation,
 };
+pub(crate) use request::{MAX_FLOWS, RESERVED_NAME};
 pub use status::{ConnectFailure, MAX_STATUS, Refusal, RefusalKind, Status, StatusError};
 
 /// Version byte that starts each request and each status.

@@ -18,6 +18,8 @@ const MAX_FILE_NAME: usize = 255;
 pub(crate) const RESERVED_NAME: &str = ".polypath";
 /// Longest body in bytes: FILE with its longest name.
 const MAX_BODY: usize = 8 + 2 + MAX_FILE_NAME;
+/// Flows of one association: one for each mode of datagrams.
+pub(crate) const MAX_FLOWS: usize = 3;
 /// Longest request in bytes.
 pub const MAX_REQUEST: usize = HEADER + MAX_BODY;
 
@@ -41,7 +43,7 @@ pub struct FileOffer {
     pub size: u64,
 }
 
-/// A UDP association and the bond datagram flow that carries it.
+/// A UDP association and the first bond datagram flow that carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpAssociation {
     /// Bond datagram flow, chosen by the edge.

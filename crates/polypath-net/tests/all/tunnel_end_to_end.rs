@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::common::*;
 use bytes::Bytes;
+use polypath_bond::FlowMode;
 use polypath_bond::identity::SecretKey;
 use polypath_net::exit::{
     EdgeInbox, Exit, ExitOptions, FileStore, FileStoreOptions, InboxQuota, Lookup, Resolve,
@@ -47,6 +48,13 @@ impl DatagramFlow for Flow {
     }
 }
 
+impl Association for Flow {
+    /// There are no paths here to choose from.
+    async fn send_as(&self, _: FlowMode, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+        self.send(target, payload).await
+    }
+}
+
 #[derive(Clone)]
 struct Edge {
     exit: Exit,
@@ -70,8 +78,10 @@ impl Edge {
     ) -> Result<DuplexStream, RequestFailed> {
         let (mut near, far) = duplex(4096);
         let edge = self.clone();
+        let mut flow = flow;
         tokio::spawn(async move {
-            let served = edge.exit.serve(far, |_| flow, edge.store.as_ref(), pending()).await;
+            let flows = |_| flow.take();
+            let served = edge.exit.serve(far, flows, edge.store.as_ref(), pending()).await;
             let _ = edge.ended.send(served);
         });
         request(&mut near, &asked).await?;
@@ -165,6 +175,55 @@ async fn an_association_ends_at_the_hub_when_the_edge_leaves_or_falls_silent() {
     let _flow =
         edge.associate(FlowOptions { idle_timeout, ..FlowOptions::default() }).await.unwrap();
     assert!(matches!(within(reports.recv()).await.unwrap(), Ok(Served::Udp)));
+}
+
+/// Three flows, one of each mode, are as many as an association may have.
+#[tokio::test]
+async fn an_association_takes_up_two_further_flows_and_answers_by_the_one_that_asked() {
+    let (exit, echo) = (exit(), udp_echo().await);
+    let (mut near, far) = duplex(4096);
+    let (ours, mut theirs): (Vec<_>, Vec<_>) = (1..=4).map(flow_pair_of).unzip();
+    let serving = tokio::spawn(async move {
+        let take = |number| {
+            let at = theirs.iter().position(|(known, _)| *known == number)?;
+            Some(theirs.remove(at).1)
+        };
+        exit.serve(far, take, None, pending()).await
+    });
+    let association = UdpAssociation { flow: 1, idle_timeout: None };
+    request(&mut near, &Request::Udp(association)).await.unwrap();
+    for number in 1..=3_u64 {
+        if number > 1 {
+            near.write_all(&number.to_be_bytes()).await.unwrap();
+        }
+        let flow = &ours[number as usize - 1];
+        flow.send(&echo.into(), &[number as u8]).await.unwrap();
+        let (source, payload) = within(flow.recv()).await.unwrap();
+        assert_eq!((source, &payload[..]), (echo.into(), &[number as u8][..]));
+    }
+    near.write_all(&4_u64.to_be_bytes()).await.unwrap();
+    let error = within(serving).await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "flow 4 of an association that has 3, as many as it may");
+}
+
+fn flow_pair_of(number: u64) -> (Flow, (u64, Flow)) {
+    let (ours, theirs) = flow_pair();
+    (ours, (number, theirs))
+}
+
+#[tokio::test]
+async fn an_association_whose_edge_names_a_flow_that_is_in_use_ends() {
+    let exit = exit();
+    let (mut near, far) = duplex(4096);
+    let (_ours, theirs) = flow_pair();
+    let mut flow = Some(theirs);
+    let serving =
+        tokio::spawn(async move { exit.serve(far, |_| flow.take(), None, pending()).await });
+    let association = UdpAssociation { flow: 1, idle_timeout: None };
+    request(&mut near, &Request::Udp(association)).await.unwrap();
+    near.write_all(&1_u64.to_be_bytes()).await.unwrap();
+    let error = within(serving).await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "flow 1 is in use");
 }
 
 #[derive(Debug)]

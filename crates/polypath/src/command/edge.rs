@@ -13,13 +13,14 @@ use clap::Args;
 use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
-use polypath_net::proxy::{ProxyLimits, WhenAway};
+use polypath_net::proxy::{ProxyLimits, Steering, SteeringRule, WhenAway};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
 use super::CompositionArgs;
 use crate::config::{
-    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, text,
+    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, steering,
+    text,
 };
 use crate::service::{self, LogFormat};
 
@@ -86,6 +87,12 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,
+    /// The same for datagrams that are told apart by the port they go to and by the DSCP that the
+    /// client gave them, such as "port 53: redundant", "dscp ef: redundant" or
+    /// "port 27000-27100 dscp af41: best"; of several rules the first that matches decides
+    #[arg(long, value_name = "DESCRIPTOR: MODE")]
+    #[serde(deserialize_with = "text::list")]
+    pub(super) udp_rule: Vec<SteeringRule>,
     /// Connections of clients to the proxies and forwarded TCP ports together. Clients, which are
     /// told apart by their addresses, share them fairly: one may have up to three times as many as
     /// are left free [default: 1024]
@@ -150,7 +157,7 @@ pub struct EdgeOptions {
     pub when_away: WhenAway,
     /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
     /// else.
-    pub udp_mode: FlowMode,
+    pub steering: Steering,
     /// Connections of clients that are served at the same time.
     pub max_connections: usize,
     /// UDP associations of clients at the same time.
@@ -188,6 +195,7 @@ impl FileBacked for EdgeArgs {
             forward: given(self.forward, file.forward),
             when_away: self.when_away.or(file.when_away),
             udp_mode: self.udp_mode.or(file.udp_mode),
+            udp_rule: given(self.udp_rule, file.udp_rule),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             control: self.control.or(file.control),
@@ -214,7 +222,7 @@ impl FileBacked for EdgeArgs {
                 "nothing fits into 0 B; allowed: 1 B or more",
             ));
         }
-        Ok(())
+        steering(&self.udp_rule, self.udp_mode).map(drop)
     }
 }
 
@@ -284,7 +292,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
             when_away: args.when_away.unwrap_or_default(),
-            udp_mode: args.udp_mode.unwrap_or_default(),
+            steering: steering(&args.udp_rule, args.udp_mode).map_err(Fault::on_command_line)?,
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             control: args.control,

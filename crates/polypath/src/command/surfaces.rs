@@ -7,7 +7,7 @@ use anyhow::Context;
 use polypath_bond::FlowMode;
 use polypath_net::edge::EdgeOpener;
 use polypath_net::proxy::{
-    ProxyLimits, ProxyOptions, forward_tcp, forward_udp, serve_http, serve_socks5,
+    ProxyLimits, ProxyOptions, Steering, forward_tcp, forward_udp, serve_http, serve_socks5,
 };
 use polypath_net::tunnel::Target;
 use tokio::net::{TcpListener, UdpSocket};
@@ -41,9 +41,9 @@ impl Surfaces {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
         let limits = ProxyLimits::new(options.max_connections, options.max_associations);
         let credentials = credentials.transpose()?;
-        let (udp_mode, when_away) = (options.udp_mode, options.when_away);
+        let (steering, when_away) = (options.steering.clone(), options.when_away);
         let proxies =
-            ProxyOptions { credentials, limits, udp_mode, when_away, ..Default::default() };
+            ProxyOptions { credentials, limits, steering, when_away, ..Default::default() };
         let mut surfaces = Vec::new();
         if let Some(address) = options.socks {
             let listener = listen(address.get(), "the SOCKS5 proxy").await?;
@@ -120,8 +120,8 @@ impl Surface {
                 serving.spawn(named("a forwarded TCP port", forward));
             }
             Self::Udp(socket, to, mode) => {
-                let udp_mode = mode.unwrap_or(options.udp_mode);
-                let options = ProxyOptions { udp_mode, ..options };
+                let steering = mode.map_or(options.steering, Steering::always);
+                let options = ProxyOptions { steering, ..options };
                 let forward = forward_udp(socket, opener, to, options);
                 serving.spawn(named("a forwarded UDP port", forward));
             }

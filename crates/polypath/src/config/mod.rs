@@ -13,6 +13,7 @@ mod listen;
 mod location;
 mod path_spec;
 mod private_file;
+mod steering;
 pub(crate) mod text;
 
 pub use algorithm::AlgorithmParser;
@@ -31,3 +32,4 @@ pub use location::NoHome;
 pub(crate) use location::{absolute, config_file};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};
 pub use private_file::PrivateFileError;
+pub(crate) use steering::steering;

@@ -27,6 +27,7 @@ mod stalled_clients;
 mod stopping;
 mod strangers;
 mod transfers;
+mod udp_modes;
 mod world;
 
 /// The program that is tested: that of `POLYPATH_PROGRAM`, or the one built with the tests.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
@@ -10,8 +9,11 @@ use tokio::time::{Instant, sleep_until};
 
 use super::codec::{Reply, decode_udp, encode_udp};
 use super::refuse;
+use crate::limit::Place;
+use crate::proxy::client_socket::{ClientSocket, Received};
 use crate::proxy::session::SessionError;
-use crate::proxy::{DatagramFlow, FlowError, GuardedStream, Opener, ProxyOptions};
+use crate::proxy::steering::Traffic;
+use crate::proxy::{Association, FlowError, GuardedStream, OpenError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
 const MAX_DATAGRAM: usize = 65_535;
@@ -26,14 +28,14 @@ pub(super) async fn associate<O: Opener>(
     opener: &O,
     options: &ProxyOptions,
 ) -> Result<(), SessionError> {
-    let flow = match options.associate_for(&client, opener).await {
-        Ok(flow) => flow,
+    let (flow, place) = match open(&client, peer.ip(), opener, options).await {
+        Ok(opened) => opened,
         Err(error) => {
             refuse(client, Reply::from(&error)).await?;
             return Err(error.into());
         }
     };
-    let socket = match bind(&client).await {
+    let socket = match bind(&client, options).await {
         Ok(socket) => socket,
         Err(error) => {
             refuse(client, Reply::GeneralFailure).await?;
@@ -41,15 +43,28 @@ pub(super) async fn associate<O: Opener>(
         }
     };
     client.write_all(&Reply::Succeeded.encode(socket.local_addr()?)).await?;
-    let relay = Relay { socket, flow, sender: Sender::new(peer.ip().to_canonical(), &announced) };
-    let ended = relay.run(&mut client, options.udp_idle_timeout).await;
+    let sender = Sender::new(peer.ip().to_canonical(), &announced);
+    let ended = Relay { socket, flow, sender, options }.run(&mut client).await;
+    drop(place);
     client.close().await?;
     ended
 }
 
+/// The association and its place among those of all clients.
+async fn open<O: Opener>(
+    client: &GuardedStream,
+    host: IpAddr,
+    opener: &O,
+    options: &ProxyOptions,
+) -> Result<(O::Flow, Place), OpenError> {
+    let place = options.limits.association(host)?;
+    Ok((options.associate_for(client, opener).await?, place))
+}
+
 /// On the address that the client already reaches; IPv4 as such, also behind a dual-stack listener.
-async fn bind(client: &GuardedStream) -> io::Result<UdpSocket> {
-    UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await
+async fn bind(client: &GuardedStream, options: &ProxyOptions) -> io::Result<ClientSocket> {
+    let socket = UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await?;
+    ClientSocket::new(socket, &options.steering)
 }
 
 /// Whose datagrams are relayed: those of the client's host, and once the port is known, of that
@@ -75,25 +90,23 @@ impl Sender {
     }
 }
 
-struct Relay<F> {
-    socket: UdpSocket,
+struct Relay<'a, F> {
+    socket: ClientSocket,
     flow: F,
     sender: Sender,
+    options: &'a ProxyOptions,
 }
 
-impl<F: DatagramFlow> Relay<F> {
-    async fn run(
-        mut self,
-        control: &mut GuardedStream,
-        idle_timeout: Duration,
-    ) -> Result<(), SessionError> {
+impl<F: Association> Relay<'_, F> {
+    async fn run(mut self, control: &mut GuardedStream) -> Result<(), SessionError> {
+        let idle_timeout = self.options.udp_idle_timeout;
         let mut buffer = vec![0; MAX_DATAGRAM];
         let mut control_bytes = [0; 64];
         let mut deadline = Instant::now() + idle_timeout;
         loop {
             let relayed = tokio::select! {
                 received = self.socket.recv_from(&mut buffer) => match received {
-                    Ok((length, from)) => self.outward(&buffer[..length], from).await?,
+                    Ok(received) => self.outward(received, &buffer).await?,
                     // The client's port is closed for the moment; the TCP connection says if it
                     // left.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => false,
@@ -116,10 +129,12 @@ impl<F: DatagramFlow> Relay<F> {
     }
 
     /// Datagrams that are not the client's, or malformed, are dropped silently (section 7).
-    async fn outward(&mut self, datagram: &[u8], from: SocketAddr) -> Result<bool, FlowError> {
-        match decode_udp(datagram) {
+    async fn outward(&mut self, received: Received, buffer: &[u8]) -> Result<bool, FlowError> {
+        let Received { length, from, dscp } = received;
+        match decode_udp(&buffer[..length]) {
             Ok((target, payload)) if self.sender.admit(from) => {
-                self.flow.send(&target, payload).await?;
+                let mode = self.options.steering.mode_of(Traffic { port: target.port, dscp });
+                self.options.send(&self.flow, mode, &target, payload).await?;
                 Ok(true)
             }
             Ok(_) => Ok(false),

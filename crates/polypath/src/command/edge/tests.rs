@@ -67,7 +67,7 @@ fn flags_become_options() {
     assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
     assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
     assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
-    assert_eq!(options.udp_mode, FlowMode::Best);
+    assert_eq!(options.steering, Steering::always(FlowMode::Best));
     let limits = (options.max_connections, options.max_associations);
     assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
     assert_eq!(options.log, LogFormat::Json);
@@ -159,6 +159,12 @@ fn errors_name_file_line_key_and_what_is_allowed() {
         ("when_away = \"retry\"\n", 1, "when_away: \"retry\" says nothing of requests while"),
         ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
         ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
+        ("\nudp_rule = [\"53: best\"]", 2, "udp_rule: \"53: best\" is not a rule for datagrams"),
+        (
+            "udp_rule = [\"port 1-9: best\", \"port 5: redundant\"]",
+            1,
+            "udp_rule: \"port 5: redundant\" is never reached, since \"port 1-9: best\"",
+        ),
     ] {
         let file = file(text);
         let path = file.path().to_str().unwrap();
