@@ -54,12 +54,12 @@ fn a_bad_scenario_ends_with_2() {
 #[test]
 fn a_signal_ends_the_relay_while_it_waits_for_the_name_of_the_hub() {
     let world = World::new();
-    let settings = name_server::settings(&world);
+    let settings = name_server::settings(&world, name_server::ADDRESSES[0]);
     let scenario =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/presets/two_path.toml");
     let emulate = ["emulate", scenario.to_str().unwrap(), "--hub", "hub.test:4433"];
     let test = "a_signal_ends_the_relay_while_it_waits_for_the_name_of_the_hub";
-    let Some(silent) = name_server::silent_server(test) else { return };
+    let Some(silent) = name_server::silent_server(test, name_server::ADDRESSES[0]) else { return };
     silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let process = name_server::with_name_server(&settings, &emulate);
     silent.recv(&mut [0; 512]).unwrap();
