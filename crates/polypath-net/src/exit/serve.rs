@@ -66,8 +66,8 @@ impl From<io::Error> for ServeError {
 
 impl Exit {
     /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram
-    /// flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is ready when
-    /// the edge has left for good: a TCP connection ends
+    /// flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is ready
+    /// when the edge has left for good: a TCP connection ends
     /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
     /// whose other direction has ended before does not tell.
     ///
