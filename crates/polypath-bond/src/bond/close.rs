@@ -53,6 +53,12 @@ impl Bond {
 
     /// Says the close once everything is delivered, and ends once both sides know of it.
     pub(super) fn progress_close(&mut self, now: Timestamp) {
+        let is_draining = self.lifecycle.draining().is_some();
+        if is_draining && !self.paths.have_begun() && self.send.is_empty() {
+            // Nobody has heard of the bond, or is to hear anything.
+            self.finish_close();
+            return;
+        }
         if let Some((code, reason)) = self.lifecycle.draining()
             && self.send.is_empty()
             && self.chunks.unacked() == 0

@@ -17,6 +17,8 @@ pub(super) struct Paths {
     removed: Vec<PathId>,
     /// When something arrived on any path last, or one was added.
     last_arrival: Timestamp,
+    /// Whether there has been any: before that the peer knows nothing of the bond.
+    has_begun: bool,
 }
 
 impl Paths {
@@ -26,12 +28,19 @@ impl Paths {
             preferences: PathPreferences::default(),
             removed: Vec::new(),
             last_arrival: now,
+            has_begun: false,
         }
     }
 
     pub(super) fn add(&mut self, path: Path, now: Timestamp) {
         self.paths.insert(path.id, path);
         self.last_arrival = now;
+        self.has_begun = true;
+    }
+
+    /// Whether a path has ever joined.
+    pub(super) fn have_begun(&self) -> bool {
+        self.has_begun
     }
 
     pub(super) fn remove(&mut self, id: PathId) -> Option<Path> {
