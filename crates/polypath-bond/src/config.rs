@@ -32,6 +32,13 @@ pub struct BondConfig {
     pub max_streams: u64,
     /// The bond ends when no path has worked for this long.
     pub idle_timeout: Duration,
+    /// A path on which nothing arrives for so long is given up, and joined again. It counts no
+    /// longer than the idle time-out.
+    pub path_timeout: Duration,
+    /// A path on which nothing arrives for so long is used, at the latest [`Self::KEEP_ALIVES`]
+    /// times before it is given up: NATs forget mappings that are not used, some after 30 s (RFC
+    /// 4787 REQ-5 wants 2 minutes).
+    pub keep_alive: Duration,
     /// Data datagrams that make an acknowledgement due.
     pub ack_every: u32,
     /// The longest that an acknowledgement of data is held back.
@@ -54,6 +61,8 @@ impl Default for BondConfig {
             send_buffer: 16 << 20,
             max_streams: 8_192,
             idle_timeout: Duration::from_secs(30),
+            path_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(10),
             ack_every: 8,
             max_ack_delay: Duration::from_millis(5),
             flow_buffer: 1 << 20,
@@ -63,6 +72,24 @@ impl Default for BondConfig {
 }
 
 impl BondConfig {
+    /// How often a path is used at least before it is given up, so that losses of keep-alives are
+    /// not taken for its end.
+    pub const KEEP_ALIVES: u32 = 3;
+
+    /// After which silence a path of a bond with this idle time-out is given up. Zero is no
+    /// time-out.
+    pub(crate) fn path_timeout_within(&self, idle_timeout: Duration) -> Duration {
+        match idle_timeout {
+            Duration::ZERO => self.path_timeout,
+            idle_timeout => self.path_timeout.min(idle_timeout),
+        }
+    }
+
+    /// After which silence a path of such a bond is used.
+    pub(crate) fn keep_alive_within(&self, idle_timeout: Duration) -> Duration {
+        self.keep_alive.min(self.path_timeout_within(idle_timeout) / Self::KEEP_ALIVES)
+    }
+
     /// Whether its paths offer to obey switches (docs/decisions/0010-routing-feedback-of-bonds.md).
     pub fn offers_feedback(&self) -> bool {
         self.composition.congestion.avoidance.kind() == CongestionKind::Brf
@@ -80,5 +107,24 @@ impl BondConfig {
         self.stream_window = self.stream_window.max(LEAST_STREAM_WINDOW);
         self.max_streams = self.max_streams.max(LEAST_STREAMS);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_used_three_times_before_it_or_its_bond_is_given_up() {
+        let second = Duration::from_secs(1);
+        let times = |path_timeout: Duration, keep_alive: Duration, idle_timeout: Duration| {
+            let config = BondConfig { path_timeout, keep_alive, ..BondConfig::default() };
+            let given_up = config.path_timeout_within(idle_timeout);
+            (given_up, config.keep_alive_within(idle_timeout))
+        };
+        assert_eq!(times(30 * second, 10 * second, 300 * second), (30 * second, 10 * second));
+        assert_eq!(times(30 * second, 10 * second, 6 * second), (6 * second, 2 * second));
+        assert_eq!(times(6 * second, 10 * second, 300 * second), (6 * second, 2 * second));
+        assert_eq!(times(90 * second, 25 * second, Duration::ZERO), (90 * second, 25 * second));
     }
 }

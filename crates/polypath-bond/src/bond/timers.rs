@@ -8,9 +8,6 @@ use std::time::Duration;
 /// Control messages without any sign of arrival are sent again after this at least.
 const MIN_CONTROL_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// A path on which nothing arrived for this long is used by the edge.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
-
 /// Chunks that are sent again at once when QUIC acknowledged them but the peer's bond did not.
 const HINTED_AT_ONCE: usize = 64;
 
@@ -64,10 +61,10 @@ impl Bond {
         self.run_detector(now);
     }
 
-    /// How long a path may be idle: mappings of NATs live for 30 s or more (RFC 4787), and the bond
-    /// must not end because there is nothing to say.
+    /// How long a path may be idle before the edge uses it: neither the path nor the bond must end
+    /// because there is nothing to say.
     pub(super) fn keep_alive(&self) -> Duration {
-        (self.idle_timeout() / 3).min(KEEP_ALIVE)
+        self.config.keep_alive_within(self.idle_timeout())
     }
 
     /// The lower of both ends' idle times; zero means none.
@@ -87,5 +84,41 @@ impl Bond {
     fn next_hint_check(&self) -> Option<Timestamp> {
         let oldest = self.chunks.oldest()?;
         oldest.hinted.map(|at| at + self.silence_limit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::settings;
+    use crate::codec::Side;
+    use crate::config::BondConfig;
+    use polypath_units::PathId;
+
+    /// What an edge with these times says first on a path on which nothing arrives, and when.
+    fn first_word(config: BondConfig) -> Duration {
+        let peer = Bond::parameters(&config);
+        let mut bond = Bond::new(Side::Edge, config, &peer, Timestamp::ZERO);
+        bond.add_path(PathId::default(), settings("a", None), Timestamp::ZERO);
+        let at = bond.poll_timeout().unwrap();
+        bond.handle_timeout(at);
+        assert!(bond.poll_transmit(at).is_some());
+        at.since(Timestamp::ZERO)
+    }
+
+    #[test]
+    fn an_idle_path_is_used_in_time() {
+        let (default, second) = (BondConfig::default(), Duration::from_secs(1));
+        assert_eq!(first_word(default.clone()), 10 * second);
+        let rarely = BondConfig {
+            keep_alive: 60 * second,
+            path_timeout: 180 * second,
+            idle_timeout: 300 * second,
+            ..default.clone()
+        };
+        assert_eq!(first_word(rarely.clone()), 60 * second);
+        // What is told of one time lowers the others.
+        assert_eq!(first_word(BondConfig { path_timeout: 6 * second, ..rarely }), 2 * second);
+        assert_eq!(first_word(BondConfig { idle_timeout: 6 * second, ..default }), 2 * second);
     }
 }

@@ -158,7 +158,7 @@ impl Node {
     pub fn new(config: NodeConfig, epoch: Instant) -> Result<Self, NodeError> {
         let NodeConfig { identity, role, bond, seed } = config;
         let bond = bond.raised_to_least();
-        let mut settings = QuicSettings::new(seed, bond.idle_timeout, bond.offers_feedback());
+        let mut settings = QuicSettings::new(seed, &bond);
         let endpoint_config = settings.endpoint(&identity);
         let server = match role {
             Role::Edge { .. } => None,

@@ -2,6 +2,7 @@
 
 use super::Recorder;
 use crate::codec::{ALPN, ALPN_FEEDBACK};
+use crate::config::BondConfig;
 use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
 use bytes::{Buf, BytesMut};
 use noq_proto::{
@@ -19,10 +20,6 @@ use std::time::{Duration, SystemTime};
 
 /// Length of the connection ids that we issue, in bytes.
 const CID_LEN: usize = 8;
-/// NATs forget UDP mappings after 30 s or more (RFC 4787 REQ-5 wants 2 minutes).
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A QUIC connection on which nothing arrives for so long is given up.
-const PATH_IDLE: Duration = Duration::from_secs(30);
 /// What a connection may queue of datagrams. The bond keeps both queues nearly empty.
 const DATAGRAM_BUFFER: usize = 8 << 20;
 /// Packets that the peer may receive without acknowledging, and how long it may wait: few enough
@@ -74,7 +71,9 @@ impl ConnectionIdGenerator for CidGenerator {
 /// Builds the configurations of endpoints and connections.
 #[derive(Debug)]
 pub(crate) struct QuicSettings {
+    /// A connection on which nothing arrives for so long is given up. The bond may live much longer.
     idle_timeout: Duration,
+    keep_alive: Duration,
     /// Whether connections offer routing feedback.
     feedback: bool,
     rng: StdRng,
@@ -101,15 +100,17 @@ impl TimeSource for Clock {
 }
 
 impl QuicSettings {
-    pub(crate) fn new(seed: [u8; 32], idle_timeout: Duration, feedback: bool) -> Self {
-        // A path that is silent for so long is joined again; the bond may live much longer.
-        let idle_timeout = match idle_timeout {
-            Duration::ZERO => PATH_IDLE,
-            bond => bond.min(PATH_IDLE),
-        };
+    pub(crate) fn new(seed: [u8; 32], bond: &BondConfig) -> Self {
         let mut rng = StdRng::from_seed(seed);
         let first_cids = Arc::new(Mutex::new(CidGenerator::new(draw(&mut rng))));
-        Self { idle_timeout, feedback, rng, first_cids, clock: Arc::default() }
+        Self {
+            idle_timeout: bond.path_timeout_within(bond.idle_timeout),
+            keep_alive: bond.keep_alive_within(bond.idle_timeout),
+            feedback: bond.offers_feedback(),
+            rng,
+            first_cids,
+            clock: Arc::default(),
+        }
     }
 
     /// The header in front of a datagram, which is taken away; `None` without one, and for who
@@ -161,7 +162,7 @@ impl QuicSettings {
             .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
             .receive_window(VarInt::from_u32(STREAM_WINDOW))
             .crypto_buffer_size(CRYPTO_BUFFER)
-            .keep_alive_interval(Some(KEEP_ALIVE.min(self.idle_timeout / 3)))
+            .keep_alive_interval(Some(self.keep_alive))
             .initial_rtt(INITIAL_RTT)
             .max_idle_timeout(self.idle_timeout.try_into().ok());
         if self.feedback {

@@ -6,7 +6,7 @@ use polypath_bond::identity::SecretKey;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 
 use super::edge::{BondOptions, Paths};
-use crate::config::{IdleTimeout, LocalEnd, PathSpec, load_key_file};
+use crate::config::{LocalEnd, PathSpec, load_key_file};
 
 impl BondOptions {
     /// Starts the edge: its paths begin to join the hub. At least one can be used.
@@ -42,7 +42,7 @@ impl BondOptions {
         self.composition.apply(&mut config.composition);
         config.receive_buffer =
             self.receive_buffer.map_or(config.receive_buffer, |bytes| bytes.get());
-        config.idle_timeout = self.idle_timeout.map_or(config.idle_timeout, IdleTimeout::get);
+        self.lifetimes.apply(&mut config);
         config
     }
 

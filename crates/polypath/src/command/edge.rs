@@ -17,10 +17,9 @@ use polypath_net::proxy::{ProxyLimits, Steering, SteeringRule, WhenAway};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
-use super::CompositionArgs;
+use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{
-    Fault, FileBacked, Forward, IdleTimeout, ListenAddress, PathSpec, config_file, given, steering,
-    text,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, given, steering, text,
 };
 use crate::service::{self, LogFormat};
 
@@ -55,10 +54,10 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "SIZE")]
     #[serde(deserialize_with = "text::optional")]
     receive_buffer: Option<ByteCount>,
-    /// Seconds for which the bond, and every connection through it, outlives its last path; the
-    /// lower one of edge and hub counts [default: 30]
-    #[arg(long, value_name = "SECONDS")]
-    pub(super) idle_timeout: Option<IdleTimeout>,
+    /// How long silence may last
+    #[command(flatten)]
+    #[serde(skip)]
+    lifetimes: LifetimeArgs,
     /// Offer a SOCKS5 proxy, such as 127.0.0.1:1080
     #[arg(long, value_name = "ADDR")]
     #[serde(deserialize_with = "text::optional")]
@@ -127,8 +126,8 @@ pub struct BondOptions {
     pub composition: CompositionArgs,
     /// The receive buffer that all paths share.
     pub receive_buffer: Option<ByteCount>,
-    /// How long it outlives its last path.
-    pub idle_timeout: Option<IdleTimeout>,
+    /// How long silence may last.
+    pub lifetimes: LifetimeArgs,
 }
 
 /// Which paths a bond has.
@@ -175,7 +174,8 @@ impl FileBacked for EdgeArgs {
 
     fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
         let composition = CompositionArgs::of_table(table)?;
-        Ok(Self { composition, ..table.deserialize()? })
+        let lifetimes = table.deserialize()?;
+        Ok(Self { composition, lifetimes, ..table.deserialize()? })
     }
 
     fn over(self, file: Self) -> Self {
@@ -188,7 +188,7 @@ impl FileBacked for EdgeArgs {
             auto: if paths_given { self.auto } else { file.auto },
             composition: self.composition.or(file.composition),
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
-            idle_timeout: self.idle_timeout.or(file.idle_timeout),
+            lifetimes: self.lifetimes.or(file.lifetimes),
             socks: self.socks.or(file.socks),
             http: self.http.or(file.http),
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
@@ -222,7 +222,8 @@ impl FileBacked for EdgeArgs {
                 "nothing fits into 0 B; allowed: 1 B or more",
             ));
         }
-        steering(&self.udp_rule, self.udp_mode).map(drop)
+        steering(&self.udp_rule, self.udp_mode)?;
+        self.lifetimes.check()
     }
 }
 
@@ -242,7 +243,7 @@ impl EdgeArgs {
             paths: self.paths()?,
             composition: self.composition,
             receive_buffer: self.receive_buffer,
-            idle_timeout: self.idle_timeout,
+            lifetimes: self.lifetimes,
         })
     }
 

@@ -16,8 +16,8 @@ use serde::Deserialize;
 mod reachable;
 mod serving;
 
-use super::CompositionArgs;
-use crate::config::{Fault, FileBacked, IdleTimeout, ListenAddress, config_file, given, text};
+use super::{CompositionArgs, LifetimeArgs};
+use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
 use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
@@ -92,10 +92,10 @@ pub struct HubArgs {
     #[arg(long, value_name = "RATE")]
     #[serde(deserialize_with = "text::optional")]
     max_bandwidth: Option<Bandwidth>,
-    /// Seconds for which a bond outlives its last path; the lower one of edge and hub counts
-    /// [default: 30]
-    #[arg(long, value_name = "SECONDS")]
-    idle_timeout: Option<IdleTimeout>,
+    /// How long silence may last
+    #[command(flatten)]
+    #[serde(skip)]
+    lifetimes: LifetimeArgs,
     /// TCP connections to targets, over all edges, which share them fairly: an edge may have up to
     /// three times as many as are left free [default: 4096]
     #[arg(long, value_name = "COUNT")]
@@ -140,8 +140,8 @@ pub struct HubOptions {
     pub store: FileStoreOptions,
     /// What one edge may use.
     pub limits: EdgeLimits,
-    /// How long a bond outlives its last path.
-    pub idle_timeout: Option<IdleTimeout>,
+    /// How long silence may last.
+    pub lifetimes: LifetimeArgs,
     /// What the bonds are composed of at this end.
     pub composition: CompositionArgs,
     /// Where edges may connect to, and what they share.
@@ -170,7 +170,8 @@ impl FileBacked for HubArgs {
 
     fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
         let composition = CompositionArgs::of_table(table)?;
-        Ok(Self { composition, ..table.deserialize()? })
+        let lifetimes = table.deserialize()?;
+        Ok(Self { composition, lifetimes, ..table.deserialize()? })
     }
 
     fn over(self, file: Self) -> Self {
@@ -187,7 +188,7 @@ impl FileBacked for HubArgs {
             max_memory: self.max_memory.or(file.max_memory),
             max_streams: self.max_streams.or(file.max_streams),
             max_bandwidth: self.max_bandwidth.or(file.max_bandwidth),
-            idle_timeout: self.idle_timeout.or(file.idle_timeout),
+            lifetimes: self.lifetimes.or(file.lifetimes),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             target: given(self.target, file.target),
@@ -218,7 +219,7 @@ impl FileBacked for HubArgs {
             let message = "an edge needs a rate; allowed: 1 bit/s or more, or no limit";
             return Err(Fault::new("max_bandwidth", message));
         }
-        Ok(())
+        self.lifetimes.check()
     }
 }
 
@@ -257,7 +258,7 @@ impl TryFrom<HubArgs> for HubOptions {
         let exit = ExitOptions::default();
         Ok(Self {
             limits: args.limits(),
-            idle_timeout: args.idle_timeout,
+            lifetimes: args.lifetimes,
             store: args.store(),
             composition: args.composition,
             listen: match args.listen.is_empty() {

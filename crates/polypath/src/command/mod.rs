@@ -6,11 +6,13 @@ mod composition;
 pub mod edge;
 pub mod hub;
 pub mod key;
+mod lifetimes;
 pub mod send;
 pub mod status;
 mod surfaces;
 
 pub use composition::CompositionArgs;
+pub use lifetimes::LifetimeArgs;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -23,6 +23,7 @@ mod proxy_password;
 mod resuming;
 mod same_key;
 mod service_user;
+mod silence;
 mod stalled_clients;
 mod stopping;
 mod strangers;

@@ -84,13 +84,13 @@ fn flags_win_over_the_file() {
     let from_file = options(&["--config", path]).unwrap();
     assert_eq!(from_file.bond.paths, Paths::Auto);
     assert_eq!(from_file.bond.receive_buffer, Some(ByteCount::new(1_000_000)));
-    assert_eq!(from_file.bond.idle_timeout, "3600".parse().ok());
+    assert_eq!(from_file.bond.lifetimes.idle_timeout, "3600".parse().ok());
 
     let flags = ["--config", path, "--receive-buffer", "2 MB", "--path", "a=eth0"];
     let flags = [&flags[..], &["--idle-timeout", "60", "--when-away", "fail"]].concat();
     let both = options(&flags).unwrap();
     assert_eq!((from_file.when_away, both.when_away), (WhenAway::Wait, WhenAway::Fail));
-    assert_eq!(both.bond.idle_timeout, "60".parse().ok());
+    assert_eq!(both.bond.lifetimes.idle_timeout, "60".parse().ok());
     assert_eq!(both.bond.paths, Paths::Listed(vec!["a=eth0".parse().unwrap()]));
     assert_eq!(both.bond.receive_buffer, Some(ByteCount::new(2_000_000)));
     assert_eq!(both.http, from_file.http);
@@ -157,7 +157,7 @@ fn errors_name_file_line_key_and_what_is_allowed() {
         ("path = [\"a=b\"]\nauto = true", 2, "auto: paths are listed too; allowed: path or"),
         ("join = \"polypath:9/h:1/x\"\n", 1, "join: the join string is for protocol version"),
         ("when_away = \"retry\"\n", 1, "when_away: \"retry\" says nothing of requests while"),
-        ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is not an idle time-out"),
+        ("idle_timeout = 4\n", 1, "idle_timeout: \"4\" is no such time; allowed: whole"),
         ("receive_buffer = \"0 B\"\n", 1, "receive_buffer: nothing fits"),
         ("\nudp_rule = [\"53: best\"]", 2, "udp_rule: \"53: best\" is not a rule for datagrams"),
         (

@@ -15,7 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind};
 use super::super::key::generate;
 use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
-use crate::config::{AllowedKeys, IdleTimeout, create_key_file, load_key_file};
+use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role};
 use crate::output;
 use crate::service::{Stop, catch};
@@ -114,7 +114,7 @@ impl HubOptions {
             max_rate: bandwidth,
             ..BondConfig::default()
         };
-        bond.idle_timeout = self.idle_timeout.map_or(bond.idle_timeout, IdleTimeout::get);
+        self.lifetimes.apply(&mut bond);
         self.composition.apply(&mut bond.composition);
         bond
     }
