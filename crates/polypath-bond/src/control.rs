@@ -31,8 +31,9 @@ struct Entry {
 }
 
 impl ControlSender {
-    /// Queues a message. A stream's limit takes the place of one that has never been sent, and first
-    /// windows join such: else a peer that acknowledges none could pile them up with what it sends.
+    /// Queues a message. A stream's limit takes the place of one that has never been sent, and
+    /// first windows join such: else a peer that acknowledges none could pile them up with what it
+    /// sends.
     pub(crate) fn push(&mut self, message: Control) {
         match &message {
             Control::MaxStreamData { id, .. } => {

@@ -204,8 +204,8 @@ impl Bond {
     }
 }
 
-/// What a scheduler is shown of datagrams: `segment` bytes of the first, and `waiting` bytes in all.
-/// They take no room in the receive window, and none is sent again.
+/// What a scheduler is shown of datagrams: `segment` bytes of the first, and `waiting` bytes in
+/// all. They take no room in the receive window, and none is sent again.
 fn datagrams_view(segment: u64, waiting: u64) -> QueueView {
     let unsent = waiting.max(segment);
     QueueView {

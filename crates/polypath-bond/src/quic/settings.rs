@@ -71,7 +71,8 @@ impl ConnectionIdGenerator for CidGenerator {
 /// Builds the configurations of endpoints and connections.
 #[derive(Debug)]
 pub(crate) struct QuicSettings {
-    /// A connection on which nothing arrives for so long is given up. The bond may live much longer.
+    /// A connection on which nothing arrives for so long is given up. The bond may live much
+    /// longer.
     idle_timeout: Duration,
     keep_alive: Duration,
     /// Whether connections offer routing feedback.

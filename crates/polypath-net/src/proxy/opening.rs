@@ -70,8 +70,8 @@ impl ProxyOptions {
         self.open(opener.way(), self.patient(client), || opener.connect(target.clone())).await
     }
 
-    /// Opens a UDP association for a client that waits for it, in the mode of datagrams that no rule
-    /// matches.
+    /// Opens a UDP association for a client that waits for it, in the mode of datagrams that no
+    /// rule matches.
     pub(super) async fn associate_for<O: Opener>(
         &self,
         client: &GuardedStream,

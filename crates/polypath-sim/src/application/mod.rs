@@ -6,7 +6,7 @@
 //! | [`OnOff`] | sends, at a rate or as fast as the network allows, and is silent, in turn | on-times |
 //! | [`RequestResponse`] | requests and responses, in a closed or an open loop | completion times |
 //! | [`ConstantRate`] | messages of one size at a rate | message delays |
-//! | [`Datagrams`] | datagrams of one size at a rate, beside the stream of a bond | their delays, losses and order |
+//! | [`Datagrams`] | datagrams of one size at a rate over a bond | their delays, losses and order |
 //! | [`Video`] | chunks of which the player chooses the bit rate | start-up, stalls, bit rates |
 //!
 //! [`for_flow`] makes the one that a flow of a scenario describes,

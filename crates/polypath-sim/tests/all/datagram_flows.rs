@@ -60,8 +60,8 @@ struct Seen {
 /// Once the windows have grown nothing is lost or waits long: half of the datagrams take no longer
 /// than the slowest link, which may be needed for the rate, and 5 ms, and 95 of 100 no more than
 /// 30 ms beyond. In start-up, which takes six RTTs of 80 ms or less and so less than a fortieth of
-/// the time, the links' queues overflow at most once, and the receiver does not know yet how long order is worth
-/// waiting for: one in a thousand is lost, or comes after a later one.
+/// the time, the links' queues overflow at most once, and the receiver does not know yet how long
+/// order is worth waiting for: one in a thousand is lost, or comes after a later one.
 #[test]
 fn a_flow_below_the_sum_of_the_rates_waits_for_little() {
     for links in [

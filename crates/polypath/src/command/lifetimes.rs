@@ -20,8 +20,8 @@ pub struct LifetimeArgs {
     /// the lower one of edge and hub counts [default: 30]
     #[arg(long, value_name = "SECONDS")]
     pub path_timeout: Option<PathTimeout>,
-    /// Seconds of silence after which a path is used, so that NATs do not forget it and its death is
-    /// noticed, at most a third of the path time-out; the lower one of edge and hub counts
+    /// Seconds of silence after which a path is used, so that NATs do not forget it and its death
+    /// is noticed, at most a third of the path time-out; the lower one of edge and hub counts
     /// [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub keep_alive: Option<KeepAlive>,
