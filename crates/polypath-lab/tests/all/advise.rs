@@ -180,8 +180,9 @@ fn the_paths_of_a_running_edge_are_advised_on() {
     let socket = folder.path().join("edge.sock");
     let path = |name: &str, mbit_s: f64| {
         serde_json::json!({
-            "id": 0, "name": name, "state": "active", "backup": false, "srtt_ms": 40.0,
-            "min_rtt_ms": 30.0, "mbit_s": mbit_s, "cwnd_bytes": 1, "in_flight_bytes": 0,
+            "id": 0, "name": name, "remote": null, "state": "active", "backup": false,
+            "srtt_ms": 40.0, "min_rtt_ms": 30.0, "sent_mbit_s": 0.0, "received_mbit_s": 0.0,
+            "mbit_s": mbit_s, "cwnd_bytes": 1, "in_flight_bytes": 0,
             "loss": 0.0, "packets_sent": 1, "bytes_sent": 1, "bytes_received": 1,
             "bytes_reinjected": 0, "failures": 0,
         })
@@ -189,7 +190,7 @@ fn the_paths_of_a_running_edge_are_advised_on() {
     let status = serde_json::json!({
         "role": "edge", "version": "1", "uptime_s": 1.0,
         "bonds": [{
-            "id": 1, "peer": "ppp1", "paths": [path("lte", 40.0), path("idle", 0.0)],
+            "id": 1, "peer": "ppp1", "same_key": [], "paths": [path("lte", 40.0), path("idle", 0.0)],
             "unsent": 0, "unacked": 0, "buffered": 0, "gaps": 0, "bytes_read": 0,
             "bytes_delivered": 0, "bytes_reinjected": 0, "bytes_duplicate": 0,
         }],

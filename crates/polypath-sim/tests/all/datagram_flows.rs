@@ -61,7 +61,7 @@ struct Seen {
 /// than the slowest link, which may be needed for the rate, and 5 ms, and 95 of 100 no more than
 /// 30 ms beyond. In start-up, which takes six RTTs of 80 ms or less and so less than a fortieth of
 /// the time, the links' queues overflow at most once, and the receiver does not know yet how long
-/// order is worth waiting for: one in a thousand is lost, or comes after a later one.
+/// order is worth waiting for: two in a thousand are lost, or come after a later one.
 #[test]
 fn a_flow_below_the_sum_of_the_rates_waits_for_little() {
     for links in [
@@ -74,7 +74,7 @@ fn a_flow_below_the_sum_of_the_rates_waits_for_little() {
             let seen = flow(&links, share, packet);
             let slowest = links.iter().map(|link| link.1).max().unwrap() as f64;
             let what = format!("{links:?}, {share}: {seen:?}");
-            assert!(seen.lost.max(seen.reordered) <= seen.produced / 1_000, "{what}");
+            assert!(seen.lost.max(seen.reordered) <= seen.produced / 500, "{what}");
             assert!(seen.delay.p50 <= slowest + 5.0, "{what}");
             assert!(seen.delay.p95 <= slowest + 30.0, "{what}");
         }
