@@ -53,7 +53,7 @@ impl Way {
             _ => false,
         };
         if !lost {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

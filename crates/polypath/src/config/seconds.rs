@@ -38,7 +38,7 @@ impl<const LEAST: u64, const GREATEST: u64> Seconds<LEAST, GREATEST> {
         self.0
     }
 
-    fn error(given: impl ToString) -> SecondsError {
+    fn error(given: &impl ToString) -> SecondsError {
         SecondsError { given: given.to_string(), least: LEAST, greatest: GREATEST }
     }
 }
@@ -48,7 +48,7 @@ impl<const LEAST: u64, const GREATEST: u64> TryFrom<u64> for Seconds<LEAST, GREA
 
     fn try_from(seconds: u64) -> Result<Self, SecondsError> {
         let allowed = (LEAST..=GREATEST).contains(&seconds);
-        allowed.then(|| Self(Duration::from_secs(seconds))).ok_or_else(|| Self::error(seconds))
+        allowed.then(|| Self(Duration::from_secs(seconds))).ok_or_else(|| Self::error(&seconds))
     }
 }
 
@@ -56,7 +56,7 @@ impl<const LEAST: u64, const GREATEST: u64> FromStr for Seconds<LEAST, GREATEST>
     type Err = SecondsError;
 
     fn from_str(text: &str) -> Result<Self, SecondsError> {
-        let seconds: u64 = text.parse().map_err(|_| Self::error(text))?;
+        let seconds: u64 = text.parse().map_err(|_| Self::error(&text))?;
         seconds.try_into()
     }
 }
