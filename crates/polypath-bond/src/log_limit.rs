@@ -42,6 +42,7 @@ mod tests {
         assert_eq!(limit.admit(at(1_000)), Some(2));
         assert_eq!(limit.admit(at(2_000)), Some(0));
     }
+
     #[test]
     fn the_application_is_told_once_a_minute_of_all_since() {
         let mut limit = LogLimit::every(Duration::from_secs(60));

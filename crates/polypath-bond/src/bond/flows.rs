@@ -22,9 +22,6 @@ const FRAGMENTS_LEAVE_WITHIN: Duration = Duration::from_millis(2_000);
 /// The longest RTT of a path that the rest of a datagram is waited for.
 const MAX_FRAGMENT_RTT: Duration = Duration::from_secs(1);
 
-/// Datagrams have no receive window.
-const NO_WINDOW: u64 = 1 << 40;
-
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
     ///
@@ -129,8 +126,9 @@ impl Bond {
 
     /// The next datagram of any flow, in turn.
     pub(super) fn poll_flows(&mut self, now: Timestamp) -> Option<Transmit> {
+        let waiting = self.flows.waiting_for_any();
         for id in self.flows.in_turn() {
-            if let Some(transmit) = self.poll_flow(id, now) {
+            if let Some(transmit) = self.poll_flow(id, waiting, now) {
                 self.flows.on_served(id);
                 return Some(transmit);
             }
@@ -138,7 +136,8 @@ impl Bond {
         None
     }
 
-    fn poll_flow(&mut self, id: FlowId, now: Timestamp) -> Option<Transmit> {
+    /// The next datagram of a flow, where `waiting` bytes wait for any path in all.
+    fn poll_flow(&mut self, id: FlowId, waiting: u64, now: Timestamp) -> Option<Transmit> {
         let flow = self.flows.sender(id)?;
         if flow.mode == FlowMode::Redundant {
             return self.poll_redundant(id);
@@ -148,15 +147,11 @@ impl Bond {
         let (path, skip) = match mode {
             FlowMode::Best => (self.stick(id, fitting)?, 0),
             _ => {
-                let all = self.flows.waiting_for_any();
                 let segment = len.min(self.selection.largest_packet());
-                let (path, skip) = self.selection.pick_for_datagram(
-                    &datagrams_view(segment, all),
-                    fitting,
-                    now,
-                )?;
+                let queue = QueueView::of_datagrams(segment, waiting);
+                let (path, skip) = self.selection.pick_for_datagram(&queue, fitting, now)?;
                 // The flows are served in turn: what is before it is theirs, too.
-                (path, (u128::from(skip) * u128::from(own) / u128::from(all.max(1))) as u64)
+                (path, (u128::from(skip) * u128::from(own) / u128::from(waiting.max(1))) as u64)
             }
         };
         let room = self.paths.get(path)?.max_datagram;
@@ -201,23 +196,6 @@ impl Bond {
         frame.encode(&mut buf, true);
         let payload = Payload { datagram: true, pieces: vec![piece], ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
-    }
-}
-
-/// What a scheduler is shown of datagrams: `segment` bytes of the first, and `waiting` bytes in
-/// all. They take no room in the receive window, and none is sent again.
-fn datagrams_view(segment: u64, waiting: u64) -> QueueView {
-    let unsent = waiting.max(segment);
-    QueueView {
-        segment,
-        unsent,
-        send_window: unsent,
-        window: NO_WINDOW,
-        outstanding: 0,
-        sent_on: PathSet::EMPTY,
-        reinjection: false,
-        to_reinject: 0,
-        blocked_since_last: false,
     }
 }
 

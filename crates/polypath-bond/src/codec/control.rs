@@ -1,5 +1,6 @@
 //! Control messages: reliable, in any order, harmless when repeated.
 
+use super::first_window::END_OF_INDICES;
 use super::varint::{Reader, head, put_text, put_varint, varint_size};
 use super::{DecodeError, FirstWindow, FlowId, StreamId};
 use bytes::BufMut;
@@ -275,9 +276,9 @@ pub(super) fn path(reader: &mut Reader<'_>) -> Result<PathId, DecodeError> {
     path.ok_or(DecodeError::OutOfRange { field, value, allowed: "0 to 63" })
 }
 
-/// A limit on streams: their IDs have one bit less than a varint.
+/// A limit on streams.
 pub(super) fn max_streams(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
-    reader.bounded(1 << 61, "limit on streams", "0 to 2^61")
+    reader.bounded(END_OF_INDICES, "limit on streams", "0 to 2^61")
 }
 
 pub(super) fn reason<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {

@@ -5,7 +5,7 @@ use super::{DecodeError, Side, StreamId};
 use std::ops::Range;
 
 /// Stream indices are below 2^61: a stream ID has one bit more, and is a varint.
-const END_OF_INDICES: u64 = 1 << 61;
+pub(super) const END_OF_INDICES: u64 = 1 << 61;
 
 /// Streams of one side that may send more at first than the parameter *stream window* allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -159,6 +159,26 @@ pub struct QueueView {
 }
 
 impl QueueView {
+    /// A receive window that never ends.
+    const NO_WINDOW: u64 = 1 << 40;
+
+    /// Datagrams, `waiting` bytes of them in all: they take no room in a receive window, and none
+    /// is sent again.
+    pub fn of_datagrams(segment: u64, waiting: u64) -> Self {
+        let unsent = waiting.max(segment);
+        Self {
+            segment,
+            unsent,
+            send_window: unsent,
+            window: Self::NO_WINDOW,
+            outstanding: 0,
+            sent_on: PathSet::EMPTY,
+            reinjection: false,
+            to_reinject: 0,
+            blocked_since_last: false,
+        }
+    }
+
     /// Whether a segment may be sent that leaves `skip` bytes of what is unsent to later picks.
     pub const fn reaches(&self, skip: u64) -> bool {
         let end = skip.saturating_add(self.segment);

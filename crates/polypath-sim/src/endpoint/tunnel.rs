@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Headers, and the packet's number.
 const OVERHEAD: u32 = IP_UDP_HEADER + 4;
-/// Window of a route: none.
+/// What a route has room for, and what is taken to wait.
 const UNLIMITED: u64 = 1 << 40;
 
 /// A route of a tunnel, and what is known of it.
@@ -94,17 +94,7 @@ impl Tunnel {
         bytes: u32,
         now: Timestamp,
     ) -> Vec<((PathId, RouteId), u32, u64)> {
-        let queue = QueueView {
-            segment: bytes.into(),
-            unsent: UNLIMITED,
-            send_window: UNLIMITED,
-            window: UNLIMITED,
-            outstanding: 0,
-            sent_on: PathSet::EMPTY,
-            reinjection: false,
-            to_reinject: 0,
-            blocked_since_last: false,
-        };
+        let queue = QueueView::of_datagrams(bytes.into(), UNLIMITED);
         let chosen = match self.scheduler.pick(&self.views, &queue, now) {
             Pick::Send(path) | Pick::Ahead { path, .. } => PathSet::only(path),
             Pick::Duplicate(paths) => paths,
