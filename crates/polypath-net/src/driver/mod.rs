@@ -250,7 +250,7 @@ impl Driver {
     /// Whether a path of a bond works, as it changes: what is sent while none does waits. An edge
     /// has one bond at a time.
     pub(crate) fn works(&self) -> watch::Receiver<bool> {
-        self.shared.lock().works.subscribe()
+        self.shared.lock().works()
     }
 
     /// A snapshot of a bond.

@@ -67,8 +67,8 @@ pub(super) struct Inner {
     bonds: BTreeMap<BondKey, BondState>,
     pub(super) wakers: Wakers,
     events: mpsc::UnboundedSender<NodeEvent>,
-    /// Whether a path of a bond works.
-    pub(super) works: watch::Sender<bool>,
+    /// Whether a path of a bond works, as far as somebody wants to know.
+    works: watch::Sender<bool>,
     deadline: Option<Timestamp>,
 }
 
@@ -142,6 +142,19 @@ impl Inner {
                 self.dispatch(key, event);
             }
         }
+        // All bonds of a hub may have to be looked at, and nobody asks there.
+        if self.works.receiver_count() > 0 {
+            self.look_whether_works();
+        }
+    }
+
+    /// Whether a path of a bond works, as it changes from now on.
+    pub(super) fn works(&self) -> watch::Receiver<bool> {
+        self.look_whether_works();
+        self.works.subscribe()
+    }
+
+    fn look_whether_works(&self) {
         let works = self.node.has_working_path();
         self.works.send_if_modified(|known| std::mem::replace(known, works) != works);
     }
