@@ -4,7 +4,7 @@ use super::on_off::PIECE;
 use super::{Application, FlowReport, MessageReport, Observations, Placement, Streams};
 use crate::fabric::EndpointId;
 use crate::scenario::{FlowKind, NoRate};
-use crate::traffic::{Cadence, Delays, Periods};
+use crate::traffic::{Arrivals, Cadence, Periods};
 use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// Sends numbered datagrams of one size at a rate, whether or not the network keeps up, and
 /// measures how long each takes from its production to its delivery.
 #[derive(Clone, Debug)]
-pub struct Datagrams {
+pub struct DatagramRate {
     from: EndpointId,
     to: EndpointId,
     config: FlowConfig,
@@ -23,17 +23,14 @@ pub struct Datagrams {
     bytes: u64,
     /// When each was produced.
     produced: Vec<Timestamp>,
-    /// The number after the highest that came.
-    end: u64,
-    reordered: u64,
-    delays: Delays,
+    arrivals: Arrivals,
     start: Timestamp,
     stop: Timestamp,
     has_stopped: bool,
     finished: Option<Timestamp>,
 }
 
-impl Datagrams {
+impl DatagramRate {
     /// What `kind` says. What is random is drawn from `seed`.
     ///
     /// # Errors
@@ -58,9 +55,7 @@ impl Datagrams {
             cadence: Cadence::new(rate, bytes, periods),
             bytes,
             produced: Vec::new(),
-            end: 0,
-            reordered: 0,
-            delays: Delays::default(),
+            arrivals: Arrivals::default(),
             start,
             stop,
             has_stopped: false,
@@ -89,18 +84,16 @@ impl Datagrams {
         let Some(flow) = streams.datagrams(self.to) else { return };
         for number in flow.take_arrived() {
             let Some(&produced_at) = self.produced.get(number as usize) else { continue };
-            self.delays.add(now - produced_at);
-            self.reordered += u64::from(number < self.end);
-            self.end = self.end.max(number + 1);
+            self.arrivals.add(number, now - produced_at);
         }
-        let all = self.delays.count() == self.produced.len() as u64;
+        let all = self.arrivals.count() == self.produced.len() as u64;
         if self.has_stopped && self.finished.is_none() && (all || now >= self.stop + SETTLE) {
             self.finished = Some(now);
         }
     }
 }
 
-impl Application for Datagrams {
+impl Application for DatagramRate {
     fn on_due(&mut self, streams: &mut Streams<'_>) {
         self.has_stopped = streams.now() >= self.stop;
         if !self.has_stopped {
@@ -127,13 +120,17 @@ impl Application for Datagrams {
 
     fn report(&self, _now: Timestamp) -> FlowReport {
         let produced = self.produced.len() as u64;
-        let expected = if self.finished.is_some() { produced } else { self.end };
+        let delivered = self.arrivals.count();
+        let missing = match self.finished {
+            Some(_) => produced - delivered,
+            None => self.arrivals.missing(),
+        };
         let messages = MessageReport {
             produced,
-            delivered: self.delays.count(),
-            missing: expected - self.delays.count(),
-            reordered: self.reordered,
-            delays: self.delays.clone(),
+            delivered,
+            missing,
+            reordered: self.arrivals.reordered(),
+            delays: self.arrivals.delays().clone(),
         };
         FlowReport {
             start: self.start,

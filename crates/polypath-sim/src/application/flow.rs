@@ -1,6 +1,6 @@
 //! From the flow of a scenario to its application.
 
-use super::{Application, Bulk, ConstantRate, Datagrams, OnOff, RequestResponse, Video};
+use super::{Application, Bulk, ConstantRate, DatagramRate, OnOff, RequestResponse, Video};
 use crate::fabric::EndpointId;
 use crate::scenario::{FlowKind, NoRate};
 use polypath_bond::FlowConfig;
@@ -46,5 +46,5 @@ pub fn for_datagrams(
     placement: Placement,
     seed: u64,
 ) -> Result<Box<dyn Application>, NoRate> {
-    Ok(Box::new(Datagrams::new(kind, config, placement, seed)?))
+    Ok(Box::new(DatagramRate::new(kind, config, placement, seed)?))
 }

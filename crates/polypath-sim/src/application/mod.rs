@@ -6,7 +6,7 @@
 //! | [`OnOff`] | sends, at a rate or as fast as the network allows, and is silent, in turn | on-times |
 //! | [`RequestResponse`] | requests and responses, in a closed or an open loop | completion times |
 //! | [`ConstantRate`] | messages of one size at a rate | message delays |
-//! | [`Datagrams`] | datagrams of one size at a rate over a bond | their delays, losses and order |
+//! | [`DatagramRate`] | datagrams of one size at a rate over a bond | their delays, losses and order |
 //! | [`Video`] | chunks of which the player chooses the bit rate | start-up, stalls, bit rates |
 //!
 //! [`for_flow`] makes the one that a flow of a scenario describes,
@@ -25,7 +25,7 @@ mod video;
 
 pub use bulk::Bulk;
 pub use constant_rate::ConstantRate;
-pub use datagrams::Datagrams;
+pub use datagrams::DatagramRate;
 pub use flow::{Placement, for_datagrams, for_flow};
 pub use on_off::OnOff;
 pub(crate) use on_off::PIECE;

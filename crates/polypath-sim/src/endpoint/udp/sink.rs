@@ -2,7 +2,7 @@
 
 use crate::endpoint::{EndReport, Endpoint};
 use crate::fabric::{Body, Fabric, Packet};
-use crate::traffic::Delays;
+use crate::traffic::{Arrivals, Delays};
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -12,10 +12,7 @@ pub struct UdpSink {
     /// Bytes of each packet that are not payload.
     headers: u32,
     bytes: u64,
-    /// The number after the highest that came.
-    end: u64,
-    reordered: u64,
-    delays: Delays,
+    arrivals: Arrivals,
 }
 
 impl UdpSink {
@@ -26,27 +23,27 @@ impl UdpSink {
 
     /// The mean time from sending to arrival; `None` before the first datagram.
     pub fn mean_delay(&self) -> Option<Duration> {
-        self.delays.mean()
+        self.arrivals.delays().mean()
     }
 
     /// The times from sending to arrival.
     pub fn delays(&self) -> &Delays {
-        &self.delays
+        self.arrivals.delays()
     }
 
     /// How many came.
     pub fn received(&self) -> u64 {
-        self.delays.count()
+        self.arrivals.count()
     }
 
     /// How many came after a later one.
     pub fn reordered(&self) -> u64 {
-        self.reordered
+        self.arrivals.reordered()
     }
 
     /// How many did not come although a later one did: lost, or overtaken on a link with jitter.
     pub fn missing(&self) -> u64 {
-        self.end - self.received()
+        self.arrivals.missing()
     }
 }
 
@@ -54,9 +51,7 @@ impl Endpoint for UdpSink {
     fn on_packet(&mut self, packet: Packet, fabric: &mut Fabric) {
         if let Body::Numbered { number, sent_at } = packet.body {
             self.bytes += u64::from(packet.bytes.saturating_sub(self.headers));
-            self.reordered += u64::from(number < self.end);
-            self.end = self.end.max(number + 1);
-            self.delays.add(fabric.now().since(sent_at));
+            self.arrivals.add(number, fabric.now().since(sent_at));
         }
     }
 
