@@ -92,6 +92,8 @@ fn serve(client: TcpStream, flows: &Sender<()>) -> std::io::Result<()> {
             })
         }
         (_, Some(path)) => answer(&mut writer, &content(path[1..].parse().unwrap()), || ()),
+        // Who connected has been killed meanwhile.
+        _ if request.is_empty() => Ok(()),
         _ => panic!("{request}"),
     }
 }

@@ -199,7 +199,11 @@ impl<'a> Rounds<'a> {
         self.disturbances.end(SenderKilled);
     }
 
+    /// A disk that is full already stays so until its time is over.
     fn fill_disk(&mut self) {
+        if self.lasting.iter().any(|(_, what)| matches!(what, Lasting::FullDisk)) {
+            return;
+        }
         self.disturbances.begin(DiskFull);
         self.stage.disk.fill();
         self.last(Lasting::FullDisk);
