@@ -15,6 +15,7 @@ mod config;
 mod control;
 mod error;
 mod event;
+mod flight;
 mod flow;
 mod limit;
 mod log_limit;

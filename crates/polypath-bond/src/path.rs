@@ -1,10 +1,11 @@
-//! A path of the bond: what is in flight on it, its pacing, its probes, its counters.
+//! A path of the bond: what its datagrams hold, its pacing, its probes, its counters.
 
+use crate::flight::Flight;
 use crate::flow::Piece;
 use crate::meter::RateMeter;
 use crate::pacer::Pacer;
 use crate::send::ChunkRef;
-use polypath_core::estimator::{RttEstimator, SentPacket};
+use polypath_core::estimator::RttEstimator;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -51,81 +52,6 @@ impl Payload {
 
     pub(crate) fn chunks(&self) -> impl Iterator<Item = ChunkRef> {
         self.chunk.iter().chain(&self.more).copied()
-    }
-}
-
-/// A packet in flight.
-#[derive(Debug)]
-pub(crate) struct InFlight {
-    pub(crate) packet: SentPacket,
-    pub(crate) payload: Payload,
-    /// The path was declared failed while it was in flight: its loss says nothing of congestion.
-    pub(crate) written_off: bool,
-}
-
-/// Packets in flight by packet number, ascending.
-#[derive(Debug, Default)]
-pub(crate) struct Flight {
-    packets: VecDeque<(u64, Option<InFlight>)>,
-    largest_acked: u64,
-    /// Packets below were in flight when much later ones were acknowledged.
-    settled_below: u64,
-}
-
-/// QUIC takes a packet as lost when the third after it is acknowledged (RFC 9002 section 6.1.1).
-const SURELY_SETTLED: u64 = 16;
-
-impl Flight {
-    /// Whether a packet of this number can follow those in flight.
-    pub(crate) fn admits(&self, number: u64) -> bool {
-        self.packets.back().is_none_or(|(last, _)| *last < number)
-    }
-
-    pub(crate) fn insert(&mut self, number: u64, packet: InFlight) {
-        debug_assert!(self.admits(number));
-        self.packets.push_back((number, Some(packet)));
-    }
-
-    pub(crate) fn remove(&mut self, number: u64) -> Option<InFlight> {
-        // Most often the oldest is acknowledged.
-        let at = match self.packets.front() {
-            Some((first, _)) if *first == number => 0,
-            _ => self.packets.binary_search_by_key(&number, |(number, _)| *number).ok()?,
-        };
-        let packet = self.packets[at].1.take();
-        self.trim();
-        packet
-    }
-
-    fn trim(&mut self) {
-        while self.packets.front().is_some_and(|(_, packet)| packet.is_none()) {
-            self.packets.pop_front();
-        }
-    }
-
-    pub(crate) fn remove_acked(&mut self, number: u64) -> Option<InFlight> {
-        self.largest_acked = self.largest_acked.max(number);
-        self.remove(number)
-    }
-
-    /// Takes packets that QUIC has settled without a word, as it does with those that were in
-    /// flight when the peer's address changed. Call at the end of each acknowledgement: what its
-    /// loss detection still has to say comes before the next.
-    pub(crate) fn take_settled(&mut self) -> Vec<InFlight> {
-        let end = self.packets.partition_point(|(number, _)| *number < self.settled_below);
-        let settled = self.packets.range_mut(..end).filter_map(|(_, packet)| packet.take());
-        let settled = settled.collect();
-        self.trim();
-        self.settled_below = self.largest_acked.saturating_sub(SURELY_SETTLED);
-        settled
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut InFlight> {
-        self.packets.iter_mut().filter_map(|(_, packet)| packet.as_mut())
-    }
-
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = InFlight> {
-        self.packets.drain(..).filter_map(|(_, packet)| packet)
     }
 }
 
@@ -341,26 +267,5 @@ mod tests {
         assert!(probe.is_current(first));
         probe.start(now);
         assert!(!probe.is_current(first));
-    }
-
-    fn in_flight(number: u64) -> InFlight {
-        let payload = Payload { len: number, ..Payload::default() };
-        let mut congestion = polypath_core::congestion::Congestion::new(Default::default());
-        let packet = congestion.on_sent(PathId::new(0).unwrap(), Timestamp::ZERO, 1_000);
-        InFlight { packet, payload, written_off: false }
-    }
-
-    /// A packet that is neither acknowledged nor lost must not stay in flight for ever; one whose
-    /// loss is about to be reported must.
-    #[test]
-    fn what_quic_forgot_is_settled_by_the_acknowledgement_after_the_next() {
-        let mut flight = Flight::default();
-        (0..100).for_each(|number| flight.insert(number, in_flight(number)));
-        (3..60).for_each(|number| drop(flight.remove_acked(number)));
-        assert!(flight.take_settled().is_empty());
-        assert!(flight.remove(1).is_some(), "lost, as QUIC says next");
-        flight.remove_acked(60);
-        let settled: Vec<u64> = flight.take_settled().iter().map(|p| p.payload.len).collect();
-        assert_eq!(settled, [0, 2]);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Bond;
 use crate::codec::{Control, Side};
+use crate::flight::{Acked, InFlight, Standing};
 use crate::flow::Piece;
-use crate::path::{InFlight, Path, Payload};
+use crate::path::{Path, Payload};
 use bytes::Bytes;
 use polypath_brf::Code;
-use polypath_core::estimator::RttEstimator;
+use polypath_core::estimator::{RttEstimator, SentPacket};
 use polypath_core::scheduler::Delivery;
 use polypath_units::{Bandwidth, PathId, Timestamp};
 use std::time::Duration;
@@ -131,7 +132,7 @@ impl Bond {
             self.on_unsent(id, &payload, now);
             return;
         }
-        let written_off = path.is_failed();
+        let standing = if path.is_failed() { Standing::WrittenOff } else { Standing::Counted };
         path.pacer.on_sent(bytes);
         path.counters.packets_sent += 1;
         path.counters.bytes_sent += bytes;
@@ -146,11 +147,11 @@ impl Bond {
         let packet = self.congestion.on_sent(id, now, bytes);
         self.window_opened |= self.congestion.window(id) > window;
         self.detector.on_sent(id, now);
-        if written_off {
+        if standing == Standing::WrittenOff {
             self.give_up(id, &payload, now);
         }
         if let Some(path) = self.paths.get_mut(id) {
-            path.flight.insert(number, InFlight { packet, payload, written_off });
+            path.flight.insert(number, InFlight { packet, payload, standing });
         }
     }
 
@@ -163,7 +164,14 @@ impl Bond {
     /// The carrier's peer acknowledged a packet. End a batch with [`Bond::on_acks_end`].
     pub fn on_packet_acked(&mut self, id: PathId, number: u64, now: Timestamp) {
         let Some(path) = self.paths.get_mut(id) else { return };
-        let Some(packet) = path.flight.remove_acked(number) else { return };
+        let packet = match path.flight.on_acked(number, now, self.congestion.rtt(id)) {
+            Some(Acked::InFlight(packet)) => packet,
+            Some(Acked::Late { packet, spurious }) => {
+                path.counters.packets_lost -= 1;
+                return self.on_late_packet(id, &packet, spurious, now);
+            }
+            None => return,
+        };
         self.congestion.on_packet_acked(id, now, &packet.packet);
         for chunk in packet.payload.chunks() {
             self.chunks.on_hint(chunk, id, now);
@@ -171,6 +179,15 @@ impl Bond {
             let delivery = Delivery { path: id, start, end, data_ack: self.chunks.una() };
             self.selection.on_delivered(&delivery, now);
         }
+    }
+
+    /// A packet has arrived that was declared lost.
+    fn on_late_packet(&mut self, id: PathId, packet: &SentPacket, spurious: bool, now: Timestamp) {
+        self.congestion.on_loss_reverted(id, packet);
+        if spurious {
+            self.congestion.on_spurious_loss(id);
+        }
+        self.congestion.on_packet_acked(id, now, packet);
     }
 
     /// Switches told a path its rate: to be called before the acknowledgements that came with it
@@ -190,41 +207,18 @@ impl Bond {
         if let Some(sample) = self.congestion.rtt(id).and_then(|rtt| rtt.latest()) {
             path.recent_rtt.on_sample(sample);
         }
-        for packet in path.flight.take_settled() {
-            self.congestion.on_packet_discarded(id, &packet.packet);
-            self.give_up(id, &packet.payload, now);
-        }
+        path.flight.end_acks();
+        self.detect_losses(id, now);
         self.detector.on_ack(id, now);
         self.take_detector_actions(now);
         self.note_idle(id, now);
     }
 
     /// With nothing in flight, silence means nothing: the detector must know at once.
-    fn note_idle(&mut self, id: PathId, now: Timestamp) {
+    pub(super) fn note_idle(&mut self, id: PathId, now: Timestamp) {
         if self.congestion.bytes_in_flight(id) == 0 {
             self.run_detector(now);
         }
-    }
-
-    /// The carrier declared a packet lost. End a batch with [`Bond::on_losses_end`].
-    pub fn on_packet_lost(&mut self, id: PathId, number: u64, now: Timestamp) {
-        let Some(path) = self.paths.get_mut(id) else { return };
-        let Some(packet) = path.flight.remove(number) else { return };
-        path.counters.packets_lost += 1;
-        if packet.written_off {
-            self.congestion.on_packet_discarded(id, &packet.packet);
-            return;
-        }
-        self.congestion.on_packet_lost(id, now, &packet.packet);
-        self.give_up(id, &packet.payload, now);
-    }
-
-    /// All packets lost at once have been reported; the newest was sent at `newest_sent`.
-    pub fn on_losses_end(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
-        if self.paths.is_working(id) {
-            self.congestion.on_loss(id, now, newest_sent);
-        }
-        self.note_idle(id, now);
     }
 
     /// The carrier's peer reported congestion marks (ECN-CE).
@@ -235,11 +229,6 @@ impl Bond {
         now: Timestamp,
     ) {
         self.congestion.on_ecn(id, now, newest_sent);
-    }
-
-    /// The losses of the last episode were none.
-    pub(crate) fn on_spurious_losses(&mut self, id: PathId) {
-        self.congestion.on_spurious_loss(id);
     }
 
     /// The carrier could not take a datagram after all: what it held travels again.

@@ -3,6 +3,7 @@
 use super::{Bond, Urgent};
 use crate::codec::Frame;
 use crate::event::Event;
+use crate::flight::Standing;
 use crate::path::PathState;
 use polypath_core::failure::Action;
 use polypath_units::{PathId, Timestamp};
@@ -36,7 +37,7 @@ impl Bond {
         path.probe.start(now);
         let mut carried = Vec::new();
         for packet in path.flight.iter_mut() {
-            packet.written_off = true;
+            packet.standing = Standing::WrittenOff;
             carried.push(packet.payload.clone());
         }
         // An acknowledgement that has not left may be among what the carrier has.

@@ -24,6 +24,7 @@ mod flows;
 mod late;
 mod lifecycle;
 mod limits;
+mod losses;
 mod paths;
 mod preferences;
 mod receive;

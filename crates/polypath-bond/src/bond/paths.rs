@@ -55,6 +55,12 @@ impl Paths {
         self.paths.get_mut(&id)
     }
 
+    /// By how much later than others a packet may arrive on a path, as far as is known.
+    pub(super) fn reordering(&self, id: PathId, congestion: &Congestion) -> Duration {
+        let known = self.get(id).zip(congestion.rtt(id));
+        known.map_or(Duration::ZERO, |(path, rtt)| path.flight.reordering(rtt))
+    }
+
     pub(super) fn contains(&self, id: PathId) -> bool {
         self.paths.contains_key(&id)
     }

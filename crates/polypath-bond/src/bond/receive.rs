@@ -21,7 +21,7 @@ const MIN_HOLES: u64 = 1_024;
 /// Chunks that an acknowledgement may show as lost, from the oldest.
 const OVERTAKEN_DEPTH: usize = 64;
 /// A path may reorder packets that were sent within this part of its RTT (RFC 8985 section 6.2),
-/// and of this time at least.
+/// and of this time at least, or within what it has been seen to.
 const REORDERING: u32 = 4;
 const MIN_REORDERING: Duration = Duration::from_millis(20);
 
@@ -244,10 +244,11 @@ impl Bond {
             }
         })?;
         self.counters.bytes_delivered += delivered;
-        let congestion = &self.congestion;
+        let (congestion, paths) = (&self.congestion, &self.paths);
         self.chunks.reinject_overtaken(OVERTAKEN_DEPTH, |path| {
             let srtt = congestion.rtt(path).and_then(|rtt| rtt.srtt());
-            srtt.unwrap_or(MIN_REORDERING).max(MIN_REORDERING) / REORDERING
+            let least = srtt.unwrap_or(MIN_REORDERING).max(MIN_REORDERING) / REORDERING;
+            least.max(paths.reordering(path, congestion))
         });
         let (control, flows) = (&mut self.control, &mut self.flows);
         control.on_ack(ack.control_nxt, &ack.control_ranges, |message| {

@@ -33,6 +33,7 @@ impl Bond {
             detector,
             self.next_flow_timer(),
             self.next_hint_check(),
+            self.next_loss(),
             Some(self.paths.last_arrival() + self.idle_timeout()),
         ];
         timers.into_iter().flatten().min()
@@ -55,6 +56,7 @@ impl Bond {
         if self.next_hint_check().is_some_and(|at| at <= now) {
             self.chunks.reinject_hinted(now - limit, HINTED_AT_ONCE);
         }
+        self.detect_late_losses(now);
         self.release_flows(now);
         let readers = self.limits.release_readers(now);
         self.events.extend(readers.into_iter().map(Event::StreamReadable));

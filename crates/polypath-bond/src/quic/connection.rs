@@ -328,6 +328,7 @@ fn report(bond: &mut Bond, path: PathId, record: &Record, epoch: Instant, now: T
             bond.on_congestion_marks(path, timestamp(epoch, newest_sent), now);
         }
         Record::Spurious => bond.on_spurious_losses(path),
+        Record::Forgotten => bond.on_packets_forgotten(path),
         Record::Mtu => {}
     }
 }

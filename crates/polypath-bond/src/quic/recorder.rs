@@ -35,6 +35,8 @@ pub(crate) enum Record {
         newest_sent: Instant,
     },
     Spurious,
+    /// What is in flight now is neither acknowledged nor lost: the peer's address has changed.
+    Forgotten,
     Mtu,
 }
 
@@ -56,6 +58,7 @@ impl Recorder {
 
 impl ControllerFactory for Recorder {
     fn build(self: Arc<Self>, _now: Instant, _current_mtu: u16) -> Box<dyn Controller> {
+        self.record(Record::Forgotten);
         Box::new((*self).clone())
     }
 }
@@ -121,6 +124,7 @@ impl Controller for Recorder {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
+        self.record(Record::Forgotten);
         Box::new(self.clone())
     }
 

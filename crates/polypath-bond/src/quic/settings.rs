@@ -26,6 +26,11 @@ const DATAGRAM_BUFFER: usize = 8 << 20;
 /// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
+/// The bond judges losses itself, after two round trips at the latest: the second is the largest
+/// reordering window (RFC 8985 section 6.2). An acknowledgement tells it of its mistakes as long as
+/// the connection has not forgotten the packet, which it does after two more.
+const PACKET_THRESHOLD: u32 = u32::MAX;
+const TIME_THRESHOLD: f32 = 4.25;
 /// What a peer may send on the only stream, of which a join message is at most 1,026 bytes: room
 /// for what is behind one, which shows that the peer breaks the rules.
 const STREAM_WINDOW: u32 = 4 << 10;
@@ -35,8 +40,13 @@ const CRYPTO_BUFFER: usize = 4 << 10;
 /// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a
 /// lost first packet is repeated after three times this.
 const INITIAL_RTT: Duration = Duration::from_millis(100);
-/// The largest datagram that MTU discovery tries, as by default: 1,500 bytes with IPv6.
+/// The largest datagram that MTU discovery tries, as by default: 1,500 bytes with IPv6. It is the
+/// second size that is tried; what fits a smaller MTU is found to so many bytes.
+///
+/// Losses that a connection judges late, and so several at a time, look like an MTU that has shrunk
+/// to the library. Discovery begins anew at once then: two round trips later it knows better.
 const MAX_DATAGRAM: u16 = 1_452;
+const MTU_STEP: u16 = 64;
 
 /// Generates connection ids from a seed: unpredictable if the seed is, repeatable in simulation.
 #[derive(Debug)]
@@ -155,6 +165,8 @@ impl QuicSettings {
         let mut config = TransportConfig::default();
         config
             .congestion_controller_factory(Arc::new(recorder))
+            .packet_threshold(PACKET_THRESHOLD)
+            .time_threshold(TIME_THRESHOLD)
             .ack_frequency_config(Some(ack_frequency))
             .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
             .datagram_send_buffer_size(DATAGRAM_BUFFER)
@@ -166,11 +178,13 @@ impl QuicSettings {
             .keep_alive_interval(Some(self.keep_alive))
             .initial_rtt(INITIAL_RTT)
             .max_idle_timeout(self.idle_timeout.try_into().ok());
-        if self.feedback {
-            let mut discovery = MtuDiscoveryConfig::default();
-            discovery.upper_bound(MAX_DATAGRAM - FeedbackHeader::SIZE as u16);
-            config.mtu_discovery_config(Some(discovery));
-        }
+        let header = if self.feedback { FeedbackHeader::SIZE as u16 } else { 0 };
+        let mut discovery = MtuDiscoveryConfig::default();
+        discovery
+            .upper_bound(MAX_DATAGRAM - header)
+            .minimum_change(MTU_STEP)
+            .black_hole_cooldown(Duration::ZERO);
+        config.mtu_discovery_config(Some(discovery));
         config
     }
 

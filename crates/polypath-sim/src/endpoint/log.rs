@@ -54,9 +54,14 @@ impl EndLog {
         self.detail = self.detail.max(detail);
     }
 
+    /// Whether so much is kept.
+    pub(super) fn keeps(&self, detail: LogDetail) -> bool {
+        self.detail >= detail
+    }
+
     /// Writes something down if so much is kept.
     pub(super) fn record(&mut self, detail: LogDetail, entry: impl FnOnce() -> LogEntry) {
-        if self.detail >= detail {
+        if self.keeps(detail) {
             self.entries.push(entry());
         }
     }

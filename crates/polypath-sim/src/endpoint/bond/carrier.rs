@@ -1,8 +1,9 @@
 //! The light carrier: what a QUIC connection does for a path of the bond, without cryptography.
 //!
-//! Packet numbers, acknowledgements, loss detection by packets and time, and probe time-outs as in
-//! RFC 9002 sections 6.1 and 6.2; everything else (windows, pacing, scheduling, reinjection,
-//! failure) is the shipping bond's. Left out: encryption, MTU discovery, connection ids, migration.
+//! Packet numbers, acknowledgements and probe time-outs as in RFC 9002 section 6.2; everything else
+//! (loss detection, windows, pacing, scheduling, reinjection, failure) is the shipping bond's. Like
+//! the bond's QUIC connections, the carrier gives a packet up itself after so long that the bond
+//! has judged it before. Left out: encryption, MTU discovery, connection ids, migration.
 
 use super::super::log::{EndEvent, EndLog, LogEntry};
 use super::received::Received;
@@ -15,10 +16,8 @@ use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Packets above a missing one that show its loss (RFC 9002 section 6.1.1).
-const PACKET_THRESHOLD: u64 = 3;
-/// Loss after this share of an RTT (section 6.1.2), and the timer's granularity.
-const TIME_THRESHOLD: (u32, u32) = (9, 8);
+/// A packet is given up after so many RTTs, and the timer's granularity.
+const TIME_THRESHOLD: f64 = 4.25;
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// What the peer may hold an acknowledgement back.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(2);
@@ -46,8 +45,10 @@ pub(super) struct Carrier {
     rtt: RttEstimator,
     /// Probes since the last acknowledgement.
     probes: u32,
-    /// When a packet below the largest acknowledged one counts as lost.
-    loss_at: Timestamp,
+    /// When a packet below the largest acknowledged one is given up.
+    give_up_at: Timestamp,
+    /// Losses below this number stand in the log.
+    logged_below: u64,
     pub(super) received: Received,
     pub(super) log: EndLog,
 }
@@ -63,7 +64,8 @@ impl Carrier {
             last_sent: Timestamp::ZERO,
             rtt: RttEstimator::new(Duration::ZERO),
             probes: 0,
-            loss_at: Timestamp::MAX,
+            give_up_at: Timestamp::MAX,
+            logged_below: 0,
             received: Received::default(),
             log: EndLog::default(),
         }
@@ -119,7 +121,7 @@ impl Carrier {
             let metrics = PathMetrics::of(bond.congestion(), path);
             LogEntry { time: now, path, event: EndEvent::PacketsAcked { metrics } }
         });
-        self.detect_losses(bond, now);
+        self.give_up(bond, now);
     }
 
     /// A sample, if the newest packet of the acknowledgement is newly acknowledged (section 5.1).
@@ -133,12 +135,24 @@ impl Carrier {
         self.rtt.on_sample(if adjusted >= least { adjusted } else { sample });
     }
 
-    /// Declares packets lost by packet and time threshold.
-    fn detect_losses(&mut self, bond: &mut Bond, now: Timestamp) {
-        self.loss_at = Timestamp::MAX;
+    /// Writes down what the bond has declared lost.
+    pub(super) fn log_losses(&mut self, bond: &Bond, now: Timestamp) {
+        if !self.log.keeps(LogDetail::Events) {
+            return;
+        }
+        let (path, from) = (self.path, self.logged_below);
+        for number in bond.declared_lost(path).filter(|&number| number >= from) {
+            let lost = || LogEntry { time: now, path, event: EndEvent::PacketLost { number } };
+            self.log.record(LogDetail::Events, lost);
+            self.logged_below = number + 1;
+        }
+    }
+
+    /// Gives up what has been missing for long.
+    fn give_up(&mut self, bond: &mut Bond, now: Timestamp) {
+        self.give_up_at = Timestamp::MAX;
         let Some(largest) = self.largest_acked else { return };
-        let wait = self.loss_delay();
-        let path = self.path;
+        let wait = self.patience();
         let mut newest_lost = None;
         let below = (largest + 1).saturating_sub(self.first).min(self.sent.len() as u64);
         for number in self.first..self.first + below {
@@ -146,15 +160,13 @@ impl Carrier {
             if !sent.is_in_flight {
                 continue;
             }
-            if number + PACKET_THRESHOLD <= largest || sent.at + wait <= now {
+            if sent.at + wait <= now {
                 sent.is_in_flight = false;
                 self.in_flight -= 1;
                 newest_lost = Some(sent.at);
                 bond.on_packet_lost(self.path, number, now);
-                let lost = || LogEntry { time: now, path, event: EndEvent::PacketLost { number } };
-                self.log.record(LogDetail::Events, lost);
             } else {
-                self.loss_at = self.loss_at.min(sent.at + wait);
+                self.give_up_at = self.give_up_at.min(sent.at + wait);
             }
         }
         self.trim();
@@ -163,9 +175,9 @@ impl Carrier {
         }
     }
 
-    fn loss_delay(&self) -> Duration {
+    fn patience(&self) -> Duration {
         let rtt = self.rtt.srtt().max(self.rtt.latest()).unwrap_or(INITIAL_RTT);
-        (rtt * TIME_THRESHOLD.0 / TIME_THRESHOLD.1).max(GRANULARITY)
+        rtt.mul_f64(TIME_THRESHOLD).max(GRANULARITY)
     }
 
     fn trim(&mut self) {
@@ -175,10 +187,10 @@ impl Carrier {
         }
     }
 
-    /// When the timer fires: a loss by time, else a probe (section 6.2.1).
+    /// When the timer fires: to give a packet up, else a probe (section 6.2.1).
     pub(super) fn next_timer(&self) -> Timestamp {
-        if self.loss_at < Timestamp::MAX {
-            return self.loss_at;
+        if self.give_up_at < Timestamp::MAX {
+            return self.give_up_at;
         }
         if self.in_flight == 0 {
             return Timestamp::MAX;
@@ -194,8 +206,8 @@ impl Carrier {
 
     /// The timer has fired. Returns whether a probe must be sent.
     pub(super) fn on_timer(&mut self, bond: &mut Bond, now: Timestamp) -> bool {
-        if self.loss_at <= now {
-            self.detect_losses(bond, now);
+        if self.give_up_at <= now {
+            self.give_up(bond, now);
             return false;
         }
         self.probes += 1;

@@ -132,6 +132,9 @@ impl LightBond {
             }
         }
         self.acknowledge(fabric);
+        for attachment in &mut self.paths {
+            attachment.carrier.log_losses(&self.bond, now);
+        }
         self.due = self.next_timer(now);
     }
 
