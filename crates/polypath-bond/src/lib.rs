@@ -37,7 +37,7 @@ pub use event::{BreakReason, Event};
 pub use flow::{FlowConfig, FlowCounters};
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
-    PathSpec, Role, SameKey, SocketId, Source,
+    PathSpec, Role, SameKey, SocketId, Source, Way,
 };
 pub use noq_proto::EcnCodepoint;
 pub use path::{PathCounters, PathState, Payload};

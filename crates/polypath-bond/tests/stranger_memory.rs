@@ -7,7 +7,9 @@ mod counting;
 use bytes::BytesMut;
 use counting::LIVE;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, HubPolicy, Incoming, Node, NodeConfig, PathSpec, Role, SocketId};
+use polypath_bond::{
+    BondConfig, HubPolicy, Incoming, Node, NodeConfig, PathSpec, Role, SocketId, Way,
+};
 use polypath_units::{PathId, Timestamp};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -42,7 +44,8 @@ fn first_packet(seed: u16, epoch: Instant) -> Vec<u8> {
     let mut edge = node(seed, Role::Edge { hub: hub_key().public() }, epoch);
     let bond = edge.open_bond(Timestamp::ZERO).unwrap();
     let (id, name, socket) = (PathId::new(0).unwrap(), "a".to_owned(), SocketId(0));
-    let spec = PathSpec { id, name, socket, remote: HUB, backup: false, weight: 0.0 };
+    let ways = vec![Way { socket, remote: HUB }];
+    let spec = PathSpec { id, name, ways, backup: false, weight: 0.0 };
     edge.add_path(bond, spec, Timestamp::ZERO).unwrap();
     edge.poll_transmit(Timestamp::ZERO, BATCH).expect("an edge begins").contents
 }

@@ -2,7 +2,7 @@
 
 use super::{
     BEHIND_THE_MESSAGE, BondKey, JOIN_TIMEOUT, Node, NodeError, NodeEvent, PathSpec, Role, Stage,
-    Timer, Wanted,
+    Timer, Wanted, Way, race::Again,
 };
 use crate::bond::Bond;
 use crate::codec::{
@@ -14,6 +14,7 @@ use crate::identity::{BondSecret, SERVER_NAME, join_proof};
 use crate::quic::{Exchange, QuicPath, Recorder};
 use bytes::BytesMut;
 use polypath_units::{PathId, Timestamp};
+use std::net::SocketAddr;
 use std::time::Duration;
 use tracing::debug;
 
@@ -64,30 +65,32 @@ impl Node {
         Ok(self.add_bond(id, secret, hub, bond, false, now))
     }
 
-    /// Adds a path to a bond, or replaces the one of the same number. It is joined now, and again
-    /// whenever its connection is lost, until it is removed.
+    /// Adds a path to a bond, or replaces the one of the same number. It is joined now, by the first
+    /// of its ways that answers, and again whenever its connection is lost, until it is removed.
     ///
     /// # Errors
-    /// When the bond does not exist, or the address cannot be used at all.
+    /// When the bond does not exist, or no address can be used at all.
     pub fn add_path(
         &mut self,
         key: BondKey,
         spec: PathSpec,
         now: Timestamp,
     ) -> Result<(), NodeError> {
-        let id = spec.id;
+        let (id, ways) = (spec.id, spec.ways.clone());
         let entry = self.bonds.get_mut(&key).ok_or(NodeError::UnknownBond(key))?;
-        entry.wanted.entry(id).and_modify(|wanted| wanted.feedback = true);
+        let known = entry.wanted.insert(id, Wanted::new(spec));
         if let Some(index) = entry.carriers.remove(&id) {
             entry.bond.remove_path(id);
             self.close_connection(index, CloseCode::PathReplaced, now);
         }
-        self.close_spare(key, id, CloseCode::PathReplaced, now);
-        self.try_connect(key, &spec, now)?;
-        if let Some(entry) = self.bonds.get_mut(&key) {
-            entry.wanted.insert(id, Wanted::new(spec));
+        self.close_attempts(key, id, CloseCode::PathReplaced, now);
+        let begun = self.start_race(key, id, (ways, known.and_then(|known| known.srtt)), now);
+        if begun.is_err()
+            && let Some(entry) = self.bonds.get_mut(&key)
+        {
+            entry.wanted.remove(&id);
         }
-        Ok(())
+        begun
     }
 
     /// Removes a path: what it carried goes over the others.
@@ -99,7 +102,7 @@ impl Node {
         if let Some(index) = entry.carriers.remove(&path) {
             self.close_connection(index, CloseCode::PathRemoved, now);
         }
-        self.close_spare(key, path, CloseCode::PathRemoved, now);
+        self.close_attempts(key, path, CloseCode::PathRemoved, now);
         self.mark_bond(key);
     }
 
@@ -118,40 +121,27 @@ impl Node {
         Ok(renewed)
     }
 
-    fn try_connect(
-        &mut self,
-        key: BondKey,
-        spec: &PathSpec,
-        now: Timestamp,
-    ) -> Result<(), NodeError> {
-        let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&spec.id));
-        let index = self.dial(key, spec, wanted.and_then(|wanted| wanted.srtt), now)?;
-        if let Some(entry) = self.bonds.get_mut(&key) {
-            entry.carriers.insert(spec.id, index);
-        }
-        Ok(())
-    }
-
     /// Begins a connection for a path whose RTT was `srtt`.
     pub(super) fn dial(
         &mut self,
         key: BondKey,
-        spec: &PathSpec,
+        path: PathId,
+        way: Way,
         srtt: Option<Duration>,
         now: Timestamp,
     ) -> Result<usize, NodeError> {
         let Role::Edge { hub } = self.role else { return Err(NodeError::NotAnEdge) };
         let recorder = Recorder::default();
-        let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&spec.id));
+        let wanted = self.bonds.get(&key).and_then(|entry| entry.wanted.get(&path));
         let feedback = wanted.is_none_or(|wanted| wanted.feedback);
         let config = self.settings.client(&self.identity, hub, recorder.clone(), feedback)?;
         let instant = self.epoch + now.since(Timestamp::ZERO);
-        let connected = self.endpoint.connect(instant, config, spec.remote, SERVER_NAME);
+        let connected = self.endpoint.connect(instant, config, way.remote, SERVER_NAME);
         let (handle, connection) =
-            connected.map_err(|error| NodeError::Connect { remote: spec.remote, error })?;
-        let path = QuicPath::new(connection, recorder, self.epoch);
-        let at = (spec.socket, spec.remote);
-        let index = self.insert_connection(handle, path, at, Some((key, spec.id)), now);
+            connected.map_err(|error| NodeError::Connect { remote: way.remote, error })?;
+        let quic = QuicPath::new(connection, recorder, self.epoch);
+        let at = (way.socket, way.remote);
+        let index = self.insert_connection(handle, quic, at, Some((key, path)), now);
         self.timers.set(Timer::Join(index), now + patience(srtt));
         Ok(index)
     }
@@ -159,21 +149,26 @@ impl Node {
     pub(super) fn connect_path(&mut self, key: BondKey, path: PathId, now: Timestamp) {
         let Some(entry) = self.bonds.get(&key) else { return };
         let Some(wanted) = entry.wanted.get(&path) else { return };
-        if entry.bond.is_closed() || entry.carriers.contains_key(&path) {
+        let is_connected = entry.carriers.contains_key(&path) || entry.races.contains_key(&path);
+        if entry.bond.is_closed() || is_connected {
             return;
         }
-        let spec = wanted.spec.clone();
-        if let Err(error) = self.try_connect(key, &spec, now) {
-            debug!(%error, path = %spec.name, "cannot join again yet");
+        let race = (wanted.spec.ways.clone(), wanted.srtt);
+        if let Err(error) = self.start_race(key, path, race, now) {
+            debug!(%error, %path, "cannot join again yet");
             self.retry_later(key, path, now);
         }
     }
 
-    /// Tries again at once what nobody has answered.
-    pub(super) fn retry_now(&mut self, key: BondKey, path: PathId, now: Timestamp) {
+    /// Tries a path again whose connection is lost.
+    pub(super) fn retry(&mut self, key: BondKey, path: PathId, again: Again, now: Timestamp) {
         let Some(entry) = self.bonds.get(&key) else { return };
-        if entry.wanted.contains_key(&path) {
-            self.timers.set(Timer::Retry(key, path), now);
+        match again {
+            Again::Later => self.retry_later(key, path, now),
+            Again::Now if entry.wanted.contains_key(&path) => {
+                self.timers.set(Timer::Retry(key, path), now);
+            }
+            Again::Now => {}
         }
     }
 
@@ -224,7 +219,8 @@ impl Node {
             Ok(None) => {}
             Ok(Some(JoinReply::Accepted { parameters })) => {
                 self.timers.cancel(Timer::Join(index));
-                self.on_accepted(key, path, &parameters);
+                let remote = connection.remote;
+                self.on_accepted(key, path, remote, &parameters);
             }
             Ok(Some(JoinReply::Refused { code, reason })) => {
                 self.on_refused(index, key, path, code, reason, now);
@@ -236,15 +232,23 @@ impl Node {
         }
     }
 
-    fn on_accepted(&mut self, key: BondKey, path: PathId, parameters: &Parameters) {
+    fn on_accepted(
+        &mut self,
+        key: BondKey,
+        path: PathId,
+        remote: SocketAddr,
+        parameters: &Parameters,
+    ) {
         let Some(entry) = self.bonds.get_mut(&key) else { return };
         if !std::mem::replace(&mut entry.established, true) {
             entry.bond.set_peer(parameters);
         }
         if let Some(wanted) = entry.wanted.get_mut(&path) {
             wanted.backoff = FIRST_RETRY;
+            // What worked is tried first when it is lost.
+            wanted.spec.ways.sort_by_key(|way| way.remote != remote);
         }
-        self.events.push_back(NodeEvent::PathJoined { bond: key, path });
+        self.events.push_back(NodeEvent::PathJoined { bond: key, path, remote });
         self.mark_bond(key);
     }
 

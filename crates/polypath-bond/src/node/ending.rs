@@ -1,5 +1,6 @@
 //! How connections end, and what becomes of their paths.
 
+use super::race::Again;
 use super::{BondKey, Connection, LossReason, Node, NodeEvent, Timer};
 use crate::codec::CloseCode;
 use noq_proto::{ConnectionHandle, EndpointEvent};
@@ -40,9 +41,7 @@ impl Node {
         self.endpoint.handle_event(ConnectionHandle(index), EndpointEvent::drained());
         if let Some((key, path)) = connection.owner {
             let reason = LossReason::Connection("the QUIC library failed".to_owned());
-            if self.detach(index, key, path, reason) {
-                self.retry_later(key, path, now);
-            }
+            self.lose(index, (key, path), (Again::Later, reason), now);
         }
         true
     }
@@ -52,9 +51,8 @@ impl Node {
         let owner = self.connections.get(&index).and_then(|connection| connection.owner);
         self.close_connection(index, code, now);
         let Some((key, path)) = owner else { return };
-        if self.detach(index, key, path, LossReason::Connection(why.to_owned())) {
-            self.retry_later(key, path, now);
-        }
+        let reason = LossReason::Connection(why.to_owned());
+        self.lose(index, (key, path), (Again::Later, reason), now);
     }
 
     /// A bond loses the connection of a path, which is told. Returns whether the path is to be
@@ -75,7 +73,6 @@ impl Node {
 
     /// Takes a connection from its bond. Returns whether it carried the path.
     fn unhook(&mut self, index: usize, key: BondKey, path: PathId) -> bool {
-        self.forget_spare(index, key, path);
         let Some(entry) = self.bonds.get_mut(&key) else { return false };
         if entry.carriers.get(&path) != Some(&index) {
             return false;
@@ -106,6 +103,7 @@ impl Node {
             && bond.on_peer_ended(code)
         {
             // It went with its bond, of whose end the bond tells.
+            self.forget_attempt(index, key, path);
             self.unhook(index, key, path);
             return;
         }
@@ -113,9 +111,7 @@ impl Node {
             Some(wrong) => LossReason::WrongHubKey(wrong),
             None => LossReason::Connection(reason.to_string()),
         };
-        if self.detach(index, key, path, reason) {
-            self.retry_later(key, path, now);
-        }
+        self.lose(index, (key, path), (Again::Later, reason), now);
     }
 }
 

@@ -135,11 +135,11 @@ impl Node {
         now: Timestamp,
     ) {
         let Some(entry) = self.bonds.get_mut(&key) else { return };
+        let Some(connection) = self.connections.get_mut(&index) else { return };
         let replaced = entry.carriers.insert(join.path, index);
-        if let Some(connection) = self.connections.get_mut(&index) {
-            connection.owner = Some((key, join.path));
-            self.strangers.remove(index);
-        }
+        connection.owner = Some((key, join.path));
+        let remote = connection.remote;
+        self.strangers.remove(index);
         if let Some(old) = replaced {
             self.close_connection(old, CloseCode::PathReplaced, now);
         }
@@ -148,7 +148,7 @@ impl Node {
         if is_new {
             self.events.push_back(NodeEvent::BondOpened(key));
         }
-        self.events.push_back(NodeEvent::PathJoined { bond: key, path: join.path });
+        self.events.push_back(NodeEvent::PathJoined { bond: key, path: join.path, remote });
         self.attach(index, join.name, join.backup, 0.0, now);
         self.announce_to_same_key(key);
     }

@@ -1,6 +1,7 @@
 //! Datagrams in and out, and time.
 
 use super::hub::Welcome;
+use super::race::Again;
 use super::{BondKey, Incoming, SocketId};
 use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
@@ -297,7 +298,7 @@ impl Node {
     /// sent what they were handed.
     fn rest_bond(&mut self, key: BondKey, now: Timestamp) {
         let Some(entry) = self.bonds.get_mut(&key) else { return };
-        if entry.bond.is_closed() && !entry.carriers.is_empty() {
+        if entry.bond.is_closed() && !(entry.carriers.is_empty() && entry.races.is_empty()) {
             match self.dirty_connections.is_empty() {
                 true => self.close_carriers(key, now),
                 false => self.mark_bond(key),
@@ -335,6 +336,7 @@ impl Node {
                     self.mark_bond(key);
                 }
                 Timer::Retry(key, path) => self.connect_path(key, path, now),
+                Timer::Attempt(key, path) => self.go_on(key, path, now),
             }
         }
     }
@@ -355,11 +357,8 @@ impl Node {
         self.close_connection(index, code, now);
         if let Some((key, path)) = owner {
             let reason = LossReason::Connection("the hub did not answer in time".to_owned());
-            match (self.detach(index, key, path, reason), is_answered) {
-                (true, true) => self.retry_later(key, path, now),
-                (true, false) => self.retry_now(key, path, now),
-                (false, _) => {}
-            }
+            let again = if is_answered { Again::Later } else { Again::Now };
+            self.lose(index, (key, path), (again, reason), now);
         }
     }
 
@@ -375,7 +374,7 @@ impl Node {
         connection.stage = Stage::Joining;
         match self.role {
             super::Role::Edge { .. } => {
-                if self.promote_spare(index, now) {
+                if self.win(index, now) {
                     self.send_join(index, now);
                 }
             }

@@ -9,8 +9,8 @@ mod ending;
 mod feedback;
 mod hub;
 mod io;
+mod race;
 mod same_key;
-mod spare;
 mod strangers;
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ mod types;
 
 pub use types::{
     BondKey, HubPolicy, Incoming, LossReason, NodeConfig, NodeError, NodeEvent, Outgoing, PathSpec,
-    Role, SocketId,
+    Role, SocketId, Way,
 };
 
 use crate::bond::Bond;
@@ -33,6 +33,7 @@ use bytes::Bytes;
 use early::EarlyDatagrams;
 use noq_proto::{ConnectionHandle, Endpoint, ServerConfig, VarInt};
 use polypath_units::{PathId, Timestamp};
+use race::Race;
 pub use same_key::SameKey;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -111,8 +112,8 @@ struct Entry {
     established: bool,
     /// The connection of each path.
     carriers: BTreeMap<PathId, usize>,
-    /// Edge: connections that are being set up in place of those of silent paths.
-    spares: BTreeMap<PathId, usize>,
+    /// Edge: the attempts to connect paths, those included that are to replace silent connections.
+    races: BTreeMap<PathId, Race>,
     /// Edge: the paths that are to exist.
     wanted: BTreeMap<PathId, Wanted>,
     opened: Timestamp,
@@ -252,12 +253,13 @@ impl Node {
         let Some(entry) = self.bonds.get_mut(&key) else { return };
         let code = entry.bond.close_code();
         let carriers = std::mem::take(&mut entry.carriers);
-        let spares = std::mem::take(&mut entry.spares);
-        for &path in entry.wanted.keys() {
-            self.timers.cancel(Timer::Retry(key, path));
-        }
-        for index in carriers.into_values().chain(spares.into_values()) {
+        let paths: Vec<_> = entry.wanted.keys().copied().collect();
+        for index in carriers.into_values() {
             self.close_connection(index, code, now);
+        }
+        for path in paths {
+            self.timers.cancel(Timer::Retry(key, path));
+            self.close_attempts(key, path, code, now);
         }
     }
 
@@ -334,7 +336,7 @@ impl Node {
             peer,
             established,
             carriers: BTreeMap::new(),
-            spares: BTreeMap::new(),
+            races: BTreeMap::new(),
             wanted: BTreeMap::new(),
             opened: now,
             has_new_neighbour: false,

@@ -1,6 +1,7 @@
 //! Nodes whose other end is none: a QUIC endpoint that says what it likes.
 
 mod joining;
+mod racing;
 mod same_key;
 mod strangers;
 
@@ -81,7 +82,8 @@ impl Pair {
         let bond = pair.node.open_bond(pair.now).unwrap();
         let (id, remote) = (PathId::default(), address(STRANGER));
         let (name, socket, backup, weight) = ("a".to_owned(), SocketId(0), false, 0.0);
-        let spec = PathSpec { id, name, socket, remote, backup, weight };
+        let ways = vec![Way { socket, remote }];
+        let spec = PathSpec { id, name, ways, backup, weight };
         pair.node.add_path(bond, spec, pair.now).unwrap();
         (pair, bond)
     }

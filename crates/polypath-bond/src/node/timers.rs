@@ -16,6 +16,8 @@ pub(super) enum Timer {
     Join(usize),
     Bond(BondKey),
     Retry(BondKey, PathId),
+    /// The next attempt to connect the path begins.
+    Attempt(BondKey, PathId),
 }
 
 /// At most one deadline each.

@@ -97,14 +97,22 @@ pub struct PathSpec {
     pub id: PathId,
     /// What people call it.
     pub name: String,
-    /// The socket that it uses.
-    pub socket: SocketId,
-    /// The hub's address on it.
-    pub remote: SocketAddr,
+    /// How it may reach the hub, at least one: tried in this order, each while the earlier ones are
+    /// still being tried. The hub's address stands in it once.
+    pub ways: Vec<Way>,
     /// Used only when no other path works.
     pub backup: bool,
     /// Share for weighted scheduling; 0 = from the estimated rate.
     pub weight: f64,
+}
+
+/// How a path may reach the hub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The socket that it uses.
+    pub socket: SocketId,
+    /// The hub's address.
+    pub remote: SocketAddr,
 }
 
 /// A datagram that arrived.
@@ -165,6 +173,8 @@ pub enum NodeEvent {
         bond: BondKey,
         /// The path.
         path: PathId,
+        /// The address of the other end with which its connection began.
+        remote: SocketAddr,
     },
     /// Edge: the hub refused a path.
     PathRefused {
@@ -177,7 +187,8 @@ pub enum NodeEvent {
         /// Why, in words.
         reason: String,
     },
-    /// The connection of a path ended; an edge tries again by itself.
+    /// The connection of a path ended, or every attempt to connect it failed; an edge tries again
+    /// by itself.
     PathLost {
         /// The bond.
         bond: BondKey,
@@ -226,6 +237,9 @@ pub enum NodeError {
         /// Why.
         error: noq_proto::ConnectError,
     },
+    /// A path names no address of the hub.
+    #[error("path {0} has no address of the hub; allowed: at least one")]
+    NoWay(PathId),
     /// Only an edge opens bonds.
     #[error("a hub cannot open a bond")]
     NotAnEdge,

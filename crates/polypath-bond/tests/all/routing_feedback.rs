@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{
     Bond, BondConfig, BondKey, HubPolicy, Incoming, Node, NodeConfig, NodeEvent, PathSpec, Role,
-    SocketId,
+    SocketId, Way,
 };
 use polypath_brf::Code;
 use polypath_brf::FeedbackHeader;
@@ -73,7 +73,8 @@ impl Pair {
         let now = Timestamp::ZERO;
         let bond = edge.open_bond(now).unwrap();
         let (name, socket) = ("a".to_owned(), SocketId(0));
-        let spec = PathSpec { id: id(), name, socket, remote: HUB, backup: false, weight: 0.0 };
+        let ways = vec![Way { socket, remote: HUB }];
+        let spec = PathSpec { id: id(), name, ways, backup: false, weight: 0.0 };
         edge.add_path(bond, spec, now).unwrap();
         let hub = node(2, Role::Hub(HubPolicy::default()), hub);
         let (under_way, sent) = (BTreeMap::new(), Vec::new());

@@ -36,7 +36,6 @@ pub(super) async fn follow(mut paths: PathManager) {
             },
             // The sender is the manager's own.
             _ = fates.changed() => paths.learn_fates(),
-            () = until(&paths, paths.turn_deadline()) => paths.pass_turns(),
             () = until(&paths, look_up_at) => lookup = Some(Box::pin(paths.names.look_up())),
             found = found(lookup.as_mut()) => {
                 lookup = None;

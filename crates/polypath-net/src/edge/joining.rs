@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn joined(bond: BondKey) -> NodeEvent {
-        NodeEvent::PathJoined { bond, path: path(0) }
+        NodeEvent::PathJoined { bond, path: path(0), remote: ([192, 0, 2, 1], 1).into() }
     }
 
     fn is_final(joining: Option<Joining>) -> bool {

@@ -5,6 +5,7 @@ mod association;
 mod flow_set;
 mod following;
 mod joining;
+mod live;
 mod names;
 mod opener;
 mod paths;
@@ -41,7 +42,8 @@ pub struct EdgeConfig {
     pub identity: SecretKey,
     /// The hub's key.
     pub hub: PublicKey,
-    /// The hub's addresses and names. A path tries those that its uplink can reach, in turn.
+    /// The hub's addresses and names. Those that its uplink can reach race for a
+    /// path.
     pub hub_addresses: Vec<HubAddress>,
     /// The bond's settings.
     pub bond: BondConfig,

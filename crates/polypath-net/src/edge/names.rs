@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Names that are looked up at the same time: the hub's, and those of paths.
 const LOOKUPS: usize = 4;
 /// Addresses that are used of one name. Names of hubs have one or two; more would take minutes to
-/// try.
+/// try where they are silent.
 const MAX_ADDRESSES: usize = 16;
 
 /// The answer of a [`LookUp`].

@@ -1,27 +1,19 @@
 //! Keeps the bond's paths in step with the interfaces and the hub's addresses.
 
 use super::EdgeError;
+use super::live::{self, Live};
 use super::names::{Found, Names};
 use super::plan::{self, EdgePaths, Planned, Unplanned};
 use super::turns::{Fates, Pace, Turn};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot};
-use crate::socket::{BindError, Binding, UplinkSocket};
+use crate::socket::BindError;
 use polypath_bond::identity::HubAddress;
-use polypath_bond::{BondKey, PathSpec, SocketId};
+use polypath_bond::{BondKey, PathSpec};
 use polypath_units::{PathId, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use tokio::sync::watch;
-
-/// A path that exists, and what it was made from.
-#[derive(Debug)]
-struct Live {
-    id: PathId,
-    socket: SocketId,
-    planned: Planned,
-    since: Timestamp,
-}
 
 /// Why there is no path at all.
 fn why_none(unopened: Vec<EdgeError>, unplanned: &[Unplanned], failed: Vec<String>) -> EdgeError {
@@ -164,41 +156,14 @@ impl PathManager {
         for (name, live) in &self.live {
             let turn = self.turns.entry(name.clone()).or_default();
             let fate = fates.of(live.id);
-            if turn.learn(fate, live.planned.remote) {
+            if turn.learn(fate) {
                 self.pace.want();
-            } else if fate.joined {
+            } else if fate.joined.is_some() {
                 self.pace.relax();
             }
         }
         if self.names.lacks_some() {
             self.pace.want();
-        }
-    }
-
-    /// When the next path has waited long enough for the hub at its present address.
-    pub(super) fn turn_deadline(&self) -> Option<Timestamp> {
-        self.deadlines().map(|(_, at)| at).min()
-    }
-
-    fn deadlines(&self) -> impl Iterator<Item = (&String, Timestamp)> {
-        self.live.iter().filter_map(|(name, live)| {
-            let addresses = self.names.of(self.addresses_of(name)).len();
-            let turn = self.turns.get(name).copied().unwrap_or_default();
-            Some((name, turn.deadline(live.since, addresses)?))
-        })
-    }
-
-    /// Paths whose address has kept silent for too long turn to the next one.
-    pub(super) fn pass_turns(&mut self) {
-        let now = self.driver.now();
-        let over: Vec<_> =
-            self.deadlines().filter(|(_, at)| *at <= now).map(|(name, _)| name.clone()).collect();
-        for name in over {
-            if let Some(live) = self.live.get_mut(&name) {
-                // Where the same address comes next, as the only one of its family, it goes on.
-                live.since = now;
-            }
-            self.turns.entry(name).or_default().pass();
         }
     }
 
@@ -216,11 +181,11 @@ impl PathManager {
         own.map_or(&self.hub, std::slice::from_ref)
     }
 
-    /// Where a path may find the hub, what it tries now in front. Where it has joined it stays.
+    /// Where a path may find the hub, what it tries first in front. Where it has joined it stays.
     fn remotes_of(&self, name: &str) -> Vec<SocketAddr> {
         let turn = self.turns.get(name).copied().unwrap_or_default();
-        match self.live.get(name) {
-            Some(live) if turn.is_joined() => vec![live.planned.remote],
+        match turn.joined() {
+            Some(remote) if self.live.contains_key(name) => vec![remote],
             _ => turn.order(self.names.of(self.addresses_of(name))),
         }
     }
@@ -260,7 +225,10 @@ impl PathManager {
         let gone: Vec<_> = self
             .live
             .iter()
-            .filter(|(name, live)| !planned.iter().any(|p| p.name == **name && *p == live.planned))
+            .filter(|(name, live)| {
+                let has_joined = self.turns.get(*name).is_some_and(|turn| turn.joined().is_some());
+                !planned.iter().any(|path| path.name == **name && live.is(path, has_joined))
+            })
             .map(|(name, _)| name.clone())
             .collect();
         for name in gone {
@@ -303,28 +271,18 @@ impl PathManager {
         let Some(id) = self.number(&planned.name) else {
             return Err(EdgeError::NoPath(format!("more than {} uplinks", PathId::COUNT)));
         };
-        let socket = UplinkSocket::bind(&planned.socket)
-            .map_err(|error| EdgeError::Bind { path: planned.name.clone(), error })?;
-        tracing::info!(path = %planned.name, %id, hub = %planned.remote, binding = ?socket.binding(), "opened");
-        if let Binding::AddressInsteadOfDevice { device, address } = socket.binding() {
-            tracing::warn!(
-                path = %planned.name, device, %address,
-                "no permission to tie the path to its interface: the routes decide where it leaves"
-            );
-        }
-        let socket = self.driver.add_socket(socket);
-        let spec = PathSpec {
-            id,
-            name: planned.name.clone(),
-            socket,
-            remote: planned.remote,
-            backup: planned.backup,
-            weight: 0.0,
-        };
+        let ways = live::bind_ways(&self.driver, &planned)?;
+        let sockets: BTreeSet<_> = ways.iter().map(|way| way.socket).collect();
+        let hub: Vec<_> = ways.iter().map(|way| way.remote.to_string()).collect();
+        tracing::info!(path = %planned.name, %id, hub = hub.join(", "), "opened");
+        let (name, backup) = (planned.name.clone(), planned.backup);
+        let spec = PathSpec { id, name, ways, backup, weight: 0.0 };
         let bond = *self.bond.borrow();
-        self.driver.add_path(bond, spec)?;
-        let since = self.driver.now();
-        self.live.insert(planned.name.clone(), Live { id, socket, planned, since });
+        if let Err(error) = self.driver.add_path(bond, spec) {
+            sockets.into_iter().for_each(|socket| self.driver.remove_socket(socket));
+            return Err(error.into());
+        }
+        self.live.insert(planned.name.clone(), Live { id, sockets, planned });
         Ok(())
     }
 
@@ -333,7 +291,7 @@ impl PathManager {
         let Some(live) = self.live.remove(name) else { return };
         let bond = *self.bond.borrow();
         if replaced {
-            tracing::info!(path = name, hub = %live.planned.remote, "it is opened anew");
+            tracing::info!(path = name, "it is opened anew");
         } else {
             tracing::info!(path = name, "its interface or address is gone");
         }
@@ -343,7 +301,7 @@ impl PathManager {
         if !replaced {
             self.driver.remove_path(bond, live.id);
         }
-        self.driver.remove_socket(live.socket);
+        live.sockets.into_iter().for_each(|socket| self.driver.remove_socket(socket));
     }
 
     fn give_up_place(&self, name: &str) {

@@ -1,4 +1,4 @@
-//! Which sockets the paths need, given the interfaces. Sans-I/O.
+//! Which sockets and addresses of the hub the paths may use, given the interfaces. Sans-I/O.
 
 use crate::interfaces::{Interface, Kind, Snapshot};
 use crate::socket::{BindTo, UplinkOptions};
@@ -47,16 +47,36 @@ pub enum Local {
     Address(IpAddr),
 }
 
-/// A path that can be used now: its socket and the hub's address.
+/// A path that can be used now.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Planned {
     pub(super) name: String,
+    /// How it may reach the hub, at least one, in the order in which they are tried.
+    pub(super) ways: Vec<PlannedWay>,
+    pub(super) backup: bool,
+}
+
+impl Planned {
+    /// Whether all ways of `other` are among those of this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.backup == other.backup && other.ways.iter().all(|way| self.ways.contains(way))
+    }
+}
+
+/// Where a path may begin, and the hub's address that can be reached from there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PlannedWay {
+    pub(super) start: Start,
+    pub(super) remote: SocketAddr,
+}
+
+/// A socket for a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Start {
     pub(super) socket: UplinkOptions,
     /// Index of the interface that the socket is tied to: another one of the same name needs
     /// another socket.
     pub(super) device: Option<u32>,
-    pub(super) remote: SocketAddr,
-    pub(super) backup: bool,
 }
 
 /// Why a path cannot be used now.
@@ -83,18 +103,13 @@ fn family(ip: &IpAddr) -> &'static str {
     if ip.is_ipv4() { "IPv4" } else { "IPv6" }
 }
 
-/// The first of `remotes` that `local` can reach.
-fn remote_for(local: IpAddr, remotes: &[SocketAddr]) -> Option<SocketAddr> {
-    remotes.iter().copied().find(|remote| remote.is_ipv4() == local.is_ipv4())
-}
-
-/// One of `locals` and the hub's address of the same family, IPv4 or IPv6 as the hub's addresses
-/// are ordered.
-fn pair(locals: &[IpAddr], remotes: &[SocketAddr]) -> Option<(IpAddr, SocketAddr)> {
-    remotes.iter().find_map(|remote| {
+/// Each of `remotes` for which there is one of `locals` of the same family, with the first such.
+fn pairs(locals: &[IpAddr], remotes: &[SocketAddr]) -> Vec<(IpAddr, SocketAddr)> {
+    let pair = |remote: &SocketAddr| {
         let same = |ip: &&IpAddr| ip.is_ipv4() == remote.is_ipv4();
         locals.iter().find(same).map(|local| (*local, *remote))
-    })
+    };
+    remotes.iter().filter_map(pair).collect()
 }
 
 fn is_on_this_host(remote: IpAddr, interfaces: &Snapshot) -> bool {
@@ -110,15 +125,14 @@ fn owner(ip: IpAddr, interfaces: &Snapshot) -> Option<&Interface> {
     interfaces.values().filter(has).max_by_key(worth)
 }
 
-/// A path from an address of `interface`. It is tied to the interface: by the routes alone, what
+/// A way from an address of `interface`. It is tied to the interface: by the routes alone, what
 /// comes from any address would leave by the one default route. What stays on this host passes no
 /// uplink, and would not come back to a socket that is tied to one.
 fn from_interface(
-    path: &str,
     interface: &Interface,
     (local, remote): (IpAddr, SocketAddr),
     interfaces: &Snapshot,
-) -> Planned {
+) -> PlannedWay {
     let leaves = interface.kind != Kind::Loopback && !is_on_this_host(remote.ip(), interfaces);
     let (bind_to, device) = if leaves {
         let (name, ipv6) = (interface.name.clone(), local.is_ipv6());
@@ -126,8 +140,19 @@ fn from_interface(
     } else {
         (BindTo::Address(local), None)
     };
-    let socket = UplinkOptions::new(bind_to);
-    Planned { name: path.to_owned(), socket, device, remote, backup: false }
+    PlannedWay { start: Start { socket: UplinkOptions::new(bind_to), device }, remote }
+}
+
+/// A path from `interface` by each pair of addresses; `None` without any.
+fn by_each(
+    path: &str,
+    interface: &Interface,
+    ends: Vec<(IpAddr, SocketAddr)>,
+    interfaces: &Snapshot,
+) -> Option<Planned> {
+    let ways = ends.into_iter().map(|ends| from_interface(interface, ends, interfaces));
+    let planned = Planned { name: path.to_owned(), ways: ways.collect(), backup: false };
+    (!planned.ways.is_empty()).then_some(planned)
 }
 
 /// The path that an interface makes by itself; `None` if it is no uplink.
@@ -141,10 +166,8 @@ pub(super) fn automatic(
     }
     let locals: Vec<_> = interface.source_addresses().collect();
     let name = &interface.name;
-    Some(match pair(&locals, remotes) {
-        Some(ends) => Ok(from_interface(name, interface, ends, interfaces)),
-        None => Err(without_ends(name, interface, &locals, remotes)),
-    })
+    let planned = by_each(name, interface, pairs(&locals, remotes), interfaces);
+    Some(planned.ok_or_else(|| without_ends(name, interface, &locals, remotes)))
 }
 
 /// Why no address of the interface goes with one of the hub's.
@@ -164,7 +187,7 @@ fn without_ends(
     }
 }
 
-/// The socket of a listed path to the first of `remotes` that it can reach.
+/// A listed path to those of `remotes` that it can reach.
 pub(super) fn listed(
     wanted: &WantedPath,
     interfaces: &Snapshot,
@@ -187,16 +210,22 @@ fn from_address(
         true => Unplanned::NoHubAddress { path: path.to_owned() },
         false => Unplanned::NoRemote { path: path.to_owned(), family: family(&ip) },
     };
-    let remote = remote_for(ip, remotes).ok_or_else(no_remote)?;
+    let ends = pairs(&[ip], remotes);
+    if ends.is_empty() {
+        return Err(no_remote());
+    }
     match owner(ip, interfaces) {
         Some(owner) => {
             works(path, owner)?;
-            Ok(from_interface(path, owner, (ip, remote), interfaces))
+            by_each(path, owner, ends, interfaces).ok_or_else(no_remote)
         }
         // An address of a local route, or none of this host: opening the socket tells.
         None => {
             let socket = UplinkOptions::new(BindTo::Address(ip));
-            Ok(Planned { name: path.to_owned(), socket, device: None, remote, backup: false })
+            let start = Start { socket, device: None };
+            let way = |(_, remote)| PlannedWay { start: start.clone(), remote };
+            let ways = ends.into_iter().map(way).collect();
+            Ok(Planned { name: path.to_owned(), ways, backup: false })
         }
     }
 }
@@ -211,9 +240,8 @@ fn from_named(
     let interface = interfaces.values().find(|i| i.name == name).ok_or_else(missing)?;
     works(path, interface)?;
     let locals: Vec<_> = interface.global_addresses().collect();
-    let ends =
-        pair(&locals, remotes).ok_or_else(|| without_ends(path, interface, &locals, remotes))?;
-    Ok(from_interface(path, interface, ends, interfaces))
+    let planned = by_each(path, interface, pairs(&locals, remotes), interfaces);
+    planned.ok_or_else(|| without_ends(path, interface, &locals, remotes))
 }
 
 fn works(path: &str, interface: &Interface) -> Result<(), Unplanned> {
@@ -241,6 +269,12 @@ mod tests {
         }
     }
 
+    /// The only way of a path.
+    fn only(planned: Result<Planned, Unplanned>) -> PlannedWay {
+        let [way] = <[_; 1]>::try_from(planned.unwrap().ways).unwrap();
+        way
+    }
+
     fn wanted(local: Local) -> WantedPath {
         WantedPath { name: "lte".to_owned(), local, remote: None, backup: false }
     }
@@ -250,8 +284,9 @@ mod tests {
         let hub = ["[2001:db8::1]:4433".parse().unwrap(), "192.0.2.1:4433".parse().unwrap()];
         let lte = interface(3, "wwan0", &["10.0.0.2"]);
         let all: Snapshot = [(3, lte.clone())].into();
-        let planned = automatic(&lte, &all, &hub).unwrap().unwrap();
-        assert_eq!((planned.name.as_str(), planned.remote), ("wwan0", hub[1]));
+        let planned = automatic(&lte, &all, &hub).unwrap();
+        assert_eq!(planned.as_ref().unwrap().name, "wwan0");
+        assert_eq!(only(planned).remote, hub[1]);
         let error = automatic(&lte, &all, &hub[..1]).unwrap().unwrap_err();
         assert!(error.to_string().contains("has IPv4 addresses only"), "{error}");
         let by_address = wanted(Local::Address("10.0.0.2".parse().unwrap()));
@@ -266,9 +301,9 @@ mod tests {
         let error = listed(&path, &Snapshot::new(), &hub).unwrap_err();
         assert!(error.to_string().contains("\"wwan0\""), "{error}");
         let there: Snapshot = [(3, interface(3, "wwan0", &["169.254.0.1", "10.0.0.2"]))].into();
-        let planned = listed(&path, &there, &hub).unwrap();
-        assert_eq!(planned.remote, hub[0]);
-        let BindTo::Device { address, .. } = planned.socket.bind_to else { panic!("a device") };
+        let way = only(listed(&path, &there, &hub));
+        assert_eq!(way.remote, hub[0]);
+        let BindTo::Device { address, .. } = way.start.socket.bind_to else { panic!("a device") };
         assert_eq!(address, Some("10.0.0.2".parse().unwrap()), "not the link-local address");
     }
 
@@ -279,6 +314,21 @@ mod tests {
         [(1, lo), (2, wifi), (3, lte)].into()
     }
 
+    #[test]
+    fn a_path_may_take_every_address_that_it_has_a_family_for() {
+        let hub: Vec<SocketAddr> = ["[2001:db8::1]:1", "192.0.2.1:1", "[2001:db8::2]:1"]
+            .map(|a| a.parse().unwrap())
+            .into();
+        let both: Snapshot = [(3, interface(3, "wwan0", &["10.0.0.2", "2001:db8:1::2"]))].into();
+        let planned = listed(&wanted(Local::Interface("wwan0".to_owned())), &both, &hub).unwrap();
+        let remotes: Vec<_> = planned.ways.iter().map(|way| way.remote).collect();
+        assert_eq!(remotes, hub, "in their order");
+        assert_eq!(planned.ways[0].start, planned.ways[2].start, "one socket for a family");
+        assert_ne!(planned.ways[0].start, planned.ways[1].start);
+        let without = Planned { ways: planned.ways[1..].to_vec(), ..planned.clone() };
+        assert!(planned.covers(&without) && !without.covers(&planned));
+    }
+
     fn from(local: &str, remote: &str, interfaces: &Snapshot) -> Result<Planned, Unplanned> {
         let path = wanted(Local::Address(local.parse().unwrap()));
         listed(&path, interfaces, &[remote.parse().unwrap()])
@@ -286,18 +336,17 @@ mod tests {
 
     #[test]
     fn an_address_leaves_by_the_interface_that_has_it() {
-        let planned = from("10.2.0.2", "192.0.2.1:1", &uplinks()).unwrap();
-        let BindTo::Device { name, address, .. } = planned.socket.bind_to else {
-            panic!("a device")
-        };
+        let start = |interfaces: &_| only(from("10.2.0.2", "192.0.2.1:1", interfaces)).start;
+        let first = start(&uplinks());
+        let BindTo::Device { name, address, .. } = first.socket.bind_to else { panic!("a device") };
         assert_eq!((name.as_str(), address), ("wwan0", Some([10, 2, 0, 2].into())));
-        assert_eq!(planned.device, Some(3));
+        assert_eq!(first.device, Some(3));
 
         // The address moves to an interface that takes the name, then to another one.
         let mut moved = uplinks();
         let lte = moved.remove(&3).unwrap();
         moved.insert(4, Interface { index: 4, ..lte });
-        assert_eq!(from("10.2.0.2", "192.0.2.1:1", &moved).unwrap().device, Some(4));
+        assert_eq!(start(&moved).device, Some(4));
         moved.get_mut(&4).unwrap().running = false;
         let error = from("10.2.0.2", "192.0.2.1:1", &moved).unwrap_err();
         assert!(error.to_string().contains("wwan0 is down or has no carrier"), "{error}");
@@ -306,7 +355,7 @@ mod tests {
             .unwrap()
             .addresses
             .push(Address { ip: [10, 2, 0, 2].into(), prefix_len: 24 });
-        assert_eq!(from("10.2.0.2", "192.0.2.1:1", &moved).unwrap().device, Some(2));
+        assert_eq!(start(&moved).device, Some(2));
     }
 
     #[test]
@@ -320,12 +369,12 @@ mod tests {
             // Nobody has it: opening the socket tells.
             ("10.9.0.9", "192.0.2.1:1"),
         ] {
-            let planned = from(local, remote, &uplinks()).unwrap();
-            assert_eq!(planned.socket.bind_to, BindTo::Address(local.parse().unwrap()), "{remote}");
+            let start = only(from(local, remote, &uplinks())).start;
+            assert_eq!(start.socket.bind_to, BindTo::Address(local.parse().unwrap()), "{remote}");
         }
         let path = wanted(Local::Interface("wwan0".to_owned()));
-        let planned = listed(&path, &uplinks(), &["10.2.0.2:1".parse().unwrap()]).unwrap();
-        assert_eq!(planned.socket.bind_to, BindTo::Address([10, 2, 0, 2].into()));
+        let start = only(listed(&path, &uplinks(), &["10.2.0.2:1".parse().unwrap()])).start;
+        assert_eq!(start.socket.bind_to, BindTo::Address([10, 2, 0, 2].into()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which of the hub's addresses each path tries, and when names are looked up again. Sans-I/O.
+//! Which of the hub's addresses each path tries first, and when names are looked up again. Sans-I/O.
 
 use polypath_bond::NodeEvent;
 use polypath_units::{PathId, Timestamp};
@@ -9,8 +9,9 @@ use std::time::Duration;
 /// How the attempts of a path have gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
-    pub(super) joined: bool,
-    /// Connections that were lost, or never came about.
+    /// The hub's address with which it is joined now.
+    pub(super) joined: Option<SocketAddr>,
+    /// Connections that were lost, and rounds of attempts in which none came about.
     losses: u64,
 }
 
@@ -21,10 +22,12 @@ pub(super) struct Fates(BTreeMap<PathId, Fate>);
 impl Fates {
     pub(super) fn record(&mut self, event: &NodeEvent) {
         match event {
-            NodeEvent::PathJoined { path, .. } => self.0.entry(*path).or_default().joined = true,
+            NodeEvent::PathJoined { path, remote, .. } => {
+                self.0.entry(*path).or_default().joined = Some(*remote);
+            }
             NodeEvent::PathLost { path, .. } => {
                 let fate = self.0.entry(*path).or_default();
-                *fate = Fate { joined: false, losses: fate.losses + 1 };
+                *fate = Fate { joined: None, losses: fate.losses + 1 };
             }
             NodeEvent::PathRefused { .. }
             | NodeEvent::BondOpened(_)
@@ -34,7 +37,7 @@ impl Fates {
 
     /// The path is being opened anew: what it had is gone.
     pub(super) fn begin_anew(&mut self, path: PathId) {
-        self.0.entry(path).or_default().joined = false;
+        self.0.entry(path).or_default().joined = None;
     }
 
     pub(super) fn of(&self, path: PathId) -> Fate {
@@ -42,71 +45,37 @@ impl Fates {
     }
 }
 
-/// The time for an address of which nothing is heard, while others wait: three packets on a path
-/// with an RTT of 100 ms. It doubles with each round, for paths that are slower.
-const FIRST_TURN: Duration = Duration::from_secs(1);
-/// From here on the end of the attempt itself comes first.
-const LONGEST_TURN: Duration = Duration::from_secs(8);
-
-/// How far a path has come in the hub's addresses.
+/// Which of the hub's addresses a path prefers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turn {
-    number: usize,
     fate: Fate,
     /// Where it has joined last: that address is tried first.
     kept: Option<SocketAddr>,
 }
 
 impl Turn {
-    pub(super) fn is_joined(&self) -> bool {
+    /// The address with which the path is joined.
+    pub(super) fn joined(&self) -> Option<SocketAddr> {
         self.fate.joined
     }
 
-    /// Takes up how the attempt at `remote` went; whether it failed.
-    pub(super) fn learn(&mut self, fate: Fate, remote: SocketAddr) -> bool {
+    /// Takes up how the attempts went; whether they failed.
+    pub(super) fn learn(&mut self, fate: Fate) -> bool {
         let failed = fate.losses != self.fate.losses;
-        if fate.joined {
-            (self.number, self.kept) = (0, Some(remote));
-        } else if failed && !self.fate.joined {
-            self.number += 1;
-        }
+        self.kept = fate.joined.or(self.kept);
         self.fate = fate;
         failed
     }
 
-    /// The next address, because this one keeps silent.
-    pub(super) fn pass(&mut self) {
-        self.number += 1;
-    }
-
     /// The path begins anew, maybe elsewhere.
     pub(super) fn begin_anew(&mut self) {
-        self.fate.joined = false;
+        self.fate.joined = None;
     }
 
-    /// `addresses` with the one to try now in front.
+    /// `addresses` with the one to try first in front.
     pub(super) fn order(&self, mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
-        if let Some(kept) = addresses.iter().position(|address| Some(*address) == self.kept) {
-            let kept = addresses.remove(kept);
-            addresses.insert(0, kept);
-        }
-        if !addresses.is_empty() {
-            let turn = self.number % addresses.len();
-            addresses.rotate_left(turn);
-        }
+        addresses.sort_by_key(|address| Some(*address) != self.kept);
         addresses
-    }
-
-    /// When the address that was begun at `since` has had its time. The last one of a round is left
-    /// to fail by itself, so that whoever waits for the join is told.
-    pub(super) fn deadline(&self, since: Timestamp, addresses: usize) -> Option<Timestamp> {
-        let round = self.number.checked_div(addresses)?;
-        let is_last = self.number % addresses == addresses - 1;
-        if self.fate.joined || is_last {
-            return None;
-        }
-        let time = FIRST_TURN * (1 << round.min(3));
-        Some(since + time.min(LONGEST_TURN))
     }
 }
 
@@ -154,47 +123,25 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn addresses() -> Vec<SocketAddr> {
-        ["[::1]:1", "10.0.0.1:1", "10.0.0.2:1"].map(|text| text.parse().unwrap()).to_vec()
-    }
-
-    fn lost(losses: u64) -> Fate {
-        Fate { joined: false, losses }
-    }
+    use polypath_bond::{BondKey, LossReason};
 
     #[test]
-    fn each_address_has_its_turn_and_the_one_that_worked_is_tried_first() {
-        let (all, mut turn) = (addresses(), Turn::default());
-        assert_eq!(turn.order(all.clone())[0], all[0]);
-        assert!(turn.learn(lost(1), all[0]));
-        assert_eq!(turn.order(all.clone())[0], all[1]);
-        turn.pass();
-        assert_eq!(turn.order(all.clone())[0], all[2]);
-        turn.learn(Fate { joined: true, losses: 1 }, all[2]);
-        assert!(turn.is_joined());
-        // What worked is given one more attempt before the others.
-        assert!(turn.learn(lost(2), all[2]));
-        assert_eq!(turn.order(all.clone())[0], all[2]);
-        turn.learn(lost(3), all[2]);
-        assert_eq!(turn.order(all.clone())[0], all[0]);
+    fn the_address_that_worked_is_tried_first_and_the_others_keep_their_order() {
+        let all = ["[::1]:1", "10.0.0.1:1", "10.0.0.2:1"].map(|text| text.parse().unwrap());
+        let (mut turn, path, bond) = (Turn::default(), PathId::default(), BondKey(0));
+        let mut fates = Fates::default();
+        assert_eq!(turn.order(all.to_vec()), all);
+        fates.record(&NodeEvent::PathJoined { bond, path, remote: all[2] });
+        assert!(!turn.learn(fates.of(path)));
+        assert_eq!(turn.joined(), Some(all[2]));
+        let reason = LossReason::Connection("timed out".to_owned());
+        fates.record(&NodeEvent::PathLost { bond, path, reason });
+        assert!(turn.learn(fates.of(path)));
+        assert_eq!(turn.joined(), None);
+        assert!(!turn.learn(fates.of(path)), "it is told once");
+        assert_eq!(turn.order(all.to_vec()), [all[2], all[0], all[1]]);
         assert_eq!(turn.order(all[..1].to_vec()), all[..1], "the names have changed");
         assert!(turn.order(Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn silence_takes_longer_with_each_round_and_the_last_address_ends_by_itself() {
-        let mut turn = Turn::default();
-        let times: Vec<_> = (0..8)
-            .map(|_| {
-                let deadline = turn.deadline(Timestamp::ZERO, 2);
-                turn.pass();
-                deadline.map(|at| at.since(Timestamp::ZERO).as_secs())
-            })
-            .collect();
-        assert_eq!(times, [Some(1), None, Some(2), None, Some(4), None, Some(8), None]);
-        assert_eq!(Turn::default().deadline(Timestamp::ZERO, 1), None);
-        assert_eq!(Turn::default().deadline(Timestamp::ZERO, 0), None);
     }
 
     #[test]

@@ -171,7 +171,9 @@ async fn accept(
                 let Some(key) = driver.peer(bond) else { continue };
                 same_keys.tell(&client_of(&edges, key).0, &driver, bond, &others);
             }
-            Some(NodeEvent::PathJoined { bond, path }) => tracing::info!(%bond, %path, "joined"),
+            Some(NodeEvent::PathJoined { bond, path, .. }) => {
+                tracing::info!(%bond, %path, "joined")
+            }
             Some(NodeEvent::PathLost { bond, path, reason }) => {
                 tracing::info!(%bond, %path, %reason, "lost");
             }

@@ -1,5 +1,5 @@
-//! Edges find a hub by its name: later than at the start, at another address, behind one that is
-//! silent.
+//! Edges find a hub by its name: later than at the start, at another address, beside one that is
+//! silent or another host's.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex};
 use crate::common::{hub_config, within};
 use polypath_bond::BondConfig;
 use polypath_bond::identity::SecretKey;
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, LookUp, LookingUp, WantedPath};
-use polypath_net::hub::Hub;
+use polypath_net::edge::{
+    Edge, EdgeConfig, EdgePaths, JoinError, Local, LookUp, LookingUp, WantedPath,
+};
+use polypath_net::hub::{Hub, HubConfig};
 use tokio::net::UdpSocket;
 
 /// What a name resolves to, one after the other; the last answer stands.
@@ -76,7 +78,38 @@ async fn a_silent_address_does_not_keep_a_path_from_the_next_one() {
     let all = [silent.local_addr().unwrap(), other, hub.addresses()[0]];
     let edge = edge(&Answers::new(&[&all])).await;
     silent.recv(&mut [0; 2_000]).await.unwrap();
-    within(edge.joined_in_the_end()).await.unwrap();
+    // No attempt has to fail for that.
+    within(edge.joined()).await.unwrap();
+}
+
+/// A host that is not the hub.
+fn another() -> Hub {
+    Hub::start(HubConfig { identity: SecretKey::from_seed([9; 32]), ..hub_config() }).unwrap()
+}
+
+#[tokio::test]
+async fn another_host_at_the_first_address_does_not_keep_a_path_from_the_next_one() {
+    let (another, hub) = (another(), hub());
+    let edge = edge(&Answers::new(&[&[another.addresses()[0], hub.addresses()[0]]])).await;
+    within(edge.joined()).await.unwrap();
+}
+
+#[tokio::test]
+async fn where_every_address_is_another_hosts_the_edge_says_so() {
+    let [one, other] = [another(), another()];
+    let edge = edge(&Answers::new(&[&[one.addresses()[0], other.addresses()[0]]])).await;
+    let error = within(edge.refused()).await;
+    assert!(matches!(error, JoinError::WrongHubKey(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_hub_that_answers_at_two_addresses_has_one_path() {
+    let two = vec![(Ipv4Addr::LOCALHOST, 0).into(); 2];
+    let hub = Hub::start(HubConfig { listen: two, ..hub_config() }).unwrap();
+    let edge = edge(&Answers::new(&[hub.addresses()])).await;
+    within(edge.joined()).await.unwrap();
+    let [(bond, _)] = hub.driver().bonds()[..] else { panic!("one bond") };
+    assert_eq!(hub.driver().status(bond).unwrap().paths.len(), 1);
 }
 
 #[tokio::test]

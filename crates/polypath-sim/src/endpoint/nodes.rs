@@ -2,7 +2,9 @@
 
 use core::num::NonZeroUsize;
 use polypath_bond::identity::SecretKey;
-use polypath_bond::{BondConfig, HubPolicy, Node, NodeConfig, NodeError, PathSpec, Role, SocketId};
+use polypath_bond::{
+    BondConfig, HubPolicy, Node, NodeConfig, NodeError, PathSpec, Role, SocketId, Way,
+};
 use polypath_link::RunSeed;
 use polypath_units::PathId;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,7 +24,8 @@ pub fn edge_address(path: usize) -> SocketAddr {
 /// A path as the edge uses it.
 pub fn edge_path(id: PathId, name: String) -> PathSpec {
     let socket = SocketId(id.get().into());
-    PathSpec { id, name, socket, remote: HUB, backup: false, weight: 0.0 }
+    let ways = vec![Way { socket, remote: HUB }];
+    PathSpec { id, name, ways, backup: false, weight: 0.0 }
 }
 
 /// Streams of the run's seed that links do not use.

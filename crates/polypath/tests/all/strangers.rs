@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
-use polypath_bond::{BondConfig, Incoming, Node, NodeConfig, PathSpec, Role, SocketId};
+use polypath_bond::{BondConfig, Incoming, Node, NodeConfig, PathSpec, Role, SocketId, Way};
 use polypath_units::{PathId, Timestamp};
 
 use super::world::{Node as Hub, World, stderr};
@@ -31,7 +31,8 @@ fn stranger(seed: u32, hub: SocketAddr, epoch: Instant) -> Node {
     let mut node = Node::new(config, epoch).unwrap();
     let bond = node.open_bond(Timestamp::ZERO).unwrap();
     let (id, name, socket) = (PathId::new(0).unwrap(), "a".to_owned(), SocketId(0));
-    let spec = PathSpec { id, name, socket, remote: hub, backup: false, weight: 0.0 };
+    let ways = vec![Way { socket, remote: hub }];
+    let spec = PathSpec { id, name, ways, backup: false, weight: 0.0 };
     node.add_path(bond, spec, Timestamp::ZERO).unwrap();
     node
 }

@@ -5,15 +5,15 @@ use crate::codec::{JoinRefusal, JoinReply};
 use noq_proto::{Dir, StreamId};
 
 /// The first bidirectional stream.
-fn first() -> StreamId {
+pub(super) fn first() -> StreamId {
     StreamId::new(noq_proto::Side::Client, Dir::Bi, 0)
 }
 
-fn accepted() -> JoinReply {
+pub(super) fn accepted() -> JoinReply {
     JoinReply::Accepted { parameters: Bond::parameters(&BondConfig::default()) }
 }
 
-fn reply(reply: &JoinReply) -> Bytes {
+pub(super) fn reply(reply: &JoinReply) -> Bytes {
     let mut message = BytesMut::new();
     reply.encode(&mut message);
     message.freeze()
