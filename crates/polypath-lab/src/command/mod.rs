@@ -21,6 +21,7 @@ use polypath::output;
 use polypath_sim::run::RunError;
 use polypath_sim::scenario::ScenarioError;
 
+use crate::compare::drawn::DrawnError;
 use crate::compare::{GridError, JobError};
 
 /// Simulates, models, compares and emulates what Polypath does over several links.
@@ -91,6 +92,7 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::experiment::SelectError>()
             || cause.downcast_ref().is_some_and(RunError::is_of_scenario)
             || cause.downcast_ref().is_some_and(GridError::is_of_scenario)
+            || cause.downcast_ref().is_some_and(DrawnError::is_of_scenario)
             || cause.downcast_ref().is_some_and(|job: &JobError| job.error.is_of_scenario())
     });
     if of_scenario { ExitCode::from(2) } else { polypath::command::exit_code(error) }

@@ -5,10 +5,11 @@
 //! [`Grid`] makes [`Job`]s of them, runs that do not depend on each other; a
 //! [`Store`](crate::store::Store) keeps what they measured, so that an interrupted grid goes on
 //! where it was; a [`Comparison`] ranks. Nothing here starts threads: whoever has the jobs
-//! runs them in any order.
+//! runs them in any order. [`drawn`] has scenarios that a seed draws in place of the suite.
 
 mod combination;
 mod comparison;
+pub mod drawn;
 mod finalists;
 mod grid;
 mod interval;

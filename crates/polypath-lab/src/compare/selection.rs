@@ -55,6 +55,14 @@ pub enum SelectError {
         /// All other congestion controls, separated by commas.
         allowed: String,
     },
+    /// A setting of drawn profiles that other transports would need, too.
+    #[error(
+        "--set {given}: with --drawn only keys of the bond can be set: connection.bond.KEY=VALUE"
+    )]
+    NotOfBond {
+        /// The setting.
+        given: String,
+    },
     /// Nothing fits.
     #[error(
         "none of {considered} combinations has these algorithms; congestion controls with a start-up of \

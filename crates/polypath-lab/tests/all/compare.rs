@@ -193,3 +193,57 @@ fn a_file_of_something_else_is_refused() {
     assert!(told.contains("results.jsonl:1: not a line of results"), "{told}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "notes\n");
 }
+
+/// Two profiles, cut off early: a run of each contender over each path, bounds and ratios.
+#[test]
+fn drawn_profiles_are_held_against_their_baselines() {
+    let place = tempfile::tempdir().unwrap();
+    let out = format!("--out={}", place.path().display());
+    let drawn = ["--drawn=2", "--family=foul", "--draw-seed=9", "--seeds=1", "--duration=2s"];
+    let (text, _) = done(&[&drawn[..], &["--json", &out]].concat());
+    let json: Value = serde_json::from_str(&text).unwrap();
+    // Over two paths the bond, the bond over each, TCP CUBIC and BBR over each, Multipath TCP.
+    assert_eq!((&json["family"], &json["runs"]), (&"foul".into(), &(2 * 8).into()));
+    assert_eq!(lines(place.path()).len(), 2 * 8);
+    let profiles = json["profiles"].as_array().unwrap();
+    for profile in profiles {
+        let against = profile["cells"][0]["against"].as_object().unwrap();
+        let names: Vec<_> = against.keys().map(String::as_str).collect();
+        assert_eq!(names, ["alone", "bbr", "bound", "cubic", "mptcp"]);
+        assert!(against["bound"]["ratio"].as_f64().unwrap() <= 1.0, "{profile}");
+        assert!(against["cubic"]["value"].as_f64().unwrap() > 0.0, "{profile}");
+    }
+    let standing = &json["combinations"]["polypath+edpf"]["cubic"];
+    assert_eq!(standing["profiles"], 2);
+
+    // What is there is not run again, and a table is no wider than a terminal.
+    let (table, _) = done(&[&drawn[..], &[&out]].concat());
+    assert_eq!(lines(place.path()).len(), 2 * 8);
+    assert!(table.starts_with("2 profiles of foul, draw seed 9, 1 seed, 16 runs\n"), "{table}");
+    let rows = table.lines().filter(|line| !line.starts_with("  foul_"));
+    assert!(rows.clone().all(|line| line.chars().count() <= 120), "{table}");
+    assert!(rows.clone().any(|line| line.starts_with("foul_9_1")), "{table}");
+}
+
+#[test]
+fn drawn_profiles_are_written_as_scenarios() {
+    let place = tempfile::tempdir().unwrap();
+    let write = format!("--write={}", place.path().display());
+    done(&["--drawn=2", "--family=steady", &write]);
+    for number in [0, 1] {
+        let file = place.path().join(format!("steady_1_{number}.toml"));
+        let check = Command::new(crate::program()).args(["scenario", "check"]).arg(&file).output();
+        let Output { status, stderr, .. } = check.unwrap();
+        assert!(status.success(), "{}", text(stderr));
+    }
+}
+
+#[test]
+fn a_setting_of_drawn_profiles_is_of_the_bond() {
+    let output = compare(&["--drawn=1", "--set=path.one.delay=1ms"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(output.stderr);
+    assert!(message.contains("connection.bond.KEY=VALUE"), "{message}");
+    let output = compare(&["--drawn=1", "--quick"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "the suite's options do not go with drawn profiles");
+}

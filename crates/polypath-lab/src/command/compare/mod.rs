@@ -1,5 +1,7 @@
 //! `polypath compare`: combinations of algorithms against each other.
 
+mod drawn;
+mod drawn_text;
 mod text;
 
 use std::fs;
@@ -74,6 +76,8 @@ pub struct CompareOptions {
     /// How many runs at once [default: one for each core]
     #[arg(long, value_name = "J")]
     jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    drawn: drawn::DrawnOptions,
     /// Keep the results of runs in this folder, and do not repeat those that are there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -95,6 +99,9 @@ fn part() -> impl TypedValueParser<Value = Part> {
 /// # Errors
 /// When nothing is to be compared, a run fails, or something cannot be read or written.
 pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
+    if let Some(count) = options.drawn.drawn {
+        return drawn::run(options, count);
+    }
     let selection = options.selection();
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
     let changes = selection.changes();
@@ -111,6 +118,9 @@ pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     options.report(&Comparison::new(&last, &known.chain(more).collect::<Vec<_>>()))
 }
 
+/// Jobs with what they measured.
+type Results<W> = Vec<(W, <W as Work>::Measured)>;
+
 impl Work for Job<'_> {
     type Measured = Measured;
 
@@ -125,7 +135,7 @@ impl Work for Job<'_> {
 
 impl CompareOptions {
     /// What these jobs measured; `None`, which the user is told, after a signal.
-    fn results<'a>(&self, jobs: Vec<Job<'a>>) -> anyhow::Result<Option<Vec<(Job<'a>, Measured)>>> {
+    fn results<W: Work>(&self, jobs: Vec<W>) -> anyhow::Result<Option<Results<W>>> {
         let out = self.out.as_deref();
         Ok(match runs::run(jobs, out, runs::at_once(self.jobs))? {
             Finished::All(results) => Some(results),
