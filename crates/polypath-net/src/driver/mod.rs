@@ -5,6 +5,7 @@
 //! sent: no message passes between tasks on the way of a datagram.
 
 mod flow;
+mod receiving;
 mod sending;
 mod shared;
 mod snapshot;
@@ -16,20 +17,20 @@ pub use shared::BondEvent;
 pub use snapshot::BondSnapshot;
 pub use stream::BondStream;
 
-use crate::socket::{Received, UplinkSocket};
-use bytes::BytesMut;
+use crate::socket::UplinkSocket;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{
-    BondConfig, BondKey, BondStatus, Incoming, Node, NodeConfig, NodeError, NodeEvent, OpenError,
-    PathSpec, Role, SocketId,
+    BondConfig, BondKey, BondStatus, Node, NodeConfig, NodeError, NodeEvent, OpenError, PathSpec,
+    Role, SocketId,
 };
 use polypath_units::{PathId, Timestamp};
+use receiving::{receive, run_timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use shared::{Inner, Shared};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// Why a driver could not be started.
@@ -277,68 +278,5 @@ impl Driver {
     /// Changes whom a hub serves. Bonds of edges that may no longer join end at once.
     pub fn set_policy(&self, policy: polypath_bond::HubPolicy) {
         self.shared.with(|inner| inner.node.set_policy(policy));
-    }
-}
-
-/// Hands what arrives on a socket to the node.
-async fn receive(shared: std::sync::Weak<Shared>, socket: Arc<UplinkSocket>, id: SocketId) {
-    let mut batch = socket.receive_batch();
-    loop {
-        match socket.recv(&mut batch).await {
-            Ok(Received::Datagrams) => {}
-            Ok(_) => continue,
-            Err(error) => {
-                tracing::warn!(socket = id.0, %error, "receiving failed for good");
-                return;
-            }
-        }
-        let Some(shared) = shared.upgrade() else { return };
-        let now = shared.now();
-        let mut inner = shared.lock();
-        for datagram in batch.datagrams() {
-            let incoming = Incoming {
-                socket: id,
-                remote: datagram.source,
-                local_ip: datagram.destination,
-                ecn: datagram.ecn.map(stream_ecn),
-                data: BytesMut::from(datagram.contents),
-            };
-            inner.node.handle_datagram(incoming, now);
-        }
-        shared.drive(&mut inner);
-    }
-}
-
-fn stream_ecn(ecn: noq_udp::EcnCodepoint) -> polypath_bond::EcnCodepoint {
-    match ecn {
-        noq_udp::EcnCodepoint::Ect0 => polypath_bond::EcnCodepoint::Ect0,
-        noq_udp::EcnCodepoint::Ect1 => polypath_bond::EcnCodepoint::Ect1,
-        noq_udp::EcnCodepoint::Ce => polypath_bond::EcnCodepoint::Ce,
-    }
-}
-
-/// Calls the node when its next deadline has come.
-async fn run_timer(shared: std::sync::Weak<Shared>, rearmed: Arc<Notify>) {
-    loop {
-        let deadline = match shared.upgrade() {
-            Some(shared) => shared.deadline(),
-            None => return,
-        };
-        let due = async {
-            match deadline {
-                Some(at) => tokio::time::sleep_until(at.into()).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = due => {
-                let Some(shared) = shared.upgrade() else { return };
-                let now = shared.now();
-                let mut inner = shared.lock();
-                inner.node.handle_timeout(now);
-                shared.drive(&mut inner);
-            }
-            () = rearmed.notified() => {}
-        }
     }
 }

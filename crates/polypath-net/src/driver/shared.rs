@@ -3,12 +3,13 @@
 use super::TaskGuard;
 use super::sending::Outbox;
 use super::wakers::Wakers;
-use crate::socket::UplinkSocket;
+use crate::socket::{ReceiveBatch, UplinkSocket};
 use polypath_bond::{BondKey, BreakReason, Event, FlowId, Node, NodeEvent, SocketId, StreamId};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Notify, mpsc, watch};
@@ -69,7 +70,11 @@ pub(super) struct Inner {
     events: mpsc::UnboundedSender<NodeEvent>,
     /// Whether a path of a bond works, as far as somebody wants to know.
     works: watch::Sender<bool>,
-    deadline: Option<Timestamp>,
+    pub(super) deadline: Option<Timestamp>,
+    /// When the node was last driven.
+    pub(super) driven: Timestamp,
+    /// Where received datagrams are put, from the first socket on.
+    pub(super) batch: Option<ReceiveBatch>,
 }
 
 impl Inner {
@@ -83,12 +88,15 @@ impl Inner {
             events,
             works: watch::Sender::new(false),
             deadline: None,
+            driven: Timestamp::ZERO,
+            batch: None,
         }
     }
 
     pub(super) fn add_socket(&mut self, socket: Arc<UplinkSocket>) -> SocketId {
         let id = SocketId(self.next_socket);
         self.next_socket += 1;
+        self.batch.get_or_insert_with(|| socket.receive_batch());
         self.sockets.insert(id, Socket { outbox: Outbox::new(socket), _receiver: None });
         id
     }
@@ -120,6 +128,21 @@ impl Inner {
             state.streams_available.notify_waiters();
         }
         self.wakers.wake_bond(bond);
+    }
+
+    /// The first socket, or the one that follows another.
+    pub(super) fn socket_after(&self, last: Option<SocketId>) -> Option<SocketId> {
+        let after = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.sockets.range((after, Bound::Unbounded)).next().map(|(&id, _)| id)
+    }
+
+    /// A socket, and where to put what it receives: to be put back.
+    pub(super) fn socket_and_batch(
+        &mut self,
+        id: SocketId,
+    ) -> Option<(Arc<UplinkSocket>, ReceiveBatch)> {
+        let socket = self.sockets.get(&id)?.outbox.socket();
+        Some((socket, self.batch.take()?))
     }
 
     /// Whether a datagram can be sent on this socket without waiting.
@@ -257,7 +280,7 @@ impl Shared {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        inner.deadline = deadline;
+        (inner.deadline, inner.driven) = (deadline, now);
         if nearer {
             self.rearmed.notify_one();
         }

@@ -12,7 +12,7 @@ use noq_udp::{Transmit, UdpSocketState};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use batch::ReceiveBatch;
+pub(crate) use batch::ReceiveBatch;
 pub use bind::{BindError, BindTo, Binding, UplinkOptions};
 pub(crate) use noq_udp::Transmit as UdpTransmit;
 pub(crate) use outcome::{Received, Sent};
@@ -107,7 +107,7 @@ impl UplinkSocket {
 
     /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If
     /// the kernel says no, asks again through tokio, which then clears the readiness that
-    /// [`writable`](Self::writable) and [`recv`](Self::recv) wait for, without missing what comes
+    /// [`writable`](Self::writable) and [`readable`](Self::readable) wait for, without missing what comes
     /// between.
     fn attempt<T>(
         &self,
@@ -122,17 +122,12 @@ impl UplinkSocket {
         }
     }
 
-    /// Waits for datagrams and takes as many as there are, up to the size of `batch`. Cancel-safe.
-    pub(crate) async fn recv(&self, batch: &mut ReceiveBatch) -> io::Result<Received> {
-        loop {
-            self.io.readable().await?;
-            if let Some(received) = self.try_recv(batch)? {
-                return Ok(received);
-            }
-        }
+    /// Waits until [`try_recv`](Self::try_recv) may find datagrams. Cancel-safe.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        self.io.readable().await
     }
 
-    /// Takes the datagrams that are there; `None` if there are none.
+    /// Takes the datagrams that are there, as many as fit into `batch`; `None` if there are none.
     pub(crate) fn try_recv(&self, batch: &mut ReceiveBatch) -> io::Result<Option<Received>> {
         batch.filled = 0;
         let mut slices: Vec<_> = batch.buffers.iter_mut().map(|b| IoSliceMut::new(b)).collect();
@@ -149,7 +144,7 @@ impl UplinkSocket {
         }
     }
 
-    /// Buffers for [`recv`](Self::recv), large enough for what GRO may join.
+    /// Buffers for [`try_recv`](Self::try_recv), large enough for what GRO may join.
     pub(crate) fn receive_batch(&self) -> ReceiveBatch {
         ReceiveBatch::new(self.state.gro_segments())
     }

@@ -1,0 +1,206 @@
+//! What arrives on the sockets, and time that passes.
+//!
+//! A process that did not run for a while finds its timers due and datagrams waiting, among them
+//! the acknowledgements for which those timers wait. Timers must not fire before these are read: a
+//! bond would take its own absence for the silence of its paths.
+
+use super::shared::{Inner, Shared};
+use crate::socket::{Received, UplinkSocket};
+use bytes::BytesMut;
+use polypath_bond::{Incoming, SocketId};
+use polypath_units::Timestamp;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// A driver that did nothing for so long, or whose timer comes so late, may have been kept from
+/// running. Twice what tokio's timers are late by (1 ms) on a machine that has nothing else to do.
+const AWAY: Duration = Duration::from_millis(2);
+
+/// Datagrams after which timers fire though more may wait: what a receive buffer of a few megabytes
+/// holds, so that whoever floods a socket cannot keep the timers from firing.
+const MOST_WAITING: usize = 4_096;
+
+/// Hands what arrives on a socket to the node.
+pub(super) async fn receive(shared: Weak<Shared>, socket: Arc<UplinkSocket>, id: SocketId) {
+    loop {
+        let readable = socket.readable().await;
+        let Some(shared) = shared.upgrade() else { return };
+        if let Err(error) = readable.and_then(|()| shared.receive(id)) {
+            tracing::warn!(socket = id.0, %error, "receiving failed for good");
+            return;
+        }
+    }
+}
+
+/// Calls the node when its next deadline has come.
+pub(super) async fn run_timer(shared: Weak<Shared>, rearmed: Arc<Notify>) {
+    loop {
+        let deadline = match shared.upgrade() {
+            Some(shared) => shared.deadline(),
+            None => return,
+        };
+        let due = async {
+            match deadline {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = due => {
+                let Some(shared) = shared.upgrade() else { return };
+                shared.expire();
+            }
+            () = rearmed.notified() => {}
+        }
+    }
+}
+
+impl Shared {
+    /// A socket has something. All are read, in turn, so that none waits for its task while another
+    /// floods: each has the lock, and a bond must not judge a path whose datagrams wait. They are
+    /// read with the lock held, so that no timer fires between the read and what the node learns.
+    fn receive(self: &Arc<Self>, id: SocketId) -> io::Result<()> {
+        let mut inner = self.lock();
+        let now = self.now();
+        let was_away = inner.was_away(now);
+        let read = inner.read(id, now);
+        inner.read_all(Some(id), now);
+        self.advance(&mut inner, was_away, now);
+        read.map(|_| ())
+    }
+
+    /// A deadline has come.
+    fn expire(self: &Arc<Self>) {
+        let mut inner = self.lock();
+        let now = self.now();
+        let was_away = inner.was_away(now);
+        self.advance(&mut inner, was_away, now);
+    }
+
+    /// Lets time pass, after all that waits has been read if the driver was away, and sends what
+    /// follows. Due timers do not wait for their task, which may be late where much arrives.
+    fn advance(self: &Arc<Self>, inner: &mut Inner, was_away: bool, now: Timestamp) {
+        let mut left = if was_away { MOST_WAITING } else { 0 };
+        while left > 0 {
+            let read = inner.read_all(None, now);
+            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+        }
+        if inner.deadline.is_some_and(|at| at <= now) {
+            inner.node.handle_timeout(now);
+        }
+        self.drive(inner);
+    }
+}
+
+impl Inner {
+    fn was_away(&self, now: Timestamp) -> bool {
+        let since = self.deadline.map_or(self.driven, |at| at.min(self.driven));
+        since + AWAY <= now
+    }
+
+    /// Hands to the node what the kernel gives at once of each socket but `known`, and returns how
+    /// many datagrams there were.
+    fn read_all(&mut self, known: Option<SocketId>, now: Timestamp) -> usize {
+        let (mut count, mut last) = (0, None);
+        while let Some(id) = self.socket_after(last) {
+            last = Some(id);
+            if last != known {
+                // An error is met again, and told, by the task of the socket.
+                count += self.read(id, now).unwrap_or(0);
+            }
+        }
+        count
+    }
+
+    /// Hands to the node what the kernel gives at once, and returns how many datagrams there were.
+    fn read(&mut self, id: SocketId, now: Timestamp) -> io::Result<usize> {
+        let Some((socket, mut batch)) = self.socket_and_batch(id) else { return Ok(0) };
+        let received = socket.try_recv(&mut batch);
+        let mut count = 0;
+        if let Ok(Some(Received::Datagrams)) = received {
+            for datagram in batch.datagrams() {
+                let incoming = Incoming {
+                    socket: id,
+                    remote: datagram.source,
+                    local_ip: datagram.destination,
+                    ecn: datagram.ecn.map(ecn),
+                    data: BytesMut::from(datagram.contents),
+                };
+                self.node.handle_datagram(incoming, now);
+                count += 1;
+            }
+        }
+        self.batch = Some(batch);
+        received.map(|_| count)
+    }
+}
+
+fn ecn(ecn: noq_udp::EcnCodepoint) -> polypath_bond::EcnCodepoint {
+    match ecn {
+        noq_udp::EcnCodepoint::Ect0 => polypath_bond::EcnCodepoint::Ect0,
+        noq_udp::EcnCodepoint::Ect1 => polypath_bond::EcnCodepoint::Ect1,
+        noq_udp::EcnCodepoint::Ce => polypath_bond::EcnCodepoint::Ce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Driver;
+    use crate::socket::{BindTo, UplinkOptions};
+    use polypath_bond::identity::SecretKey;
+    use polypath_bond::{BondConfig, Role};
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    /// The tasks of the driver do not run before the test awaits something: as in a process that
+    /// comes back. More than one call of the kernel gives.
+    #[tokio::test]
+    async fn a_driver_that_was_away_reads_what_waits_on_all_sockets_before_its_timers_fire() {
+        let identity = SecretKey::from_seed([1; 32]);
+        let role = Role::Edge { hub: identity.public() };
+        let (driver, _events) = Driver::start(identity, role, BondConfig::default()).unwrap();
+        let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let sockets: Vec<_> = (0..2)
+            .map(|_| {
+                let to = BindTo::Address(Ipv4Addr::LOCALHOST.into());
+                let socket = UplinkSocket::bind(&UplinkOptions::new(to)).unwrap();
+                let address = socket.local_addr();
+                let id = driver.add_socket(socket);
+                (0..100).for_each(|_| assert_eq!(sender.send_to(b"x", address).unwrap(), 1));
+                id
+            })
+            .collect();
+        let shared = &driver.shared;
+        let left = |id| shared.lock().read(id, shared.now()).unwrap();
+        let deadline = shared.now();
+        shared.lock().deadline = Some(deadline);
+        while shared.now() < deadline + AWAY {
+            std::hint::spin_loop();
+        }
+        shared.expire();
+        assert_eq!([left(sockets[0]), left(sockets[1])], [0, 0]);
+    }
+
+    #[tokio::test]
+    async fn a_driver_is_away_when_it_did_nothing_or_its_timer_is_late() {
+        let identity = SecretKey::from_seed([1; 32]);
+        let role = Role::Edge { hub: identity.public() };
+        let (driver, _events) = Driver::start(identity, role, BondConfig::default()).unwrap();
+        let mut inner = driver.shared.lock();
+        let at = Timestamp::from_millis;
+        inner.driven = at(10);
+        let cases = [
+            (None, 11, false),
+            (None, 12, true),
+            (Some(11), 11, false),
+            (Some(9), 10, false),
+            (Some(9), 11, true),
+        ];
+        for (deadline, now, away) in cases {
+            inner.deadline = deadline.map(at);
+            assert_eq!(inner.was_away(at(now)), away, "{deadline:?} {now}");
+        }
+    }
+}
