@@ -30,7 +30,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             println!("{name:16} {value:7.1}");
             continue;
         };
-        let on_sockets = find(report, &name).ok_or_else(|| format!("the report has no {name}"))?;
+        let on_sockets =
+            find(report, &name).ok_or_else(|| format!("the report has no figure for {name}"))?;
         let difference = on_sockets / value - 1.0;
         agrees &= name.ends_with("_ms") || difference.abs() <= ALLOWED;
         println!("{name:16} {value:7.1} {on_sockets:7.1} {:+6.1} %", difference * 100.0);

@@ -175,6 +175,17 @@ impl Relay {
         }
     }
 
+    /// How late packets of a path left since this was asked last: for the hub, for the clients.
+    /// What [`Relay::counters`] says of it counts from then.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn take_lateness(&self, path: usize) -> [LatenessSummary; 2] {
+        let mut state = self.paths[path].thread.shared().lock();
+        let State { up_lateness, down_lateness, .. } = &mut *state;
+        [up_lateness, down_lateness].map(|lateness| std::mem::take(lateness).summary())
+    }
+
     /// Stops all paths and waits for their threads. What is still in the links is lost.
     pub fn stop(self) {
         drop(self);

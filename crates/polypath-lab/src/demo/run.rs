@@ -11,6 +11,7 @@ use polypath_net::tunnel::{Digest, FileName, FileOffer, send_file};
 use polypath_units::Timestamp;
 
 use super::sampler::Sampler;
+use super::timing::Late;
 use super::{FILE_BYTES, Stage, random_key};
 use crate::report::{PathChange, PathEvent, PathSeries, RunSeries};
 use polypath::progress::Progress;
@@ -26,7 +27,7 @@ const CARRIES_DATA: u64 = 20_000;
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     stage: &'a Stage,
-    title: String,
+    pub(super) title: String,
     /// Indices into the stage's paths.
     paths: Vec<usize>,
     outage: Option<(usize, Duration)>,
@@ -40,6 +41,7 @@ pub(super) struct Outcome {
     pub(super) reuse: Option<Duration>,
     pub(super) sha256_ok: bool,
     pub(super) series: RunSeries,
+    pub(super) late: Late,
 }
 
 /// The course of an outage.
@@ -74,9 +76,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) async fn go(self) -> anyhow::Result<Outcome> {
+    pub(super) async fn go(&self) -> anyhow::Result<Outcome> {
         let hub = self.stage.hub.driver();
         let start = hub.now();
+        self.take_lateness();
         let edge = Edge::start(EdgeConfig {
             identity: random_key()?,
             hub: self.stage.hub.public(),
@@ -89,18 +92,25 @@ impl<'a> Run<'a> {
         let sending = tokio::spawn(send(edge.opener(), name.clone(), self.stage.file.clone()));
         let (sampler, outage) = self.watch(&edge, &sending, start).await?;
         let digest = sending.await.context("the sender")??;
+        let late = self.take_lateness();
         edge.close().await;
         let stored = std::fs::read(self.stage.folder.path().join("inbox").join(&name))?;
         let sha256_ok = ring::digest::digest(&ring::digest::SHA256, &stored).as_ref() == digest.0;
         self.stage.empty_inbox(&name)?;
-        Ok(self.outcome(sampler, outage, sha256_ok, start))
+        Ok(self.outcome(sampler, outage, (sha256_ok, late), start))
+    }
+
+    /// How late packets left the links of the run since this was asked last.
+    fn take_lateness(&self) -> Late {
+        let relay = &self.stage.relay;
+        Late::of(self.paths.iter().flat_map(|&path| relay.take_lateness(path)))
     }
 
     fn outcome(
         &self,
         sampler: Sampler,
         outage: Option<Outage>,
-        sha256_ok: bool,
+        (sha256_ok, late): (bool, Late),
         start: Timestamp,
     ) -> Outcome {
         let names = self.paths.iter().map(|&index| self.stage.names[index].clone());
@@ -113,7 +123,7 @@ impl<'a> Run<'a> {
             paths: paths.map(|(name, samples)| PathSeries { name, samples }).collect(),
         };
         let reuse = outage.and_then(|outage| outage.reuse);
-        Outcome { mbit_s, longest_gap, reuse, sha256_ok, series }
+        Outcome { mbit_s, longest_gap, reuse, sha256_ok, series, late }
     }
 
     fn events(&self, outage: &Outage, start: Timestamp) -> Vec<PathEvent> {

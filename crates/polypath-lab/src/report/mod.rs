@@ -20,7 +20,9 @@ pub use table::Row;
 
 use serde::Serialize;
 
-/// What a bond achieved, next to what its paths achieve alone. Rates are goodput in Mbit/s.
+/// What a bond achieved, next to what its paths achieve alone. Rates are goodput in Mbit/s; `None`
+/// stands for what was not seen, and for a figure of a run that does not count, because the machine
+/// did not keep up with the links, and what follows from it.
 ///
 /// The names of the fields are those of the JSON form and stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,21 +31,38 @@ pub struct DemoReport {
     /// Each path alone.
     pub paths: Vec<PathResult>,
     /// The fastest path alone.
-    pub best_path_mbit_s: f64,
+    pub best_path_mbit_s: Option<f64>,
     /// All paths bonded.
-    pub bond_mbit_s: f64,
+    pub bond_mbit_s: Option<f64>,
     /// All paths alone, added up: what an ideal bond reaches.
-    pub sum_mbit_s: f64,
+    pub sum_mbit_s: Option<f64>,
     /// The bond over the sum, from 0 to 1.
-    pub efficiency: f64,
+    pub efficiency: Option<f64>,
     /// Longest pause of delivery after a path died silently, in milliseconds.
     pub failure_gap_ms: Option<f64>,
     /// From the return of the path until it carried data again, in milliseconds.
     pub reuse_ms: Option<f64>,
     /// Whether every byte arrived as it was sent.
     pub sha256_ok: bool,
+    /// How late the emulated links were in each run.
+    pub timing: Vec<RunTiming>,
     /// Throughput over time.
     pub series: Vec<RunSeries>,
+}
+
+/// How late packets left the emulated links in a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunTiming {
+    /// What was run.
+    pub run: String,
+    /// How often it was run until it counted, or for the last time.
+    pub tries: u32,
+    /// The 99th percentile of the path and direction that were the latest, in milliseconds.
+    pub late_p99_ms: f64,
+    /// The latest packet, in milliseconds.
+    pub late_max_ms: f64,
+    /// Whether the figures of this run count: the machine kept up with the links.
+    pub counts: bool,
 }
 
 /// A path alone.
@@ -52,7 +71,7 @@ pub struct PathResult {
     /// Its name.
     pub name: String,
     /// Its goodput in Mbit/s.
-    pub mbit_s: f64,
+    pub mbit_s: Option<f64>,
 }
 
 /// One run: the throughput of each path over time, and what happened.
@@ -110,14 +129,16 @@ pub enum PathChange {
 pub struct Measured {
     /// Each path alone.
     pub paths: Vec<PathResult>,
-    /// All paths bonded, in Mbit/s.
-    pub bond_mbit_s: f64,
+    /// See [`DemoReport::bond_mbit_s`].
+    pub bond_mbit_s: Option<f64>,
     /// See [`DemoReport::failure_gap_ms`].
     pub failure_gap_ms: Option<f64>,
     /// See [`DemoReport::reuse_ms`].
     pub reuse_ms: Option<f64>,
     /// See [`DemoReport::sha256_ok`].
     pub sha256_ok: bool,
+    /// See [`DemoReport::timing`].
+    pub timing: Vec<RunTiming>,
     /// See [`DemoReport::series`].
     pub series: Vec<RunSeries>,
 }
@@ -125,10 +146,14 @@ pub struct Measured {
 impl DemoReport {
     /// The report of what was measured.
     pub fn new(measured: Measured) -> Self {
-        let Measured { paths, bond_mbit_s, failure_gap_ms, reuse_ms, sha256_ok, series } = measured;
-        let best_path_mbit_s = paths.iter().map(|path| path.mbit_s).fold(0.0, f64::max);
-        let sum_mbit_s: f64 = paths.iter().map(|path| path.mbit_s).sum();
-        let efficiency = if sum_mbit_s > 0.0 { bond_mbit_s / sum_mbit_s } else { 0.0 };
+        let Measured { paths, bond_mbit_s, failure_gap_ms, reuse_ms, sha256_ok, timing, series } =
+            measured;
+        let rates: Option<Vec<f64>> = paths.iter().map(|path| path.mbit_s).collect();
+        let best_path_mbit_s =
+            rates.as_ref().map(|rates| rates.iter().copied().fold(0.0, f64::max));
+        let sum_mbit_s = rates.map(|rates| rates.iter().sum::<f64>());
+        let of_sum = |(bond, sum): (f64, f64)| if sum > 0.0 { bond / sum } else { 0.0 };
+        let efficiency = bond_mbit_s.zip(sum_mbit_s).map(of_sum);
         Self {
             paths,
             best_path_mbit_s,
@@ -138,6 +163,7 @@ impl DemoReport {
             failure_gap_ms,
             reuse_ms,
             sha256_ok,
+            timing,
             series,
         }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use super::DemoReport;
+use super::{DemoReport, RunTiming};
 
 /// Writing to a `String` cannot fail.
 pub(super) fn render(report: &DemoReport) -> String {
@@ -40,34 +40,56 @@ pub(super) fn rows(report: &DemoReport) -> Vec<Row> {
     let alone = |name: &str| format!("{name} alone");
     let mut rows: Vec<_> =
         report.paths.iter().map(|p| Row::new(alone(&p.name), rate(p.mbit_s), "")).collect();
-    let percent = format!("{:.1} % of the sum{}", report.efficiency * 100.0, gain(report));
     rows.push(Row::new("best path", rate(report.best_path_mbit_s), ""));
     rows.push(Row::new("sum of paths", rate(report.sum_mbit_s), ""));
-    rows.push(Row::new("bond", rate(report.bond_mbit_s), percent));
+    rows.push(Row::new("bond", rate(report.bond_mbit_s), share(report)));
+    let times_count = report.timing.last().is_none_or(|failure| failure.counts);
     let gap = "longest pause of delivery when a path died silently";
-    rows.push(Row::new("failure gap", millis(report.failure_gap_ms), gap));
+    rows.push(Row::new("failure gap", millis(report.failure_gap_ms, times_count), gap));
     let reuse = "from the return of the path until it carried data";
-    rows.push(Row::new("path reused", millis(report.reuse_ms), reuse));
+    rows.push(Row::new("path reused", millis(report.reuse_ms, times_count), reuse));
     let (value, remark) = match report.sha256_ok {
         true => ("intact", "SHA-256 of what arrived is that of what was sent"),
         false => ("DAMAGED", "SHA-256 of what arrived differs from that of what was sent"),
     };
     rows.push(Row::new("data", value.to_owned(), remark));
+    rows.extend(report.timing.iter().filter(|timing| !timing.counts).map(spoilt));
     rows
 }
 
-fn gain(report: &DemoReport) -> String {
-    if report.best_path_mbit_s > 0.0 {
-        format!(", {:.2} times the best path", report.bond_mbit_s / report.best_path_mbit_s)
-    } else {
-        String::new()
+/// Why figures are missing.
+fn spoilt(timing: &RunTiming) -> Row {
+    let RunTiming { run, tries, late_p99_ms, late_max_ms, .. } = timing;
+    let remark = format!(
+        "{run}: packets left the links up to {late_max_ms:.1} ms late, one in a hundred by \
+         {late_p99_ms:.1} ms or more (run {tries} times)"
+    );
+    Row::new("machine too busy", String::new(), remark)
+}
+
+/// Of the sum and of the best path.
+fn share(report: &DemoReport) -> String {
+    let Some(efficiency) = report.efficiency else { return String::new() };
+    let share = format!("{:.1} % of the sum", efficiency * 100.0);
+    let best = report.best_path_mbit_s.filter(|&best| best > 0.0);
+    match report.bond_mbit_s.zip(best) {
+        Some((bond, best)) => format!("{share}, {:.2} times the best path", bond / best),
+        None => share,
     }
 }
 
-fn rate(mbit_s: f64) -> String {
-    format!("{mbit_s:.1} Mbit/s")
+fn rate(mbit_s: Option<f64>) -> String {
+    mbit_s.map_or_else(not_measured, |mbit_s| format!("{mbit_s:.1} Mbit/s"))
 }
 
-fn millis(ms: Option<f64>) -> String {
-    ms.map_or_else(|| "not seen".to_owned(), |ms| format!("{ms:.0} ms"))
+fn millis(ms: Option<f64>, counts: bool) -> String {
+    match ms {
+        Some(ms) => format!("{ms:.0} ms"),
+        None if counts => "not seen".to_owned(),
+        None => not_measured(),
+    }
+}
+
+fn not_measured() -> String {
+    "not measured".to_owned()
 }
