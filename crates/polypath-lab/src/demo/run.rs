@@ -29,7 +29,7 @@ pub(super) struct Run<'a> {
     stage: &'a Stage,
     pub(super) title: String,
     /// Indices into the stage's paths.
-    paths: Vec<usize>,
+    pub(super) paths: Vec<usize>,
     outage: Option<(usize, Duration)>,
 }
 

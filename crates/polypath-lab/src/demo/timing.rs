@@ -10,7 +10,7 @@ use crate::report::RunTiming;
 
 /// How late packets may leave the links in a run whose figures count.
 ///
-/// Rates: 99 of 100 packets at most half of the shortest one-way delay `d` late. A round trip passes
+/// Rates: 99 of 100 packets at most half of the shortest one-way delay `d` of its links late. A round trip passes
 /// two links and becomes up to `d` longer; a link of delay `d` or more has a round trip of `2 d` at
 /// least, and the window that fills it and a queue of one bandwidth-delay product bridges a pause
 /// of as long as that: half of it remains. The hundredth packet costs about a hundredth of the rate.
@@ -33,9 +33,9 @@ pub(super) struct Late {
 }
 
 impl Bounds {
-    pub(super) fn of(paths: &[RelayPath]) -> Self {
-        let links = paths.iter().flat_map(|path| [&path.link_up, &path.link_down]);
-        let shortest = links.map(|link| link.delay).min().unwrap_or_default();
+    /// Those of a run over paths whose shortest delays are these.
+    pub(super) fn of(delays: impl IntoIterator<Item = Duration>) -> Self {
+        let shortest = delays.into_iter().min().unwrap_or_default();
         Self { most: (shortest / 2).max(OVERRUN), all: shortest.max(OVERRUN) }
     }
 
@@ -48,6 +48,11 @@ impl Bounds {
     pub(super) fn admit_times(&self, late: &Late) -> bool {
         self.admit_rate(late) && late.max <= self.all
     }
+}
+
+/// The shorter delay of a path's two directions.
+pub(super) fn shortest_delay(path: &RelayPath) -> Duration {
+    path.link_up.delay.min(path.link_down.delay)
 }
 
 impl Late {
@@ -82,7 +87,12 @@ mod tests {
             |ms| LinkConfig::new(Bandwidth::from_mbit_per_sec(10.0), Duration::from_millis(ms));
         let [link_up, link_down] = delays_ms.map(link);
         let listen = (std::net::Ipv4Addr::LOCALHOST, 0).into();
-        Bounds::of(&[RelayPath { name: "a".to_owned(), link_up, link_down, listen }])
+        Bounds::of([shortest_delay(&RelayPath {
+            name: "a".to_owned(),
+            link_up,
+            link_down,
+            listen,
+        })])
     }
 
     fn late(p99_ms: u64, max_ms: u64) -> Late {
