@@ -65,8 +65,9 @@ impl Node {
         Ok(self.add_bond(id, secret, hub, bond, false, now))
     }
 
-    /// Adds a path to a bond, or replaces the one of the same number. It is joined now, by the first
-    /// of its ways that answers, and again whenever its connection is lost, until it is removed.
+    /// Adds a path to a bond, or replaces the one of the same number. It is joined now, by the
+    /// first of its ways that answers, and again whenever its connection is lost, until it is
+    /// removed.
     ///
     /// # Errors
     /// When the bond does not exist, or no address can be used at all.

@@ -1,9 +1,9 @@
 //! Edge: connections that race for a path.
 //!
-//! Where the hub has several addresses, attempts to connect to them overlap as RFC 8305 says
-//! (Happy Eyeballs, section 5): the next one begins after a delay, or at once when one fails, and
-//! the first whose handshake is complete carries the path. The others are closed. The join goes out
-//! on that connection alone, so that the hub sees one. A path is lost once, when no attempt is under
+//! Where the hub has several addresses, attempts to connect to them overlap as RFC 8305 says (Happy
+//! Eyeballs, section 5): the next one begins after a delay, or at once when one fails, and the
+//! first whose handshake is complete carries the path. The others are closed. The join goes out on
+//! that connection alone, so that the hub sees one. A path is lost once, when no attempt is under
 //! way or left.
 //!
 //! A path on whose connection nothing arrives any more is raced for too, by one spare connection to
@@ -148,8 +148,8 @@ impl Node {
         self.bonds.get_mut(&key)?.races.get_mut(&path)
     }
 
-    /// The next attempt's turn has come, because time has passed or one has failed. The path is lost
-    /// if there is none any more.
+    /// The next attempt's turn has come, because time has passed or one has failed. The path is
+    /// lost if there is none any more.
     pub(super) fn go_on(&mut self, key: BondKey, path: PathId, now: Timestamp) {
         self.timers.cancel(Timer::Attempt(key, path));
         let Some(entry) = self.bonds.get(&key) else { return };
@@ -201,8 +201,8 @@ impl Node {
     }
 
     /// A handshake is complete: this connection carries the path from now on, and the others that
-    /// raced for it are closed. Returns `false` if the path has been heard on the connection that it
-    /// had, in which case the new one is closed too.
+    /// raced for it are closed. Returns `false` if the path has been heard on the connection that
+    /// it had, in which case the new one is closed too.
     pub(super) fn win(&mut self, index: usize, now: Timestamp) -> bool {
         let Some(connection) = self.connections.get(&index) else { return false };
         let (Some((key, path)), remote) = (connection.owner, connection.remote) else {

@@ -10,10 +10,11 @@ use crate::report::RunTiming;
 
 /// How late packets may leave the links in a run whose figures count.
 ///
-/// Rates: 99 of 100 packets at most half of the shortest one-way delay `d` of its links late. A round trip passes
-/// two links and becomes up to `d` longer; a link of delay `d` or more has a round trip of `2 d` at
-/// least, and the window that fills it and a queue of one bandwidth-delay product bridges a pause
-/// of as long as that: half of it remains. The hundredth packet costs about a hundredth of the rate.
+/// Rates: 99 of 100 packets at most half of the shortest one-way delay `d` of its links late. A
+/// round trip passes two links and becomes up to `d` longer; a link of delay `d` or more has a
+/// round trip of `2 d` at least, and the window that fills it and a queue of one bandwidth-delay
+/// product bridges a pause of as long as that: half of it remains. The hundredth packet costs about
+/// a hundredth of the rate.
 ///
 /// Times: all packets at most `d` late. A gap or a return is then seen up to `2 d` too late, one
 /// round trip of the fastest path, and it takes more than that to find out that a path is dead.

@@ -1,4 +1,5 @@
-//! Which of the hub's addresses each path tries first, and when names are looked up again. Sans-I/O.
+//! Which of the hub's addresses each path tries first, and when names are looked up again.
+//! Sans-I/O.
 
 use polypath_bond::NodeEvent;
 use polypath_units::{PathId, Timestamp};

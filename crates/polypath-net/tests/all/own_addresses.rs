@@ -1,6 +1,6 @@
 //! The host's own addresses: hubs keep edges from them, paths wait for them.
 
-use crate::common::namespace::{in_namespace, ip};
+use crate::common::namespace::{in_namespace, ip, ip_says};
 use crate::common::{hub_config, within};
 use polypath_bond::BondConfig;
 use polypath_bond::identity::{HubAddress, SecretKey};
@@ -19,6 +19,10 @@ async fn refused() {
     // The second address of a network is never chosen as a source.
     for address in ["10.9.0.2/24", "10.9.0.3/24", "fd00:9::2/64", "fd00:9::3/64"] {
         ip(&format!("addr add {address} dev lo"));
+    }
+    // The kernel makes an IPv6 address of an interface its own a moment after it was added.
+    while !ip_says("-6 route show table local").contains("local fd00:9::3 ") {
+        std::thread::yield_now();
     }
     // Whole networks that are delivered here (AnyIP).
     ip("route add local 198.51.100.0/24 dev lo");

@@ -47,8 +47,14 @@ pub(crate) fn in_namespace(test: &str, inside: impl Future<Output = ()>) {
 }
 
 pub(crate) fn ip(arguments: &str) {
+    ip_says(arguments);
+}
+
+/// What it prints.
+pub(crate) fn ip_says(arguments: &str) -> String {
     let output = Command::new("ip").args(arguments.split(' ')).output().unwrap();
     assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Another network namespace. The process that holds it ends when its input does.
