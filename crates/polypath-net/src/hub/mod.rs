@@ -172,7 +172,7 @@ async fn accept(
                 same_keys.tell(&client_of(&edges, key).0, &driver, bond, &others);
             }
             Some(NodeEvent::PathJoined { bond, path, .. }) => {
-                tracing::info!(%bond, %path, "joined")
+                tracing::info!(%bond, %path, "joined");
             }
             Some(NodeEvent::PathLost { bond, path, reason }) => {
                 tracing::info!(%bond, %path, %reason, "lost");
