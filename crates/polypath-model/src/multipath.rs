@@ -107,9 +107,9 @@ impl SchedulerFamily {
     /// schedulers.
     pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
-            Self::Ahead => Some([0.95, 1.10]),
-            Self::Selective => Some([0.82, 1.07]),
-            Self::Greedy => Some([0.81, 1.80]),
+            Self::Ahead => Some([0.95, 1.09]),
+            Self::Selective => Some([0.83, 1.12]),
+            Self::Greedy => Some([0.75, 1.73]),
             Self::Redundant => None,
         }
     }
