@@ -2,6 +2,7 @@
 
 use super::Bond;
 use crate::flight::{InFlight, Standing};
+use crate::path::Path;
 use polypath_units::{PathId, PathSet, Timestamp};
 
 impl Bond {
@@ -25,7 +26,7 @@ impl Bond {
 
     /// When the next packet counts as lost, if nothing is heard of it.
     pub(super) fn next_loss(&self) -> Option<Timestamp> {
-        let due = |path: &crate::path::Path| path.flight.loss_at(self.congestion.rtt(path.id)?);
+        let due = |path: &Path| path.flight.loss_at(self.congestion.rtt(path.id)?);
         self.paths.iter().filter_map(due).min()
     }
 
@@ -49,7 +50,7 @@ impl Bond {
     /// All packets that a carrier lost at once have been reported; the newest was sent at
     /// `newest_sent`.
     pub fn on_losses_end(&mut self, id: PathId, newest_sent: Timestamp, now: Timestamp) {
-        if self.paths.get_mut(id).is_some_and(|path| path.flight.has_lost()) {
+        if self.paths.get(id).is_some_and(|path| path.flight.has_lost()) {
             self.end_losses(id, newest_sent, now);
         }
     }

@@ -1,8 +1,9 @@
 //! The edge: opens bonds, joins their paths, and joins again what is lost.
 
+use super::race::{Again, Race};
 use super::{
     BEHIND_THE_MESSAGE, BondKey, JOIN_TIMEOUT, Node, NodeError, NodeEvent, PathSpec, Role, Stage,
-    Timer, Wanted, Way, race::Again,
+    Timer, Wanted, Way,
 };
 use crate::bond::Bond;
 use crate::codec::{
@@ -85,7 +86,8 @@ impl Node {
             self.close_connection(index, CloseCode::PathReplaced, now);
         }
         self.close_attempts(key, id, CloseCode::PathReplaced, now);
-        let begun = self.start_race(key, id, (ways, known.and_then(|known| known.srtt)), now);
+        let race = Race::new(ways, known.and_then(|known| known.srtt));
+        let begun = self.start_race(key, id, race, now);
         if begun.is_err()
             && let Some(entry) = self.bonds.get_mut(&key)
         {
@@ -154,7 +156,7 @@ impl Node {
         if entry.bond.is_closed() || is_connected {
             return;
         }
-        let race = (wanted.spec.ways.clone(), wanted.srtt);
+        let race = Race::new(wanted.spec.ways.clone(), wanted.srtt);
         if let Err(error) = self.start_race(key, path, race, now) {
             debug!(%error, %path, "cannot join again yet");
             self.retry_later(key, path, now);

@@ -33,7 +33,7 @@ const MOST_UNDER_WAY: usize = 4;
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// When a path whose connection is lost is tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Again {
     /// At once: nobody has answered, which has taken its time already.
     Now,
@@ -55,7 +55,7 @@ pub(super) struct Race {
 }
 
 impl Race {
-    fn new(ways: Vec<Way>, srtt: Option<Duration>) -> Self {
+    pub(super) fn new(ways: Vec<Way>, srtt: Option<Duration>) -> Self {
         Self { srtt, under_way: Vec::new(), left: ways.into(), failure: None }
     }
 
@@ -81,7 +81,7 @@ impl Race {
 }
 
 impl Node {
-    /// Begins to connect a path by these ways, in their order.
+    /// Begins to connect a path by the ways of this race, in their order.
     ///
     /// # Errors
     /// When there is no way, or no connection can be begun at all.
@@ -89,11 +89,11 @@ impl Node {
         &mut self,
         key: BondKey,
         path: PathId,
-        race: (Vec<Way>, Option<Duration>),
+        race: Race,
         now: Timestamp,
     ) -> Result<(), NodeError> {
         let entry = self.bonds.get_mut(&key).ok_or(NodeError::UnknownBond(key))?;
-        entry.races.insert(path, Race::new(race.0, race.1));
+        entry.races.insert(path, race);
         let begun = self.begin_attempt(key, path, now);
         if begun.is_err()
             && let Some(entry) = self.bonds.get_mut(&key)
@@ -260,11 +260,11 @@ impl Node {
         }
         let carrier = entry.carriers.get(&path).and_then(|index| self.connections.get(index));
         let (Some(wanted), Some(carrier)) = (entry.wanted.get(&path), carrier) else { return };
-        let same = |way: &&Way| way.remote == carrier.remote;
-        let ways = wanted.spec.ways.iter().copied().find(|way| same(&way)).into_iter().collect();
+        let same = wanted.spec.ways.iter().find(|way| way.remote == carrier.remote);
         let srtt = entry.bond.srtt(path).or(wanted.srtt);
+        let race = Race::new(same.into_iter().copied().collect(), srtt);
         // The probes go on, and with the next one this is tried again.
-        if let Err(error) = self.start_race(key, path, (ways, srtt), now) {
+        if let Err(error) = self.start_race(key, path, race, now) {
             debug!(%error, %path, "cannot dial a silent path");
         }
     }
