@@ -66,6 +66,10 @@ impl Shared {
         let now = self.now();
         let was_away = inner.was_away(now);
         let read = inner.read(id, now);
+        if matches!(read, Ok(0)) && !was_away {
+            // As at the end of each burst: nothing has changed.
+            return Ok(());
+        }
         inner.read_all(Some(id), now);
         self.advance(&mut inner, was_away, now);
         read.map(|_| ())
