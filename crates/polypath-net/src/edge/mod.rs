@@ -2,6 +2,7 @@
 
 mod addressed;
 mod association;
+mod fates;
 mod flow_set;
 mod following;
 mod joining;
@@ -10,7 +11,6 @@ mod names;
 mod opener;
 mod paths;
 mod plan;
-mod turns;
 
 pub(crate) use addressed::AddressedFlow;
 pub use association::EdgeFlow;
@@ -23,6 +23,7 @@ pub use plan::{EdgePaths, Local, WantedPath};
 use crate::driver::{BondEvent, Driver, DriverError};
 use crate::interfaces::InterfaceError;
 use crate::socket::BindError;
+use fates::Fates;
 use joining::{FirstJoin, Joining};
 use names::{Names, SystemNames};
 use paths::{AtStart, PathManager};
@@ -33,7 +34,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use turns::Fates;
 
 /// What an edge needs to know.
 #[derive(Clone, Debug)]
@@ -42,8 +42,7 @@ pub struct EdgeConfig {
     pub identity: SecretKey,
     /// The hub's key.
     pub hub: PublicKey,
-    /// The hub's addresses and names. Those that its uplink can reach race for a
-    /// path.
+    /// The hub's addresses and names. Those that its uplink can reach race for a path.
     pub hub_addresses: Vec<HubAddress>,
     /// The bond's settings.
     pub bond: BondConfig,

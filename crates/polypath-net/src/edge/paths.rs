@@ -1,10 +1,10 @@
 //! Keeps the bond's paths in step with the interfaces and the hub's addresses.
 
 use super::EdgeError;
+use super::fates::{Fates, Pace, Preference};
 use super::live::{self, Live};
 use super::names::{Found, Names};
 use super::plan::{self, EdgePaths, Planned, Unplanned};
-use super::turns::{Fates, Pace, Turn};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot};
 use crate::socket::BindError;
@@ -65,7 +65,7 @@ pub(super) struct PathManager {
     /// By name.
     live: BTreeMap<String, Live>,
     /// By name.
-    turns: BTreeMap<String, Turn>,
+    preferences: BTreeMap<String, Preference>,
     /// Numbers given to names, kept for when the path comes back.
     numbers: BTreeMap<String, PathId>,
 }
@@ -87,7 +87,7 @@ impl PathManager {
             pace: Pace::default(),
             fates: watch::Sender::new(Fates::default()),
             live: BTreeMap::new(),
-            turns: BTreeMap::new(),
+            preferences: BTreeMap::new(),
             numbers: BTreeMap::new(),
         }
     }
@@ -154,9 +154,9 @@ impl PathManager {
     pub(super) fn learn_fates(&mut self) {
         let fates = self.fates.borrow();
         for (name, live) in &self.live {
-            let turn = self.turns.entry(name.clone()).or_default();
+            let preference = self.preferences.entry(name.clone()).or_default();
             let fate = fates.of(live.id);
-            if turn.learn(fate) {
+            if preference.learn(fate) {
                 self.pace.want();
             } else if fate.joined.is_some() {
                 self.pace.relax();
@@ -183,10 +183,10 @@ impl PathManager {
 
     /// Where a path may find the hub, what it tries first in front. Where it has joined it stays.
     fn remotes_of(&self, name: &str) -> Vec<SocketAddr> {
-        let turn = self.turns.get(name).copied().unwrap_or_default();
-        match turn.joined() {
+        let preference = self.preferences.get(name).copied().unwrap_or_default();
+        match preference.joined() {
             Some(remote) if self.live.contains_key(name) => vec![remote],
-            _ => turn.order(self.names.of(self.addresses_of(name))),
+            _ => preference.order(self.names.of(self.addresses_of(name))),
         }
     }
 
@@ -226,7 +226,10 @@ impl PathManager {
             .live
             .iter()
             .filter(|(name, live)| {
-                let has_joined = self.turns.get(*name).is_some_and(|turn| turn.joined().is_some());
+                let has_joined = self
+                    .preferences
+                    .get(*name)
+                    .is_some_and(|preference| preference.joined().is_some());
                 !planned.iter().any(|path| path.name == **name && live.is(path, has_joined))
             })
             .map(|(name, _)| name.clone())
@@ -296,7 +299,7 @@ impl PathManager {
             tracing::info!(path = name, "its interface or address is gone");
         }
         self.fates.send_modify(|fates| fates.begin_anew(live.id));
-        self.turns.entry(name.to_owned()).or_default().begin_anew();
+        self.preferences.entry(name.to_owned()).or_default().begin_anew();
         self.driver.on_path_down(bond, live.id);
         if !replaced {
             self.driver.remove_path(bond, live.id);

@@ -107,8 +107,8 @@ impl UplinkSocket {
 
     /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If
     /// the kernel says no, asks again through tokio, which then clears the readiness that
-    /// [`writable`](Self::writable) and [`readable`](Self::readable) wait for, without missing what comes
-    /// between.
+    /// [`writable`](Self::writable) and [`readable`](Self::readable) wait for, without missing what
+    /// comes between.
     fn attempt<T>(
         &self,
         interest: Interest,

@@ -48,13 +48,13 @@ impl Fates {
 
 /// Which of the hub's addresses a path prefers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct Preference {
     fate: Fate,
     /// Where it has joined last: that address is tried first.
     kept: Option<SocketAddr>,
 }
 
-impl Turn {
+impl Preference {
     /// The address with which the path is joined.
     pub(super) fn joined(&self) -> Option<SocketAddr> {
         self.fate.joined
@@ -129,20 +129,20 @@ mod tests {
     #[test]
     fn the_address_that_worked_is_tried_first_and_the_others_keep_their_order() {
         let all = ["[::1]:1", "10.0.0.1:1", "10.0.0.2:1"].map(|text| text.parse().unwrap());
-        let (mut turn, path, bond) = (Turn::default(), PathId::default(), BondKey(0));
+        let (mut preference, path, bond) = (Preference::default(), PathId::default(), BondKey(0));
         let mut fates = Fates::default();
-        assert_eq!(turn.order(all.to_vec()), all);
+        assert_eq!(preference.order(all.to_vec()), all);
         fates.record(&NodeEvent::PathJoined { bond, path, remote: all[2] });
-        assert!(!turn.learn(fates.of(path)));
-        assert_eq!(turn.joined(), Some(all[2]));
+        assert!(!preference.learn(fates.of(path)));
+        assert_eq!(preference.joined(), Some(all[2]));
         let reason = LossReason::Connection("timed out".to_owned());
         fates.record(&NodeEvent::PathLost { bond, path, reason });
-        assert!(turn.learn(fates.of(path)));
-        assert_eq!(turn.joined(), None);
-        assert!(!turn.learn(fates.of(path)), "it is told once");
-        assert_eq!(turn.order(all.to_vec()), [all[2], all[0], all[1]]);
-        assert_eq!(turn.order(all[..1].to_vec()), all[..1], "the names have changed");
-        assert!(turn.order(Vec::new()).is_empty());
+        assert!(preference.learn(fates.of(path)));
+        assert_eq!(preference.joined(), None);
+        assert!(!preference.learn(fates.of(path)), "it is told once");
+        assert_eq!(preference.order(all.to_vec()), [all[2], all[0], all[1]]);
+        assert_eq!(preference.order(all[..1].to_vec()), all[..1], "the names have changed");
+        assert!(preference.order(Vec::new()).is_empty());
     }
 
     #[test]
