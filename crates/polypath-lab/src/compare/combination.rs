@@ -45,6 +45,11 @@ impl Control {
         unique(all)
     }
 
+    /// It over one path alone, with the shipped scheduler, which has no choice there.
+    pub(super) fn over_one_path(self) -> Combination {
+        Combination { control: self, ..Combination::shipped() }
+    }
+
     /// The avoidances that are compared.
     fn compared() -> impl Iterator<Item = CongestionKind> {
         CongestionKind::ALL.iter().copied().filter(|&congestion| congestion != CongestionKind::Brf)
@@ -80,8 +85,20 @@ impl Combination {
         unique(controls.chain(schedulers.map(|&scheduler| Self { control: shipped, scheduler })))
     }
 
+    /// What stored runs know it by: its algorithms with their parameters and defaults, and the bond
+    /// that has them.
+    pub(super) fn description(self) -> String {
+        let Self { control: Control { congestion, slow_start }, scheduler } = self;
+        let algorithms = (
+            congestion.description(),
+            slow_start.map(|start| start.description()),
+            scheduler.description(),
+        );
+        format!("{algorithms:?} {:?}", self.config())
+    }
+
     /// These algorithms as a bond has them, with their defaults.
-    pub(super) fn config(self) -> BondConfig {
+    fn config(self) -> BondConfig {
         let defaults = Composition::default();
         let slow_start =
             self.control.slow_start.map_or(defaults.congestion.slow_start, SlowStartKind::into);

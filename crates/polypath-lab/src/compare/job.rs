@@ -49,7 +49,7 @@ impl Sender {
     fn combination(&self) -> Combination {
         match self {
             Self::Bond(combination) => *combination,
-            Self::Alone(control, _) => Combination { control: *control, ..Combination::shipped() },
+            Self::Alone(control, _) => control.over_one_path(),
         }
     }
 
@@ -87,19 +87,12 @@ impl Job<'_> {
     /// text, everything that is set in it, the algorithms' parameters with their defaults, and the
     /// seed.
     pub fn key(&self) -> String {
-        let combination = self.sender.combination();
-        let Combination { control, scheduler } = combination;
-        let algorithms = (
-            control.congestion.description(),
-            control.slow_start.map(|start| start.description()),
-            scheduler.description(),
-        );
         digest(&[
             FORMAT.to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
             self.stage.scenario.text.to_owned(),
             self.settings().join("\n"),
-            format!("{algorithms:?} {:?}", combination.config()),
+            self.sender.combination().description(),
             self.seed.to_string(),
         ])
     }

@@ -42,21 +42,16 @@ impl Contender {
     pub(super) fn combination(&self) -> Option<Combination> {
         match self {
             Self::Bond(combination) => Some(*combination),
-            Self::Alone(control, _) => {
-                Some(Combination { control: *control, ..Combination::shipped() })
-            }
+            Self::Alone(control, _) => Some(control.over_one_path()),
             Self::Cubic(_) | Self::Bbr(_) | Self::Mptcp => None,
         }
     }
 
     /// The scenario in which it sends.
     pub(super) fn scenario(&self, profile: &Profile) -> String {
-        match self {
-            Self::Bond(_) | Self::Alone(..) => profile.scenario(&self.connection(), 1),
-            Self::Cubic(_) | Self::Bbr(_) | Self::Mptcp => {
-                profile.scenario(&self.connection(), profile.flows())
-            }
-        }
+        // The simulator's bond has one stream for each direction.
+        let count = if self.combination().is_some() { 1 } else { profile.flows() };
+        profile.scenario(&self.connection(), count)
     }
 
     /// The settings of its connection.
@@ -64,9 +59,7 @@ impl Contender {
         let over = |path: &str| format!("paths = [\"{path}\"]\n");
         match self {
             Self::Bond(combination) => bond(*combination),
-            Self::Alone(control, path) => {
-                bond(Combination { control: *control, ..Combination::shipped() }) + &over(path)
-            }
+            Self::Alone(control, path) => bond(control.over_one_path()) + &over(path),
             Self::Cubic(path) => format!("transport = \"tcp\"\n{CUBIC}{}", over(path)),
             Self::Bbr(path) => format!("transport = \"tcp\"\ncongestion = \"bbr\"\n{}", over(path)),
             Self::Mptcp => format!("transport = \"mptcp\"\nsubflow_buffers = true\n{CUBIC}"),

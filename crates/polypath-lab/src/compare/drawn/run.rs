@@ -1,6 +1,6 @@
 //! A run of a drawn profile.
 
-use super::super::BOND;
+use super::super::{BOND, Combination};
 use super::{Contender, Profile};
 use crate::store::{Label, digest};
 use polypath_sim::run::{ConnectionReport, Keep, Observed, Plan, RunError, RunReport};
@@ -68,18 +68,12 @@ impl DrawnRun<'_> {
     /// everything that is set in it, the algorithms with their defaults, and the seed.
     fn key(&self) -> String {
         let combination = self.contender.combination();
-        let algorithms = combination.map(|combination| {
-            let control = combination.control;
-            let start = control.slow_start.map(|start| start.description());
-            let scheduler = combination.scheduler.description();
-            (control.congestion.description(), start, scheduler, combination.config())
-        });
         digest(&[
             FORMAT.to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
             self.contender.scenario(self.profile),
             self.settings().join("\n"),
-            format!("{algorithms:?}"),
+            combination.map(Combination::description).unwrap_or_default(),
             self.seed.to_string(),
         ])
     }
