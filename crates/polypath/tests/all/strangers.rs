@@ -20,6 +20,10 @@ const LITTLE_MEMORY: u32 = 300_000;
 /// Strangers end by themselves after so many.
 const MOST: u32 = 40_000;
 
+/// A stranger that is not answered for so long goes: what it waits for waits for its turn on a busy
+/// machine.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The edge of a stranger, which has begun a connection.
 fn stranger(seed: u32, hub: SocketAddr, epoch: Instant) -> Node {
     let mut bytes = [0; 32];
@@ -47,7 +51,7 @@ fn is_retry(packet: &[u8]) -> bool {
 fn knock(seed: u32, from: Ipv4Addr, hub: SocketAddr, epoch: Instant) {
     let mut node = stranger(seed, hub, epoch);
     let socket = UdpSocket::bind((from, 0)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let send = |node: &mut Node| {
         let begin = node.poll_transmit(Timestamp::ZERO, NonZeroUsize::MIN).unwrap();
         socket.send_to(&begin.contents, hub)
@@ -65,7 +69,7 @@ fn knock(seed: u32, from: Ipv4Addr, hub: SocketAddr, epoch: Instant) {
 }
 
 /// Strangers at so many addresses, from the second of 127.16.0.0/12 on, one after the other in each
-/// of two threads.
+/// of some threads.
 pub(super) struct Flood {
     stop: Arc<AtomicBool>,
     begun: Arc<AtomicU32>,
@@ -74,16 +78,25 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    const THREADS: u32 = 2;
-
-    /// As many as there can be.
+    /// As many as there can be. Each waits for an answer, which takes many times as long where the
+    /// processor is busy: so many at a time come faster than their places become free all the same.
     fn start(hub: SocketAddr, addresses: u32) -> Self {
-        Self::paced(hub, addresses, 0..MOST, Duration::ZERO)
+        Self::of(16, hub, addresses, 0..MOST, Duration::ZERO)
     }
 
-    /// Strangers of these numbers, which make them differ, with a pause behind each in both
+    /// Strangers of these numbers, which make them differ, with a pause behind each in both of two
     /// threads.
     pub(super) fn paced(
+        hub: SocketAddr,
+        addresses: u32,
+        numbers: Range<u32>,
+        pause: Duration,
+    ) -> Self {
+        Self::of(2, hub, addresses, numbers, pause)
+    }
+
+    fn of(
+        threads: u32,
         hub: SocketAddr,
         addresses: u32,
         numbers: Range<u32>,
@@ -93,7 +106,7 @@ impl Flood {
         let (begun, last) = (Arc::new(AtomicU32::new(numbers.start)), numbers.end);
         #[expect(clippy::disallowed_methods, reason = "an opaque origin: only differences count")]
         let epoch = Instant::now();
-        let threads = (0..Self::THREADS).map(|_| {
+        let threads = (0..threads).map(|_| {
             let (stop, begun) = (stop.clone(), begun.clone());
             thread::spawn(move || {
                 while !stop.load(Relaxed) {
