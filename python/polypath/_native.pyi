@@ -286,6 +286,9 @@ class Ack:
     @property
     def rtt(self) -> float | None: ...
     @property
+    def flight_time(self) -> float | None:
+        """How long the newly acknowledged bytes were on their way in the mean."""
+    @property
     def delivery_rate(self) -> float | None:
         """In bytes/s, if there is a valid sample."""
     @property

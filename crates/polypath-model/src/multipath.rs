@@ -108,8 +108,8 @@ impl SchedulerFamily {
     pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
             Self::Ahead => Some([0.95, 1.09]),
-            Self::Selective => Some([0.83, 1.12]),
-            Self::Greedy => Some([0.75, 1.73]),
+            Self::Selective => Some([0.81, 1.11]),
+            Self::Greedy => Some([0.78, 1.78]),
             Self::Redundant => None,
         }
     }

@@ -29,6 +29,8 @@ event! {
         now: f64 = |ack| ack.now.as_secs_f64();
         acked_bytes: u64 = |ack| ack.acked_bytes;
         rtt: Option<f64> = |ack| ack.rtt.map(|rtt| rtt.as_secs_f64());
+        /// How long the newly acknowledged bytes were on their way in the mean.
+        flight_time: Option<f64> = |ack| ack.flight_time.map(|time| time.as_secs_f64());
         /// The delivery rate, if there is a valid sample.
         delivery_rate: Option<f64> = |ack| ack.rate.map(|rate| rate.bytes_per_sec);
         /// Whether that is only a lower bound, because the sender had run out of data.

@@ -102,6 +102,9 @@ impl Flight {
             Some(packet) => Acked::InFlight(packet),
             None => self.declared.take(number)?,
         };
+        if let Acked::InFlight(packet) = &acked {
+            self.reordering.on_acked(now - packet.packet.sent_at);
+        }
         let is_overtaken = |largest| number + PACKET_THRESHOLD <= largest;
         if self.largest_acked.is_some_and(is_overtaken) {
             self.reordering.on_late(now - acked.sent_at(), rtt);

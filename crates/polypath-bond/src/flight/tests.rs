@@ -106,7 +106,9 @@ fn packets_that_are_overtaken_in_time_are_seen() {
     assert_eq!(sender.flight.reordering(&sender.rtt), 20 * MS);
     sender.ack([10], 90);
     assert_eq!(sender.lost(90), []);
-    assert_eq!(sender.lost(102), [2]);
+    // One of 84 ms has raised what is usual by a sixteenth of the difference.
+    assert_eq!(sender.lost(102), []);
+    assert_eq!(sender.lost(103), [2]);
 }
 
 #[test]

@@ -26,11 +26,13 @@ const DATAGRAM_BUFFER: usize = 8 << 20;
 /// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
-/// The bond judges losses itself, after two round trips at the latest: the second is the largest
-/// reordering window (RFC 8985 section 6.2). An acknowledgement tells it of its mistakes as long as
-/// the connection has not forgotten the packet, which it does after two more.
+/// The bond judges losses itself, after twice of what packets usually take at the latest: the second
+/// is the largest reordering window (RFC 8985 section 6.2). RTT samples are those of fast packets
+/// where packets overtake each other, by half at the most that a connection can bear. An
+/// acknowledgement tells the bond of its mistakes as long as the connection has not forgotten the
+/// packet, which it does after twice that time.
 const PACKET_THRESHOLD: u32 = u32::MAX;
-const TIME_THRESHOLD: f32 = 4.25;
+const TIME_THRESHOLD: f32 = 8.25;
 /// What a peer may send on the only stream, of which a join message is at most 1,026 bytes: room
 /// for what is behind one, which shows that the peer breaks the rules.
 const STREAM_WINDOW: u32 = 4 << 10;

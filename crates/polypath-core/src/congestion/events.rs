@@ -30,6 +30,9 @@ pub struct Ack {
     pub acked_bytes: u64,
     /// The RTT sample of the newest packet acknowledged, if it gave one.
     pub rtt: Option<Duration>,
+    /// How long the bytes newly acknowledged were on their way in the mean, without those whose RTT
+    /// is ambiguous. Where packets overtake each other, `rtt` is that of a fast one.
+    pub flight_time: Option<Duration>,
     /// The delivery-rate sample, if it is valid.
     pub rate: Option<RateSample>,
     /// Total bytes delivered on this subflow, after this ACK.

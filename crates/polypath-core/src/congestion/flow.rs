@@ -4,7 +4,7 @@
 use super::queued::is_queued;
 use super::recovery::Recovery;
 use super::{Ack, Loss, LostPacket, RateSample, Subflow};
-use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket, WindowedMax};
+use crate::estimator::{DeliveryTracker, FlightTime, RttEstimator, SentPacket, WindowedMax};
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -45,6 +45,7 @@ pub(super) struct Flow {
 struct Acked {
     bytes: u64,
     newest: Option<SentPacket>,
+    flight_time: FlightTime,
     prior_in_flight: u64,
     ecn_ce_bytes: u64,
     growth_held: bool,
@@ -165,6 +166,9 @@ impl Flow {
             self.acked.newest = Some(*packet);
         }
         self.acked.bytes = self.acked.bytes.saturating_add(packet.bytes);
+        if !packet.ambiguous {
+            self.acked.flight_time.add(now.since(packet.sent_at), packet.bytes);
+        }
         self.delivery.on_acked(now, packet);
         self.count(packet, 0.0);
         subflow.in_flight = subflow.in_flight.saturating_sub(packet.bytes);
@@ -253,6 +257,7 @@ impl Flow {
             now,
             acked_bytes: acked.bytes,
             rtt,
+            flight_time: acked.flight_time.mean(),
             rate,
             delivered: self.delivery.delivered(),
             prior_delivered: newest.delivered(),

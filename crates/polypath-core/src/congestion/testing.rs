@@ -28,6 +28,7 @@ pub(crate) fn ack(acked_bytes: u64, mss: u64) -> Ack {
         now: Timestamp::ZERO,
         acked_bytes,
         rtt: None,
+        flight_time: None,
         rate: None,
         delivered: acked_bytes,
         prior_delivered: 0,

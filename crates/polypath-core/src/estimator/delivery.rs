@@ -9,9 +9,16 @@
 //! rate     = (delivered - P.delivered) / interval      valid if interval >= rtt_min and > 0
 //! ```
 
+use super::FlightTime;
 use crate::congestion::RateSample;
 use polypath_units::Timestamp;
 use std::time::Duration;
+
+/// A round takes at least this share of what the packets acknowledged in it took. Where packets
+/// overtake each other, a fast one ends a round long before the others have come, and ten rounds, or
+/// three without growth, are no time at all. Where they do not, a round is as long as its packets
+/// take, but where the RTT falls to less than half.
+const LEAST_ROUND: f64 = 0.5;
 
 /// What the sender knew when it sent a packet. The world keeps it with the packet and hands it
 /// back when the packet is acknowledged, lost or forgotten.
@@ -63,6 +70,9 @@ pub struct DeliveryTracker {
     lost: u64,
     round: u64,
     next_round_delivered: u64,
+    round_began: Timestamp,
+    /// Of what was acknowledged in the present round.
+    flight_time: FlightTime,
 }
 
 impl DeliveryTracker {
@@ -89,6 +99,7 @@ impl DeliveryTracker {
 
     /// A packet was acknowledged.
     pub fn on_acked(&mut self, now: Timestamp, packet: &SentPacket) {
+        self.flight_time.add(now.since(packet.sent_at), packet.bytes);
         self.delivered = self.delivered.saturating_add(packet.bytes);
         self.delivered_at = now;
         if self.delivered > self.app_limited_until {
@@ -129,10 +140,14 @@ impl DeliveryTracker {
     }
 
     /// Whether a packet-timed round ends with the ACK whose newest packet is `newest`: it was
-    /// sent after everything of the last round was delivered.
-    pub(crate) const fn end_round(&mut self, newest: &SentPacket) -> bool {
-        let ended = newest.delivered >= self.next_round_delivered;
+    /// sent after everything of the last round was delivered, and the round was not a short one.
+    pub(crate) fn end_round(&mut self, newest: &SentPacket) -> bool {
+        let usual = self.flight_time.mean().unwrap_or_default();
+        let short = self.delivered_at.since(self.round_began) < usual.mul_f64(LEAST_ROUND);
+        let ended = newest.delivered >= self.next_round_delivered && !short;
         if ended {
+            self.round_began = self.delivered_at;
+            self.flight_time = FlightTime::default();
             self.next_round_delivered = self.delivered;
             self.round += 1;
         }
@@ -223,6 +238,24 @@ mod tests {
         tracker.on_acked(at(20), &c);
         assert!(tracker.end_round(&c));
         assert_eq!(tracker.round(), 2);
+    }
+
+    #[test]
+    fn a_packet_that_overtakes_others_ends_no_round_before_they_have_come() {
+        let mut tracker = DeliveryTracker::default();
+        let [first, slow] = [0, 20].map(|sent| tracker.on_sent(at(sent), 1_000, 0));
+        tracker.on_acked(at(100), &first);
+        assert!(tracker.end_round(&first));
+        let mut ends_with = |packet: SentPacket, acked| {
+            tracker.on_acked(at(acked), &packet);
+            let ended = tracker.end_round(&packet);
+            (ended, tracker.on_sent(at(acked), 1_000, 1_000))
+        };
+        let (ended, fast) = ends_with(slow, 105);
+        assert!(!ended, "sent before the round began");
+        let (ended, fast) = ends_with(fast, 115);
+        assert!(!ended, "15 ms, and the two took 85 and 10 ms");
+        assert!(ends_with(fast, 125).0, "25 ms, and the three took 105 ms together");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod bandwidth;
 pub mod delivery;
+mod flight_time;
 mod rtt;
 mod windowed;
 
@@ -10,5 +11,6 @@ pub use bandwidth::{
     WestwoodEstimator, WestwoodPlusEstimator, WestwoodPlusFilter,
 };
 pub use delivery::{DeliveryTracker, SentPacket};
+pub(crate) use flight_time::FlightTime;
 pub use rtt::{RtoBounds, RttEstimator};
 pub use windowed::{WindowedFilter, WindowedMax, WindowedMin};

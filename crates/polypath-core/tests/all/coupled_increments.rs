@@ -47,6 +47,7 @@ const fn ack(acked_bytes: u64) -> Ack {
         now: Timestamp::ZERO,
         acked_bytes,
         rtt: None,
+        flight_time: None,
         rate: None,
         delivered: acked_bytes,
         prior_delivered: 0,

@@ -27,9 +27,10 @@ use fates::Fates;
 use joining::{FirstJoin, Joining};
 use names::{Names, SystemNames};
 use paths::{AtStart, PathManager};
-use polypath_bond::codec::CloseCode;
+use polypath_bond::codec::{CloseCode, JoinRefusal};
 use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
 use polypath_bond::{BondConfig, BondKey, NodeError, NodeEvent, Role};
+use polypath_units::PathId;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -253,6 +254,24 @@ async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<
     None
 }
 
+/// What passes by itself is no error.
+fn log_refusal(path: PathId, code: JoinRefusal, reason: &str) {
+    match code {
+        JoinRefusal::UnknownBond => {
+            tracing::warn!(%path, "the hub does not know the bond, as after a restart");
+        }
+        JoinRefusal::LimitReached => {
+            tracing::warn!(%path, reason, "the hub refused the path for now");
+        }
+        JoinRefusal::Version
+        | JoinRefusal::BadProof
+        | JoinRefusal::NotAllowed
+        | JoinRefusal::Malformed => {
+            tracing::error!(%path, %code, reason, "the hub refused the path");
+        }
+    }
+}
+
 /// Logs what happens to the paths, and tells how the first join of each bond goes.
 async fn follow_events(
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
@@ -267,9 +286,7 @@ async fn follow_events(
         }
         match event {
             NodeEvent::PathJoined { path, .. } => tracing::info!(%path, "joined"),
-            NodeEvent::PathRefused { path, code, reason, .. } => {
-                tracing::error!(%path, %code, reason, "the hub refused the path");
-            }
+            NodeEvent::PathRefused { path, code, reason, .. } => log_refusal(path, code, &reason),
             NodeEvent::PathLost { path, reason, .. } => tracing::warn!(%path, %reason, "lost"),
             NodeEvent::BondOpened(_) | NodeEvent::SameKey { .. } => {}
         }

@@ -15,6 +15,7 @@ mod failure;
 mod goodput;
 mod grid;
 mod hostile;
+mod jitter;
 mod light_bond;
 mod longer_path;
 mod mptcp;

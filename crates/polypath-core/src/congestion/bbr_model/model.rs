@@ -45,10 +45,14 @@ impl Model {
     /// `gain` bandwidth-delay products in whole segments, in bytes; the initial window before the
     /// first RTT sample (`bbr_bdp`).
     pub(crate) fn whole_bdp(&self, gain: f64, mss: u64) -> f64 {
-        match self.bdp() {
-            Some(bdp) => (gain * bdp / mss as f64).ceil() * mss as f64,
-            None => initial_window(mss),
-        }
+        self.whole_flight(gain, self.rtprop, mss)
+    }
+
+    /// The same with this time in place of the propagation time.
+    pub(crate) fn whole_flight(&self, gain: f64, time: Option<Duration>, mss: u64) -> f64 {
+        let Some(time) = time else { return initial_window(mss) };
+        let flight = self.bandwidth() * time.as_secs_f64();
+        (gain * flight / mss as f64).ceil() * mss as f64
     }
 
     /// Whether the propagation time was not confirmed for longer than its window, as of the last

@@ -4,7 +4,7 @@ use super::foreign_queue::{EXCESS_RTTS, FOREIGN_RTTS, ForeignQueue};
 use crate::congestion::Ack;
 use std::time::Duration;
 
-/// RTTs above this many propagation times show a queue that stands. The rule divides the delay
+/// RTTs above this many times what packets usually take show a queue that stands. The rule divides the delay
 /// after a blockage by nearly four; from 1.4 propagation times on it costs a little more goodput
 /// and saves no delay (docs/algorithms/congestion/polypath.md, ablation).
 const QUEUE_RTTS: f64 = 2.0;
@@ -25,13 +25,13 @@ pub(super) struct QueueLimits {
 }
 
 impl QueueLimits {
-    /// Those of a propagation time and of a window that takes so long to drain, in seconds.
-    pub(super) fn new(rtprop: f64, window: f64) -> Self {
+    /// Those of what packets usually take and of a window that takes so long to drain, in seconds.
+    pub(super) fn new(usual: f64, window: f64) -> Self {
         let limit = |secs| Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX);
         Self {
-            any: limit(QUEUE_RTTS * rtprop),
-            foreign: limit(FOREIGN_RTTS * rtprop.max(window)),
-            excess: limit(EXCESS_RTTS * rtprop.max(window)),
+            any: limit(QUEUE_RTTS * usual),
+            foreign: limit(FOREIGN_RTTS * usual.max(window)),
+            excess: limit(EXCESS_RTTS * usual.max(window)),
         }
     }
 }

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// A packet is given up after so many RTTs, and the timer's granularity.
-const TIME_THRESHOLD: f64 = 4.25;
+const TIME_THRESHOLD: f64 = 8.25;
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// What the peer may hold an acknowledgement back.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(2);

@@ -10,6 +10,7 @@ use super::growth::Growth;
 use super::overflow::Overflow;
 use super::path::Path;
 use super::standing_queue::StandingQueue;
+use super::usual_rtt::UsualRtt;
 use crate::congestion::Subflow;
 use crate::congestion::bbr_model::{
     self, Aggregation, ExcessLoss, FullPipe, Pacing, ProbeRtt, Recovery,
@@ -44,6 +45,9 @@ pub(super) struct Flow {
     queue: StandingQueue,
     growth: Growth,
     overflow: Overflow,
+    usual_rtt: UsualRtt,
+    /// Whether the latest RTT shows a queue, by what is usual in start-up.
+    queued: bool,
 }
 
 impl bbr_model::Flow for Flow {
@@ -62,6 +66,8 @@ impl bbr_model::Flow for Flow {
             queue: StandingQueue::default(),
             growth: Growth::default(),
             overflow: Overflow::default(),
+            usual_rtt: UsualRtt::default(),
+            queued: false,
         }
     }
 
@@ -70,6 +76,7 @@ impl bbr_model::Flow for Flow {
         let foreign = self.follow_queue(ack, parameters);
         self.path.model.update_bandwidth(ack);
         self.follow_growth(ack);
+        self.follow_jitter(ack);
         self.aggregation.on_ack(ack, self.bandwidth(), subflow.cwnd);
         self.check_full_pipe(ack);
         self.leave_startup(ack, subflow);
@@ -80,7 +87,10 @@ impl bbr_model::Flow for Flow {
     }
 
     fn on_loss(&mut self, subflow: &mut Subflow) {
-        self.recovery.on_loss(subflow, self.probes_rtt());
+        // Random loss says nothing of the window, and start-up has no time to lose.
+        if self.mode != Mode::Startup || self.queued {
+            self.recovery.on_loss(subflow, self.probes_rtt());
+        }
     }
 
     fn on_timeout(&mut self, subflow: &mut Subflow) {

@@ -2,7 +2,6 @@
 
 use super::{Flow, Mode};
 use crate::congestion::bbr_model::{Flow as _, LossLimits, full_pipe};
-use crate::congestion::queued::is_queued;
 use crate::congestion::{Ack, Subflow};
 
 impl Flow {
@@ -21,10 +20,8 @@ impl Flow {
     }
 
     fn lost_too_much(&mut self, ack: &Ack) -> bool {
-        // Random loss shows no queue.
-        let queued = is_queued(ack.rtt, self.path.model.rtprop());
         let recovering = self.recovery.is_under_way();
-        self.excess_loss.on_ack(ack, recovering, queued, &LossLimits::DRAFT)
+        self.excess_loss.on_ack(ack, recovering, self.queued, &LossLimits::DRAFT)
     }
 
     pub(super) fn leave_startup(&mut self, ack: &Ack, subflow: &mut Subflow) {

@@ -6,6 +6,7 @@ use crate::congestion::bbr_model::Flow as _;
 use crate::congestion::polypath::PolypathParameters;
 use crate::congestion::polypath::standing_queue::QueueLimits;
 use crate::congestion::queued::is_queued;
+use std::time::Duration;
 
 impl Flow {
     /// The bandwidth follows a standing queue, the room above a BDP one that overflows. Whether one
@@ -44,12 +45,33 @@ impl Flow {
         }
     }
 
+    /// Takes the times that packets take.
+    pub(super) fn follow_jitter(&mut self, ack: &Ack) {
+        let starting = self.mode == Mode::Startup;
+        self.usual_rtt.on_ack(ack, self.bandwidth(), starting);
+        if ack.rtt.is_some() {
+            let usual = self.path.model.rtprop().map(|rtprop| self.usual_rtt.in_start_up(rtprop));
+            self.queued = is_queued(ack.rtt, usual);
+        }
+    }
+
+    /// What packets take without a queue, by which the window is made.
+    pub(super) fn usual_rtt(&self) -> Option<Duration> {
+        let rtprop = self.path.model.rtprop()?;
+        Some(match self.mode {
+            Mode::Startup => self.usual_rtt.in_start_up(rtprop),
+            Mode::Steady => self.usual_rtt.in_steady_state(rtprop),
+            Mode::Drain | Mode::ProbeRtt(_) => rtprop,
+        })
+    }
+
     fn queue_limits(&self, mss: u64, parameters: &PolypathParameters) -> Option<QueueLimits> {
-        let rtprop = self.path.model.rtprop()?.as_secs_f64();
+        let rtprop = self.path.model.rtprop()?;
+        let usual = self.usual_rtt.in_steady_state(rtprop).as_secs_f64();
         let bandwidth = self.bandwidth();
         // A window takes so long to drain: at a low rate it is mostly send quanta.
         let target = self.inflight(parameters.cwnd_gain, mss);
         let window = if bandwidth > 0.0 { target / bandwidth } else { 0.0 };
-        Some(QueueLimits::new(rtprop, window))
+        Some(QueueLimits::new(usual, window))
     }
 }

@@ -5,6 +5,10 @@ use crate::congestion::bbr_model::{Flow as _, HIGH_GAIN, STARTUP_CWND_GAIN, paci
 use crate::congestion::polypath::PolypathParameters;
 use crate::congestion::{Ack, Subflow};
 
+/// Where packets usually take this many propagation times, they are unevenly late. Everywhere else
+/// the larger gain would only make four to five times the losses at the end of start-up.
+const UNEVEN: f64 = 1.1;
+
 impl Flow {
     pub(super) const fn pacing_gain(&self, parameters: &PolypathParameters) -> f64 {
         match self.mode {
@@ -15,8 +19,9 @@ impl Flow {
         }
     }
 
-    const fn cwnd_gain(&self, parameters: &PolypathParameters) -> f64 {
+    fn cwnd_gain(&self, parameters: &PolypathParameters) -> f64 {
         match self.mode {
+            Mode::Startup if self.is_uneven() => HIGH_GAIN,
             Mode::Startup | Mode::Drain => STARTUP_CWND_GAIN,
             Mode::Steady => self.growth.gain(parameters.cwnd_gain),
             Mode::ProbeRtt(_) => 1.0,
@@ -51,9 +56,22 @@ impl Flow {
         window::even_segments(bytes, budget, mss) * mss as f64
     }
 
+    /// `gain` times what the bandwidth brings while packets are usually on their way, in whole
+    /// segments, in bytes.
+    fn usual_flight(&self, gain: f64, mss: u64) -> f64 {
+        self.path.model.whole_flight(gain, self.usual_rtt(), mss)
+    }
+
+    /// Whether packets take so differently long in start-up that a window of two flights would not
+    /// double in a round.
+    fn is_uneven(&self) -> bool {
+        let rtts = self.usual_rtt().zip(self.path.model.rtprop());
+        rtts.is_some_and(|(usual, rtprop)| usual > rtprop.mul_f64(UNEVEN))
+    }
+
     /// What should be in flight at a gain, in bytes.
     pub(super) fn inflight(&self, gain: f64, mss: u64) -> f64 {
-        self.quantised(self.path.model.whole_bdp(gain, mss), mss)
+        self.quantised(self.usual_flight(gain, mss), mss)
     }
 
     /// The window to reach, in bytes.
@@ -62,6 +80,6 @@ impl Flow {
             true => self.aggregation.allowance(self.bandwidth()) * self.overflow.room(),
             false => 0.0,
         };
-        self.quantised(self.path.model.whole_bdp(gain, mss) + extra, mss)
+        self.quantised(self.usual_flight(gain, mss) + extra, mss)
     }
 }
