@@ -85,7 +85,8 @@ impl Reordering {
         (usual + self.window(rtt).max(usual / IN_ORDER)).max(GRANULARITY)
     }
 
-    /// The reordering window: at most what packets usually take; zero on a path that keeps the order.
+    /// The reordering window: at most what packets usually take; zero on a path that keeps the
+    /// order.
     pub(super) fn window(&self, rtt: &RttEstimator) -> Duration {
         let (Some(min), Some(usual)) = (rtt.min(), self.usual(rtt)) else { return Duration::ZERO };
         let Some(lateness) = self.lateness.get().filter(|_| self.is_seen()) else {
