@@ -26,9 +26,9 @@ const DATAGRAM_BUFFER: usize = 8 << 20;
 /// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
 const ACK_THRESHOLD: u32 = 9;
 const ACK_DELAY: Duration = Duration::from_millis(2);
-/// The bond judges losses itself, after twice of what packets usually take at the latest: the second
-/// is the largest reordering window (RFC 8985 section 6.2). RTT samples are those of fast packets
-/// where packets overtake each other, by half at the most that a connection can bear. An
+/// The bond judges losses itself, after twice of what packets usually take at the latest: the
+/// second is the largest reordering window (RFC 8985 section 6.2). RTT samples are those of fast
+/// packets where packets overtake each other, for which a factor of two is allowed. An
 /// acknowledgement tells the bond of its mistakes as long as the connection has not forgotten the
 /// packet, which it does after twice that time.
 const PACKET_THRESHOLD: u32 = u32::MAX;

@@ -15,9 +15,9 @@ use polypath_units::Timestamp;
 use std::time::Duration;
 
 /// A round takes at least this share of what the packets acknowledged in it took. Where packets
-/// overtake each other, a fast one ends a round long before the others have come, and ten rounds, or
-/// three without growth, are no time at all. Where they do not, a round is as long as its packets
-/// take, but where the RTT falls to less than half.
+/// overtake each other, a fast one ends a round long before the others have come, and ten rounds,
+/// or three without growth, are no time at all. Where they do not, a round is as long as its
+/// packets take, but where the RTT falls to less than half.
 const LEAST_ROUND: f64 = 0.5;
 
 /// What the sender knew when it sent a packet. The world keeps it with the packet and hands it

@@ -1,5 +1,5 @@
-//! Paths whose packets overtake each other, by as much as they take. A bond over one of them is held
-//! against a TCP, which learns by SACK and timestamps what has come late.
+//! Paths whose packets overtake each other, by as much as they take. A bond over one of them is
+//! held against a TCP, which learns by SACK and timestamps what has come late.
 
 use polypath_sim::run::{Keep, Plan};
 use polypath_sim::scenario::Scenario;
@@ -38,8 +38,9 @@ fn a_bond_takes_reordering_for_loss_no_more_than_a_tcp() {
     }
 }
 
-/// The fastest packets take next to no time, so that neither the minimum RTT nor the RTT samples say
-/// what is on its way. Of the rate 5 % are headers, and of 20 s a tenth is what start-up takes here.
+/// The fastest packets take next to no time, so that neither the minimum RTT nor the RTT samples
+/// say what is on its way. Of the rate 5 % are headers, and of 20 s a tenth is what start-up takes
+/// here.
 #[test]
 fn a_jitter_as_long_as_the_delay_starves_no_path() {
     let bond = goodput(20, 20, &bond("light"));

@@ -28,10 +28,10 @@
 //! - **A queue that overflows** (`overflow.rs`). Where more than a twentieth is lost while there is
 //!   a queue, the link's queue does not hold what the window has above a BDP: 0.7 of it is left,
 //!   and comes back in rounds without such losses.
-//! - **Jitter** (`usual_rtt.rs`). Where packets usually take longer than the propagation time, though
-//!   no queue stands, the window is that of the usual time, or it would be used up before the link
-//!   has been busy for a round trip. A queue that stands is one above the usual time, and start-up,
-//!   whose window would else not double, has a gain of 2.885 there.
+//! - **Jitter** (`usual_rtt.rs`). Where packets usually take longer than the propagation time,
+//!   though no queue stands, the window is that of the usual time, or it would be used up before
+//!   the link has been busy for a round trip. A queue that stands is one above the usual time, and
+//!   start-up, whose window would else not double, has a gain of 2.885 there.
 //! - **The propagation time** (`flow/measuring.rs`) is measured with a quarter of a BDP less for
 //!   one round, where BBR leaves four segments for 200 ms.
 //! - **A queue of others** (`foreign_queue.rs`). A queue that stands although the window followed
@@ -39,10 +39,10 @@
 //!   measured anew at once, and if it rose, the bandwidth is what it was before (`path.rs`). A path
 //!   that became a little longer shows after more rounds.
 //!
-//! Other loss moves it as little as BBR: it is followed by packet conservation, but in start-up only
-//! where there is a queue, and then it ends start-up.
-//! Each subflow is on its own. Yet two subflows take only about half of a bottleneck that they
-//! share with a loss-based TCP, because they give way to its queue, which BBR does not.
+//! Other loss moves it as little as BBR: it is followed by packet conservation, but in start-up
+//! only where there is a queue, and then it ends start-up. Each subflow is on its own. Yet two
+//! subflows take only about half of a bottleneck that they share with a loss-based TCP, because
+//! they give way to its queue, which BBR does not.
 
 mod flow;
 mod foreign_queue;

@@ -4,9 +4,9 @@ use super::foreign_queue::{EXCESS_RTTS, FOREIGN_RTTS, ForeignQueue};
 use crate::congestion::Ack;
 use std::time::Duration;
 
-/// RTTs above this many times what packets usually take show a queue that stands. The rule divides the delay
-/// after a blockage by nearly four; from 1.4 propagation times on it costs a little more goodput
-/// and saves no delay (docs/algorithms/congestion/polypath.md, ablation).
+/// RTTs above this many times what packets usually take show a queue that stands. The rule divides
+/// the delay after a blockage by nearly four; from 1.4 propagation times on it costs a little more
+/// goodput and saves no delay (docs/algorithms/congestion/polypath.md, ablation).
 const QUEUE_RTTS: f64 = 2.0;
 
 /// Of what a round delivered, so much has met a queue if the link was busy: a sender that sends in
