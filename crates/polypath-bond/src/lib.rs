@@ -6,6 +6,7 @@
 //! `polypath-net`, virtual time in `polypath-sim`.
 #![forbid(unsafe_code)]
 
+pub mod carrier;
 pub mod codec;
 pub mod identity;
 

@@ -1,6 +1,7 @@
 //! How the QUIC connections of a node are set up.
 
 use super::Recorder;
+use crate::carrier::{ACK_DELAY, ACK_THRESHOLD, INITIAL_RTT, TIME_THRESHOLD};
 use crate::codec::{ALPN, ALPN_FEEDBACK};
 use crate::config::BondConfig;
 use crate::identity::{self, PublicKey, SecretKey, TlsConfigError};
@@ -22,26 +23,14 @@ use std::time::{Duration, SystemTime};
 const CID_LEN: usize = 8;
 /// What a connection may queue of datagrams. The bond keeps both queues nearly empty.
 const DATAGRAM_BUFFER: usize = 8 << 20;
-/// Packets that the peer may receive without acknowledging, and how long it may wait: few enough
-/// for delivery-rate samples, many enough to halve the work (`docs/protocol.md`, 2.1).
-const ACK_THRESHOLD: u32 = 9;
-const ACK_DELAY: Duration = Duration::from_millis(2);
-/// The bond judges losses itself, after twice of what packets usually take at the latest: the
-/// second is the largest reordering window (RFC 8985 section 6.2). RTT samples are those of fast
-/// packets where packets overtake each other, for which a factor of two is allowed. An
-/// acknowledgement tells the bond of its mistakes as long as the connection has not forgotten the
-/// packet, which it does after twice that time.
+/// Packets above a missing one show nothing: the bond judges losses itself.
 const PACKET_THRESHOLD: u32 = u32::MAX;
-const TIME_THRESHOLD: f32 = 8.25;
 /// What a peer may send on the only stream, of which a join message is at most 1,026 bytes: room
 /// for what is behind one, which shows that the peer breaks the rules.
 const STREAM_WINDOW: u32 = 4 << 10;
 /// What a peer may send of its handshake before what comes first. A hello and a raw key are less
 /// than 1 KiB; a hybrid key share makes it 2 KiB.
 const CRYPTO_BUFFER: usize = 4 << 10;
-/// Assumed before the first sample: most uplinks answer sooner than the 333 ms of RFC 9002, and a
-/// lost first packet is repeated after three times this.
-const INITIAL_RTT: Duration = Duration::from_millis(100);
 /// The largest datagram that MTU discovery tries, as by default: 1,500 bytes with IPv6. It is the
 /// second size that is tried; what fits a smaller MTU is found to so many bytes.
 ///

@@ -58,6 +58,13 @@ pub struct Ack {
     pub mss: u64,
 }
 
+impl Ack {
+    /// The least RTT so far, with this sample.
+    pub(crate) fn least_rtt(&self, before: Option<Duration>) -> Option<Duration> {
+        [before, self.rtt].into_iter().flatten().min()
+    }
+}
+
 /// One packet of one subflow that was declared lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LostPacket {

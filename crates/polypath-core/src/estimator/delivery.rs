@@ -142,9 +142,7 @@ impl DeliveryTracker {
     /// Whether a packet-timed round ends with the ACK whose newest packet is `newest`: it was
     /// sent after everything of the last round was delivered, and the round was not a short one.
     pub(crate) fn end_round(&mut self, newest: &SentPacket) -> bool {
-        let usual = self.flight_time.mean().unwrap_or_default();
-        let short = self.delivered_at.since(self.round_began) < usual.mul_f64(LEAST_ROUND);
-        let ended = newest.delivered >= self.next_round_delivered && !short;
+        let ended = newest.delivered >= self.next_round_delivered && !self.round_is_short();
         if ended {
             self.round_began = self.delivered_at;
             self.flight_time = FlightTime::default();
@@ -152,6 +150,11 @@ impl DeliveryTracker {
             self.round += 1;
         }
         ended
+    }
+
+    fn round_is_short(&self) -> bool {
+        let usual = self.flight_time.mean().unwrap_or_default();
+        self.delivered_at.since(self.round_began) < usual.mul_f64(LEAST_ROUND)
     }
 
     /// The sender has room but nothing to send: packets sent from now until all that is in flight

@@ -1,25 +1,20 @@
 //! Paths whose packets overtake each other, by as much as they take. A bond over one of them is
 //! held against a TCP, which learns by SACK and timestamps what has come late.
 
-use polypath_sim::run::{Keep, Plan};
-use polypath_sim::scenario::Scenario;
-use std::path::Path;
+use crate::common::goodput_of;
 
 /// The line's rate in Mbit/s.
 const RATE: f64 = 20.0;
 
 /// The goodput in Mbit/s of a download over a path with this delay one way, in 20 s.
 fn goodput(delay_ms: u32, jitter_ms: u32, connection: &str) -> f64 {
-    let text = format!(
+    goodput_of(&format!(
         "duration = \"20 s\"\n\
          [[path]]\nname = \"one\"\nrate = \"{RATE} Mbit/s\"\nqueue = \"2 bdp\"\n\
          delay = \"{delay_ms} ms\"\njitter = \"{jitter_ms} ms\"\nreorder = true\n\
          [[connection]]\nname = \"c\"\n{connection}\n\
          [[flow]]\nconnection = \"c\"\nkind = \"bulk\"\ndirection = \"down\"\n"
-    );
-    let scenario = Scenario::parse(&text, Path::new("test.toml"), &mut |_| unreachable!()).unwrap();
-    let run = Plan::new(scenario).unwrap().run(1, Keep::default(), &mut |_| {}).unwrap();
-    run.report.connections[0].goodput_mbit_s
+    ))
 }
 
 fn bond(carrier: &str) -> String {

@@ -39,7 +39,12 @@ impl Model {
 
     /// Bandwidth-delay product in bytes; `None` before the first RTT sample.
     pub(crate) fn bdp(&self) -> Option<f64> {
-        Some(self.bandwidth() * self.rtprop?.as_secs_f64())
+        Some(self.flight(self.rtprop?))
+    }
+
+    /// What the bandwidth brings in this time, in bytes.
+    fn flight(&self, time: Duration) -> f64 {
+        self.bandwidth() * time.as_secs_f64()
     }
 
     /// `gain` bandwidth-delay products in whole segments, in bytes; the initial window before the
@@ -51,8 +56,7 @@ impl Model {
     /// The same with this time in place of the propagation time.
     pub(crate) fn whole_flight(&self, gain: f64, time: Option<Duration>, mss: u64) -> f64 {
         let Some(time) = time else { return initial_window(mss) };
-        let flight = self.bandwidth() * time.as_secs_f64();
-        (gain * flight / mss as f64).ceil() * mss as f64
+        (gain * self.flight(time) / mss as f64).ceil() * mss as f64
     }
 
     /// Whether the propagation time was not confirmed for longer than its window, as of the last

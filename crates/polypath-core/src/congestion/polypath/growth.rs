@@ -16,17 +16,24 @@ const GAIN: f64 = 2.0;
 /// How many rounds in a row the bandwidth has grown without a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Growth {
-    /// The bandwidth when the last round ended, in bytes/s; 0 before the first.
-    before: f64,
+    /// The bandwidth when the last round ended, and when the one before did, in bytes/s; 0 before
+    /// the first.
+    bandwidth: [f64; 2],
     rounds: u32,
 }
 
 impl Growth {
     /// A round ended: its bandwidth in bytes/s, and whether a queue stood during all of it.
     pub(super) fn on_round(&mut self, bandwidth: f64, queued: bool) {
-        let before = core::mem::replace(&mut self.before, bandwidth);
-        let grew = before > 0.0 && bandwidth >= FACTOR * before;
-        self.rounds = if grew && !queued { self.rounds.saturating_add(1) } else { 0 };
+        self.bandwidth = [bandwidth, self.bandwidth[0]];
+        let grew = self.grew_by(FACTOR) && !queued;
+        self.rounds = if grew { self.rounds.saturating_add(1) } else { 0 };
+    }
+
+    /// Whether the bandwidth rose by this factor at least in the last round.
+    pub(super) fn grew_by(&self, factor: f64) -> bool {
+        let [bandwidth, before] = self.bandwidth;
+        before > 0.0 && bandwidth >= factor * before
     }
 
     /// `gain`, or that of growth while the bandwidth grows.

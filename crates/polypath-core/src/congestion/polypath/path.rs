@@ -38,10 +38,7 @@ impl Path {
 
     /// Takes the RTT sample of a measurement whose result shall replace the propagation time.
     pub(super) fn measure(&mut self, ack: &Ack) {
-        self.measured = match (self.measured, ack.rtt) {
-            (Some(least), Some(rtt)) => Some(least.min(rtt)),
-            (least, rtt) => least.or(rtt),
-        };
+        self.measured = ack.least_rtt(self.measured);
     }
 
     /// The measurement is over: the estimate is as new as it can be. If it rose by more than

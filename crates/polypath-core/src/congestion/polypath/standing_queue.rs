@@ -60,10 +60,7 @@ impl StandingQueue {
         }
         self.delivered[0] += ack.acked_bytes;
         self.delivered[1] += if queued { ack.acked_bytes } else { 0 };
-        self.least_rtt = match (self.least_rtt, ack.rtt) {
-            (Some(least), Some(rtt)) => Some(least.min(rtt)),
-            (least, rtt) => least.or(rtt),
-        };
+        self.least_rtt = ack.least_rtt(self.least_rtt);
         self.fastest =
             ack.rate.map_or(self.fastest, |sample| self.fastest.max(sample.bytes_per_sec));
     }

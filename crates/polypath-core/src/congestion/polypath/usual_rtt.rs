@@ -12,13 +12,13 @@
 //! with the least, in which neither did a queue that was growing.
 
 use crate::congestion::Ack;
-use crate::congestion::bbr_model::full_pipe;
 use crate::estimator::{FlightTime, WindowedMin};
 use polypath_units::Timestamp;
 use std::time::Duration;
 
-/// Round trips of which the least spread counts. With 10 a competing TCP has a tenth less; with 40
-/// a path that begins to jitter is found twice as late.
+/// Round trips of which the least spread counts: enough that in one of them no queue was growing,
+/// and few enough that a path which begins to jitter has its window soon. From 10 to 40 neither
+/// goodput nor the share of a competing TCP depends much on it.
 const WINDOW: u64 = 20;
 
 /// Fewer segments say little of how far their times are spread.
@@ -40,7 +40,7 @@ impl Flights {
         if let Some(time) = ack.flight_time {
             self.time.add(time, ack.acked_bytes);
         }
-        self.least = [self.least, ack.rtt].into_iter().flatten().min();
+        self.least = ack.least_rtt(self.least);
     }
 
     /// How far the mean is above the least.
@@ -52,8 +52,6 @@ impl Flights {
 /// What packets of a path take.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UsualRtt {
-    /// The bandwidth when the last round ended, in bytes/s; 0 before the first.
-    bandwidth: f64,
     round: Flights,
     /// The mean times of the last two rounds of start-up in which the bandwidth grew.
     growing: [Option<Duration>; 2],
@@ -67,7 +65,6 @@ pub(super) struct UsualRtt {
 impl Default for UsualRtt {
     fn default() -> Self {
         Self {
-            bandwidth: 0.0,
             round: Flights::default(),
             growing: [None; 2],
             period: Flights::default(),
@@ -79,21 +76,20 @@ impl Default for UsualRtt {
 }
 
 impl UsualRtt {
-    /// Takes an ACK, after which the bandwidth is this in bytes/s.
-    pub(super) fn on_ack(&mut self, ack: &Ack, bandwidth: f64, starting: bool) {
+    /// Takes an ACK; `growing`: if a round ended, it was one of start-up in which the bandwidth
+    /// grew.
+    pub(super) fn on_ack(&mut self, ack: &Ack, growing: bool) {
         if ack.round_start {
-            self.end_round(bandwidth, starting);
+            self.end_round(growing);
             self.end_period(ack);
         }
         self.round.on_ack(ack);
         self.period.on_ack(ack);
     }
 
-    fn end_round(&mut self, bandwidth: f64, starting: bool) {
-        let before = core::mem::replace(&mut self.bandwidth, bandwidth);
+    fn end_round(&mut self, growing: bool) {
         let mean = core::mem::take(&mut self.round).time.mean();
-        let grew = before > 0.0 && bandwidth >= full_pipe::GROWTH * before;
-        if starting && grew && mean.is_some() {
+        if growing && mean.is_some() {
             self.growing = [mean, self.growing[0]];
         }
     }
@@ -126,7 +122,9 @@ impl UsualRtt {
 
 #[cfg(test)]
 mod tests {
+    use super::super::growth::Growth;
     use super::*;
+    use crate::congestion::bbr_model::full_pipe;
     use crate::congestion::testing::ack;
 
     fn ms(millis: u64) -> Duration {
@@ -137,6 +135,7 @@ mod tests {
     #[derive(Default)]
     struct Path {
         usual: UsualRtt,
+        growth: Growth,
         now: u64,
         bandwidth: f64,
     }
@@ -152,8 +151,10 @@ mod tests {
                 round_start,
                 ..ack(segments * 1_000, 1_000)
             };
-            self.usual.on_ack(&acked(1, fastest, true), self.bandwidth, starting);
-            self.usual.on_ack(&acked(segments - 1, others, false), self.bandwidth, starting);
+            self.growth.on_round(self.bandwidth, false);
+            let growing = starting && self.growth.grew_by(full_pipe::GROWTH);
+            self.usual.on_ack(&acked(1, fastest, true), growing);
+            self.usual.on_ack(&acked(segments - 1, others, false), growing);
         }
     }
 

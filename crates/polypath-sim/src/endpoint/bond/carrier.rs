@@ -10,19 +10,15 @@ use super::received::Received;
 use crate::fabric::{LightAck, LightKind, LightPacket};
 use crate::tcp::{LogDetail, PathMetrics};
 use bytes::Bytes;
+use polypath_bond::carrier::{ACK_DELAY, INITIAL_RTT, TIME_THRESHOLD};
 use polypath_bond::{Bond, Payload};
 use polypath_core::estimator::RttEstimator;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A packet is given up after so many RTTs, and the timer's granularity.
-const TIME_THRESHOLD: f64 = 8.25;
+/// Of timers.
 const GRANULARITY: Duration = Duration::from_millis(1);
-/// What the peer may hold an acknowledgement back.
-const MAX_ACK_DELAY: Duration = Duration::from_millis(2);
-/// Assumed before the first sample, as by the QUIC carrier.
-const INITIAL_RTT: Duration = Duration::from_millis(100);
 
 /// A packet that was sent and may be acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +126,7 @@ impl Carrier {
         let newest = index.and_then(|index| self.sent.get(index)).filter(|sent| sent.is_in_flight);
         let Some(newest) = newest else { return };
         let sample = now.since(newest.at);
-        let adjusted = sample.saturating_sub(delay.min(MAX_ACK_DELAY));
+        let adjusted = sample.saturating_sub(delay.min(ACK_DELAY));
         let least = self.rtt.min().unwrap_or(sample);
         self.rtt.on_sample(if adjusted >= least { adjusted } else { sample });
     }
@@ -177,7 +173,7 @@ impl Carrier {
 
     fn patience(&self) -> Duration {
         let rtt = self.rtt.srtt().max(self.rtt.latest()).unwrap_or(INITIAL_RTT);
-        rtt.mul_f64(TIME_THRESHOLD).max(GRANULARITY)
+        rtt.mul_f64(TIME_THRESHOLD.into()).max(GRANULARITY)
     }
 
     fn trim(&mut self) {
@@ -201,7 +197,7 @@ impl Carrier {
     fn probe_timeout(&self) -> Duration {
         let srtt = self.rtt.srtt().unwrap_or(INITIAL_RTT);
         let variation = (4 * self.rtt.rttvar()).max(GRANULARITY);
-        (srtt + variation + MAX_ACK_DELAY) * (1 << self.probes.min(6))
+        (srtt + variation + ACK_DELAY) * (1 << self.probes.min(6))
     }
 
     /// The timer has fired. Returns whether a probe must be sent.

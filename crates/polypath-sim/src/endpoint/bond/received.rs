@@ -1,13 +1,8 @@
 //! The receiving half of the light carrier: which packets came, and when to say so.
 
 use crate::fabric::LightAck;
+use polypath_bond::carrier::{ACK_DELAY, ACK_THRESHOLD};
 use polypath_units::Timestamp;
-use std::time::Duration;
-
-/// Packets that may come before an acknowledgement is due, and how long it may wait: as the QUIC
-/// carrier asks of its peer by the ACK-frequency extension.
-const ACK_THRESHOLD: u32 = 9;
-const ACK_DELAY: Duration = Duration::from_millis(2);
 
 /// Ranges in one acknowledgement, at most: those of the newest packets.
 const MAX_RANGES: usize = 32;

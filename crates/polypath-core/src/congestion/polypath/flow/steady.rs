@@ -2,7 +2,7 @@
 
 use super::{Flow, Mode};
 use crate::congestion::Ack;
-use crate::congestion::bbr_model::Flow as _;
+use crate::congestion::bbr_model::{Flow as _, full_pipe};
 use crate::congestion::polypath::PolypathParameters;
 use crate::congestion::polypath::standing_queue::QueueLimits;
 use crate::congestion::queued::is_queued;
@@ -47,8 +47,8 @@ impl Flow {
 
     /// Takes the times that packets take.
     pub(super) fn follow_jitter(&mut self, ack: &Ack) {
-        let starting = self.mode == Mode::Startup;
-        self.usual_rtt.on_ack(ack, self.bandwidth(), starting);
+        let growing = self.mode == Mode::Startup && self.growth.grew_by(full_pipe::GROWTH);
+        self.usual_rtt.on_ack(ack, growing);
         if ack.rtt.is_some() {
             let usual = self.path.model.rtprop().map(|rtprop| self.usual_rtt.in_start_up(rtprop));
             self.queued = is_queued(ack.rtt, usual);
