@@ -1033,6 +1033,10 @@ class FpfFailure(Item):
     guard_segments: int | None = None
     """how near the out-of-order span must come to the receive window, in segments. Default: 1."""
 
+    peer_absence: float | None = None
+    """how long a peer that is silent on all paths may stand still before they fail, in ms.
+    Default: 1000."""
+
     report_interval: float | None = None
     """time between equal reports while the receiver knows no RTT, in ms. Default: 100."""
 

@@ -83,7 +83,7 @@ pub struct PathCounters {
     pub failures: u64,
 }
 
-/// Probing of a failed path: a full-size datagram, at first every 50 ms.
+/// Probing of a path that has failed, or may have: a full-size datagram, at first every 50 ms.
 #[derive(Debug)]
 pub(crate) struct Probe {
     pub(crate) next_at: Timestamp,
@@ -110,7 +110,11 @@ impl Probe {
         }
     }
 
+    /// Begins to probe, unless that has begun before.
     pub(crate) fn start(&mut self, now: Timestamp) {
+        if self.next_at < Timestamp::MAX {
+            return;
+        }
         self.first_id = self.next_id;
         self.started_at = now;
         self.interval = Self::FIRST_INTERVAL;
@@ -265,6 +269,9 @@ mod tests {
         }
         assert_eq!(probe.next_at, now + Probe::MAX_INTERVAL);
         assert!(probe.is_current(first));
+        probe.start(now);
+        assert!(probe.is_current(first), "it goes on");
+        probe.stop();
         probe.start(now);
         assert!(!probe.is_current(first));
     }

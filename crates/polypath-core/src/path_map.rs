@@ -24,6 +24,12 @@ impl<T> PathMap<T> {
         self.0.get_mut(path.index())?.as_mut()
     }
 
+    /// All paths that have a state, by number.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (PathId, &mut T)> {
+        let ids = (0..).map_while(PathId::new);
+        ids.zip(&mut self.0).filter_map(|(id, state)| Some((id, state.as_mut()?)))
+    }
+
     /// Sets the state of `path` and returns the former one.
     pub fn insert(&mut self, path: PathId, value: T) -> Option<T> {
         self.slot(path).replace(value)

@@ -208,6 +208,9 @@ impl Bond {
             path.recent_rtt.on_sample(sample);
         }
         path.flight.end_acks();
+        if !path.is_failed() {
+            path.probe.stop();
+        }
         self.detect_losses(id, now);
         self.detector.on_ack(id, now);
         self.take_detector_actions(now);

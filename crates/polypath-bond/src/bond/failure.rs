@@ -23,6 +23,11 @@ impl Bond {
                     let frame = Frame::PathSuspect(report);
                     self.urgent.push_back(Urgent { frame, avoid });
                 }
+                Action::Probe(path) => {
+                    if let Some(path) = self.paths.get_mut(path) {
+                        path.probe.start(now);
+                    }
+                }
                 Action::Failed(path) => self.fail_path(path, now),
                 Action::Recovered(path) => self.recover_path(path),
             }

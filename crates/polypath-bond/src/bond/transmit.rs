@@ -4,6 +4,7 @@ use super::{Bond, Transmit, Urgent};
 use crate::codec::Frame;
 use crate::path::{Path, Payload};
 use bytes::BytesMut;
+use polypath_core::failure::SuspicionReport;
 use polypath_units::{PathSet, Timestamp};
 
 impl Bond {
@@ -17,7 +18,7 @@ impl Bond {
         self.poll_probe(now)
             .or_else(|| self.poll_keep_alive(now))
             .or_else(|| self.poll_pong())
-            .or_else(|| self.poll_urgent())
+            .or_else(|| self.poll_urgent(now))
             .or_else(|| self.poll_ack(now))
             .or_else(|| self.poll_control(now))
             .or_else(|| {
@@ -86,10 +87,22 @@ impl Bond {
         Some(self.commit_frame(id, &Frame::Pong { id: pong }, Payload::default(), 0))
     }
 
-    fn poll_urgent(&mut self) -> Option<Transmit> {
-        let Urgent { frame, avoid } = self.urgent.pop_front()?;
+    fn poll_urgent(&mut self, now: Timestamp) -> Option<Transmit> {
+        let Urgent { mut frame, avoid } = self.urgent.pop_front()?;
+        if let Frame::PathSuspect(report) = &mut frame {
+            self.renew(report, now);
+        }
         let path = self.paths.fastest(avoid, &self.congestion)?;
         Some(self.commit_frame(path, &frame, Payload::default(), 0))
+    }
+
+    /// Since a report was made, sockets may have been read on which something had waited.
+    fn renew(&self, report: &mut SuspicionReport, now: Timestamp) {
+        for suspect in &mut report.suspects {
+            if let Some(path) = self.paths.get(suspect.path) {
+                suspect.silent_for = suspect.silent_for.min(now - path.last_arrival);
+            }
+        }
     }
 
     /// Control messages, as many as fit, over the fastest path.

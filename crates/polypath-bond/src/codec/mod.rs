@@ -38,3 +38,4 @@ pub(crate) use id::MAX_FLOWS;
 pub use id::{FlowId, Side, StreamId};
 pub(crate) use join::{ALPN, ALPN_FEEDBACK};
 pub use join::{BondId, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Parameters};
+pub(crate) use varint::Reader;

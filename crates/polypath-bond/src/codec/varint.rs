@@ -33,22 +33,22 @@ pub(super) fn put_varint(buf: &mut impl BufMut, value: u64) {
 
 /// Reads fields from the front of `bytes`; every read is checked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
     /// How many bytes are left.
-    pub(super) const fn remaining(&self) -> usize {
+    pub(crate) const fn remaining(&self) -> usize {
         self.rest.len()
     }
 
     /// The next `len` bytes.
-    pub(super) fn bytes(
+    pub(crate) fn bytes(
         &mut self,
         len: usize,
         field: &'static str,
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte.
-    pub(super) fn byte(&mut self, field: &'static str) -> Result<u8, DecodeError> {
+    pub(crate) fn byte(&mut self, field: &'static str) -> Result<u8, DecodeError> {
         self.array::<1>(field).map(|[byte]| byte)
     }
 
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
 
     /// The next varint, in any of its forms: RFC 9000 does not ask for the shortest.
     #[inline]
-    pub(super) fn varint(&mut self, field: &'static str) -> Result<u64, DecodeError> {
+    pub(crate) fn varint(&mut self, field: &'static str) -> Result<u64, DecodeError> {
         let first = *self.rest.first().ok_or(truncated(field))?;
         let value = match first >> 6 {
             0 => u64::from(self.array::<1>(field)?[0]),

@@ -1,5 +1,6 @@
 //! A QUIC connection as the carrier of a path.
 
+use super::long_header::long_packets;
 use super::recorder::Record;
 use super::{Exchange, Recorder};
 use crate::bond::{Bond, PathSettings};
@@ -174,8 +175,10 @@ impl QuicPath {
         let mut transmit = self.build(instant, max, buf)?;
         let left = self.connection.datagrams().send_buffer_space();
         let taken = self.take_queued(left.saturating_sub(space));
+        let segment = transmit.segment_size.unwrap_or(transmit.size).max(1);
+        let handshake = buf[..transmit.size].chunks(segment).flat_map(long_packets).collect();
         self.put_headers(taken.iter().any(|queued| queued.payload.is_data()), &mut transmit, buf);
-        self.report_sent(taken, mtu, bond, now);
+        self.report_sent(taken, handshake, mtu, bond, now);
         Some(transmit)
     }
 
@@ -243,12 +246,19 @@ impl QuicPath {
     fn report_sent(
         &mut self,
         mut taken: VecDeque<Queued>,
+        mut handshake: Vec<usize>,
         mtu: usize,
         bond: Option<(&mut Bond, PathId)>,
         now: Timestamp,
     ) {
         let mut records = std::mem::take(&mut self.records);
         self.recorder.take(&mut records);
+        // Those of the handshake come first, some of which only acknowledge and are not recorded.
+        records.retain(|record| {
+            let at = handshake.iter().position(|&length| record.is_packet_of(length));
+            handshake.drain(..at.map_or(0, |at| at + 1));
+            at.is_none()
+        });
         // Probes for a larger MTU are not reported when they are lost, and their loss says nothing
         // of congestion (RFC 9000 section 14.4): the bond does not count them.
         records.retain(|r| !matches!(r, Record::Sent { bytes, .. } if *bytes as usize > mtu));

@@ -4,6 +4,7 @@ mod connection;
 #[cfg(test)]
 mod end;
 mod exchange;
+mod long_header;
 mod recorder;
 mod settings;
 

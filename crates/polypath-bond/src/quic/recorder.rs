@@ -40,6 +40,13 @@ pub(crate) enum Record {
     Mtu,
 }
 
+impl Record {
+    /// Whether it is of a packet that was sent, and of this length in bytes.
+    pub(crate) fn is_packet_of(&self, length: usize) -> bool {
+        matches!(*self, Self::Sent { bytes, .. } if bytes == length as u64)
+    }
+}
+
 /// Records of one connection, shared between its controllers and its owner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder(Arc<Mutex<Vec<Record>>>);

@@ -17,11 +17,17 @@
 //!   from a path whose ACKs are lost, while nothing else is missing. A report that comes before the
 //!   answer was due decides only if the hole is on that path and overdue.
 //! - Without a stable path to ask over, or without an answer, the rule of [`Rto`](super::Rto)
-//!   holds: one RTO.
+//!   holds, one RTO, if the peer is heard on another path meanwhile. A host that stands still is
+//!   silent on all paths: then they are probed after one RTO, and fail `peer_absence` later.
+//! - A report from a peer that was not heard for longer than the path may be silent convicts one
+//!   suspicion time later: the ACK may have left with it (`docs/decisions/0021-silent-peers.md`).
 //! - A failed path recovers by a full-size probe only, because small packets pass MTU black holes.
 
+mod evidence;
+mod path_state;
 mod receiver;
 mod sender;
+mod witness;
 
 use super::arrivals::answer_query;
 use super::{Action, FailureDetector, PathHealth, Query, ReceiveState, SendState, SuspicionReport};
@@ -45,6 +51,9 @@ parameters! {
         /// Time between two equal reports of the receiver while it knows no RTT.
         pub report_interval: Duration = Duration::from_millis(100), "report_interval", "ms",
             "time between equal reports while the receiver knows no RTT", 1.0 to 1e9;
+        /// How long a peer that is silent on all paths may stand still before they fail.
+        pub peer_absence: Duration = Duration::from_secs(1), "peer_absence", "ms",
+            "how long a peer that is silent on all paths may stand still before they fail";
     }
 }
 
@@ -118,10 +127,12 @@ impl FailureDetector for Fpf {
     }
 
     fn on_data(&mut self, path: PathId, out_of_order: bool, now: Timestamp, state: &ReceiveState) {
+        self.sender.on_arrival(path, now);
         self.actions.extend(self.receiver.on_data(path, out_of_order, now, state));
     }
 
     fn on_arrival(&mut self, path: PathId, now: Timestamp) {
+        self.sender.on_arrival(path, now);
         self.receiver.on_arrival(path, now);
     }
 
@@ -147,6 +158,11 @@ impl FailureDetector for Fpf {
         self.sender.on_remove(path);
         self.receiver.on_remove(path);
     }
+}
+
+/// The smoothed RTT, or the RTO before the first sample.
+fn round_trip(health: &PathHealth) -> Duration {
+    health.srtt.unwrap_or(health.rto)
 }
 
 #[cfg(test)]

@@ -112,6 +112,9 @@ pub enum Action {
     },
     /// Send this report on every path that it does not name.
     Report(SuspicionReport),
+    /// Nothing comes from the peer on any path: probe this one until something does, so that it is
+    /// used again as soon as it can be.
+    Probe(PathId),
     /// Declare the path failed: reinject all it carries, stop using it, probe it.
     Failed(PathId),
     /// The path works again.

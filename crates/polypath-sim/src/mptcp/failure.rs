@@ -56,6 +56,8 @@ impl Connection {
                     }
                 }
                 Action::Report(report) => self.send_suspicion_report(&report),
+                // TCP's own retransmissions do that.
+                Action::Probe(_) => {}
                 Action::Failed(path) => self.set_failed(path, true, now),
                 Action::Recovered(path) => self.set_failed(path, false, now),
             }

@@ -5,6 +5,7 @@ mod applications;
 mod backup;
 mod bad_scenarios;
 mod bond_switches;
+mod busy_hosts;
 mod common;
 mod datagram_flows;
 mod datagram_sizes;

@@ -1,70 +1,22 @@
 //! The sender half of FPF: suspicion, query, verdict.
 
-use super::FpfParameters;
-use crate::failure::arrivals::LONGEST_SILENCE;
-use crate::failure::silence::Silence;
-use crate::failure::{Action, PathHealth, Query, SendState, Suspect, SuspicionReport};
+use super::evidence::{Evidence, Report};
+use super::path_state::{Asked, PathState};
+use super::witness::Activity;
+use super::{FpfParameters, round_trip};
+use crate::failure::{Action, PathHealth, Query, SendState, SuspicionReport};
 use crate::path_map::PathMap;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
-
-/// Reports are in whole milliseconds on the wire.
-const REPORT_GRANULARITY: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     parameters: FpfParameters,
     paths: PathMap<PathState>,
+    activity: Activity,
     /// The latest time seen by `on_timer`: what was due before it has been handled.
     clock: Timestamp,
     last_query: u16,
-}
-
-/// What is known of a path. Everything but `failed` belongs to the present silence and ends with
-/// the next ACK.
-#[derive(Clone, Copy, Debug)]
-struct PathState {
-    silence: Silence,
-    failed: bool,
-    /// When a report last showed that the path delivers: suspicion counts anew from there.
-    cleared: Option<Timestamp>,
-    /// The last query about the path.
-    asked: Option<Timestamp>,
-    evidence: Evidence,
-}
-
-/// What the receiver said about a silent path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Evidence {
-    #[default]
-    None,
-    /// It suspects the path, but said so before an answer from the path was due.
-    Hint,
-    /// Nothing has arrived there since the silence began.
-    Confirmed,
-}
-
-impl PathState {
-    fn new(now: Timestamp) -> Self {
-        Self {
-            silence: Silence::new(now),
-            failed: false,
-            cleared: None,
-            asked: None,
-            evidence: Evidence::None,
-        }
-    }
-
-    /// Since when an answer is due.
-    fn began(&self) -> Timestamp {
-        self.silence.began().max(self.cleared.unwrap_or(Timestamp::ZERO))
-    }
-
-    fn clear(&mut self, now: Timestamp) {
-        self.cleared = Some(now);
-        self.asked = None;
-        self.evidence = Evidence::None;
-    }
 }
 
 impl Sender {
@@ -73,14 +25,26 @@ impl Sender {
     }
 
     pub(super) fn on_sent(&mut self, path: PathId, now: Timestamp) {
-        self.state(path, now).silence.on_sent(now);
+        self.activity.note(now);
+        self.state(path, now).on_sent(now);
     }
 
     pub(super) fn on_ack(&mut self, path: PathId, now: Timestamp) {
-        let state = self.state(path, now);
-        let mut silence = state.silence;
-        silence.on_ack(now);
-        *state = PathState { silence, failed: state.failed, ..PathState::new(now) };
+        self.on_arrival(path, now);
+        self.state(path, now).on_ack(now);
+    }
+
+    /// Anything arrived on the path: the peer is not silent.
+    pub(super) fn on_arrival(&mut self, path: PathId, now: Timestamp) {
+        self.activity.note(now);
+        let Some(state) = self.paths.get(path) else { return };
+        // It travelled for one round trip at most.
+        let left = self.activity.arrived_after() - state.round_trip;
+        for (other, state) in self.paths.iter_mut() {
+            if other != path {
+                state.hear(left, now);
+            }
+        }
     }
 
     pub(super) fn fail(&mut self, path: PathId, now: Timestamp) -> Option<Action> {
@@ -105,15 +69,21 @@ impl Sender {
         now: Timestamp,
         paths: &[PathHealth],
     ) {
+        self.activity.note(now);
+        let arrived_after = self.activity.arrived_after();
         for suspect in &report.suspects {
             let Some(health) = paths.iter().find(|h| h.id == suspect.path) else { continue };
             let Some(state) = self.watched(health) else { continue };
-            let asked = state.asked.filter(|_| report.query != 0);
-            let arrived = last_arrival(suspect, asked, now, paths);
-            let verdict = weigh(state, arrived, health, report.query == 0, now);
+            // It travelled over a path that it is not about.
+            let others = paths.iter().filter(|h| h.id != suspect.path).map(round_trip);
+            let one_way = others.max().unwrap_or_default() / 2;
+            let asked = state.inquiry.asked.filter(|asked| asked.query == report.query);
+            let asked = asked.map(|asked| asked.at);
+            let report = Report { suspect, asked, now, arrived_after, one_way };
+            let verdict = report.weigh(state, health);
             let state = self.state(suspect.path, now);
             match verdict {
-                Some(evidence) => state.evidence = state.evidence.max(evidence),
+                Some(evidence) => state.inquiry.evidence = state.inquiry.evidence.max(evidence),
                 None => state.clear(now),
             }
         }
@@ -126,12 +96,20 @@ impl Sender {
         paths: &[PathHealth],
         send: &SendState,
     ) -> Vec<Action> {
+        self.activity.note(now);
         self.clock = self.clock.max(now);
         self.forget_idle(paths);
+        self.look_for_witnesses(paths, now);
+        self.postpone(paths, now);
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         let dead = paths.iter().filter(|h| due(self.fails_at(h, send)));
         let dead: Vec<_> = dead.map(|h| h.id).collect();
         let mut actions: Vec<_> = dead.into_iter().filter_map(|id| self.fail(id, now)).collect();
+        let doubtful = paths.iter().filter(|h| due(self.probes_at(h))).map(|h| h.id);
+        for path in doubtful.collect::<PathSet>().iter() {
+            self.state(path, now).inquiry.probed = true;
+            actions.push(Action::Probe(path));
+        }
         let asked = paths.iter().filter(|h| due(self.asks_at(h, paths, send))).map(|h| h.id);
         let asked: PathSet = asked.collect();
         if !asked.is_empty() {
@@ -144,9 +122,34 @@ impl Sender {
     fn forget_idle(&mut self, paths: &[PathHealth]) {
         for health in paths.iter().filter(|h| h.in_flight == 0) {
             if let Some(state) = self.paths.get_mut(health.id) {
-                state.silence.on_idle();
-                state.asked = None;
-                state.evidence = Evidence::None;
+                state.on_idle();
+            }
+        }
+    }
+
+    /// From when an answer is due, what comes over other paths tells whether the peer is there.
+    fn look_for_witnesses(&mut self, paths: &[PathHealth], now: Timestamp) {
+        for health in paths {
+            let due = self.witness_at(health).filter(|&due| due <= now);
+            let patience = self.patience(health);
+            if let Some(state) = self.paths.get_mut(health.id) {
+                state.round_trip = round_trip(health);
+                state.patience = patience;
+                due.into_iter().for_each(|due| state.inquiry.witness.watch(due));
+            }
+        }
+    }
+
+    /// A host that stood still itself when nobody was heard does not know what has come since.
+    fn postpone(&mut self, paths: &[PathHealth], now: Timestamp) {
+        for health in paths {
+            let late = self.watched(health).is_some_and(|state| {
+                let due = self.silence_fails_at(state, health) + self.parameters.timer_margin;
+                state.inquiry.postponed.is_none() && due < now
+            });
+            let until = now + self.patience(health);
+            if late {
+                self.state(health.id, now).inquiry.postponed = Some(until);
             }
         }
     }
@@ -155,7 +158,10 @@ impl Sender {
     pub(super) fn next_timer(&self, paths: &[PathHealth], send: &SendState) -> Option<Timestamp> {
         paths
             .iter()
-            .flat_map(|h| [self.fails_at(h, send), self.asks_at(h, paths, send)])
+            .flat_map(|h| {
+                let (fails, asks) = (self.fails_at(h, send), self.asks_at(h, paths, send));
+                [fails, asks, self.witness_at(h), self.probes_at(h)]
+            })
             .flatten()
             .min()
     }
@@ -170,7 +176,7 @@ impl Sender {
         self.last_query = self.last_query.checked_add(1).unwrap_or(1);
         let id = self.last_query;
         for path in asked.iter() {
-            self.state(path, now).asked = Some(now);
+            self.state(path, now).inquiry.asked = Some(Asked { query: id, at: now });
         }
         let avoid = paths.iter().filter(|h| !self.is_stable(h, now, send)).map(|h| h.id).collect();
         Action::Query { query: Query { id, paths: asked }, avoid }
@@ -207,12 +213,43 @@ impl Sender {
         let silent = state.began() + patience;
         let overdue_hole =
             send.oldest.is_some_and(|(on, at)| on == health.id && at + patience <= silent);
-        let convicted = match state.evidence {
+        let convicted = match state.inquiry.evidence {
             Evidence::Confirmed => true,
             Evidence::Hint => overdue_hole,
             Evidence::None => false,
         };
-        Some(if convicted { silent } else { state.began() + patience.max(health.rto) })
+        if !convicted {
+            return Some(self.silence_fails_at(state, health));
+        }
+        // An ACK that left the peer with what was heard first may be on its way.
+        let absent_until = state.inquiry.absent_until;
+        Some(absent_until.map_or(silent, |until| silent.max(until + patience)))
+    }
+
+    /// When silence alone is failure: after one RTO, if something came over another path since an
+    /// answer was due, and this path has had the time to bring what left the peer with it.
+    /// Otherwise the peer may only stand still.
+    fn silence_fails_at(&self, state: &PathState, health: &PathHealth) -> Timestamp {
+        let patience = self.patience(health);
+        let alone = state.began() + patience.max(health.rto);
+        let inquiry = &state.inquiry;
+        let judged = match inquiry.witness.heard() {
+            Some(heard) => alone.max(heard + patience),
+            None => alone + self.parameters.peer_absence,
+        };
+        inquiry.postponed.map_or(judged, |until| until.max(judged))
+    }
+
+    /// When to listen for the peer on other paths: as soon as an answer is due.
+    fn witness_at(&self, health: &PathHealth) -> Option<Timestamp> {
+        let state = self.watched(health).filter(|state| !state.inquiry.witness.is_watching())?;
+        Some(state.began() + self.patience(health))
+    }
+
+    /// When to probe the path, so that it is used as soon as it answers again.
+    fn probes_at(&self, health: &PathHealth) -> Option<Timestamp> {
+        let state = self.watched(health).filter(|state| !state.inquiry.probed)?;
+        Some(state.began() + self.patience(health).max(health.rto))
     }
 
     /// When to ask the receiver about the path: on suspicion, and again if no answer came.
@@ -222,16 +259,16 @@ impl Sender {
         paths: &[PathHealth],
         send: &SendState,
     ) -> Option<Timestamp> {
-        let state = self.watched(health).filter(|s| s.evidence != Evidence::Confirmed)?;
+        let state = self.watched(health).filter(|s| s.inquiry.evidence != Evidence::Confirmed)?;
         let suspect = self.suspect_at(health, send)?;
         let at = suspect.max(self.clock);
-        let Some(asked) = state.asked else {
+        let Some(asked) = state.inquiry.asked else {
             // Past times are returned as they are, so that what became possible late is done at
             // once.
             return self.stable(paths, at, send).next().map(|_| suspect);
         };
         let reply = self.stable(paths, at, send).map(|h| self.patience(h)).min()?;
-        let at = at.max(asked + reply.max(round_trip(health)));
+        let at = at.max(asked.at + reply.max(round_trip(health)));
         self.stable(paths, at, send).next().map(|_| at)
     }
 
@@ -249,46 +286,6 @@ impl Sender {
         let alive = self.paths.get(health.id).is_some_and(|state| !state.failed);
         alive && self.suspect_at(health, send).is_none_or(|suspect| suspect > at)
     }
-}
-
-/// What a report proves about a path; `None` if the path delivers.
-fn weigh(
-    state: &PathState,
-    arrived: Option<Timestamp>,
-    health: &PathHealth,
-    unsolicited: bool,
-    now: Timestamp,
-) -> Option<Evidence> {
-    // What was sent before the silence began may still have arrived within one RTT.
-    let due = state.began() + round_trip(health);
-    if arrived.is_some_and(|at| at > due) {
-        return None;
-    }
-    Some(match now >= due + health.max_ack_delay {
-        true => Evidence::Confirmed,
-        false if unsolicited => Evidence::Hint,
-        false => Evidence::None,
-    })
-}
-
-/// The earliest time of the last arrival on the path, if a report can express it. The report itself
-/// travelled one way of a stable path, and not for longer than since the question.
-fn last_arrival(
-    suspect: &Suspect,
-    asked: Option<Timestamp>,
-    now: Timestamp,
-    paths: &[PathHealth],
-) -> Option<Timestamp> {
-    let others = paths.iter().filter(|h| h.id != suspect.path);
-    let one_way = others.map(|h| round_trip(h) / 2).max().unwrap_or_default();
-    let travelled = asked.map_or(one_way, |at| one_way.min(now - at));
-    let ago = suspect.silent_for + travelled + REPORT_GRANULARITY;
-    (suspect.silent_for < LONGEST_SILENCE).then(|| now - ago)
-}
-
-/// The smoothed RTT, or the RTO before the first sample.
-fn round_trip(health: &PathHealth) -> Duration {
-    health.srtt.unwrap_or(health.rto)
 }
 
 /// The time within which an acknowledgement is due.

@@ -16,6 +16,7 @@ fn silent_since_100() -> Fpf {
     fpf.on_add(id(1), at(0));
     fpf.on_sent(id(0), at(0));
     fpf.on_ack(id(0), at(100));
+    fpf.on_sent(id(0), at(100));
     fpf
 }
 
@@ -74,6 +75,7 @@ fn t_fpf_2() {
     let state = SendState { window_exhausted: false, oldest: Some((id(0), at(99))) };
     fpf.on_add(id(0), at(0));
     fpf.on_add(id(1), at(0));
+    fpf.on_sent(id(0), at(99));
     fpf.on_ack(id(0), at(100));
     // The receiver's own report comes before the ACK is overdue.
     fpf.on_report(&report(0, id(0), ms(20)), at(105), &paths, &state);
@@ -105,42 +107,133 @@ fn a_path_that_delivers_is_cleared_and_asked_about_again() {
     assert_eq!(tick(&mut fpf, at(196), &paths(), &CALM), [question(2)]);
 }
 
-#[test]
-fn an_unanswered_question_is_repeated_and_the_rto_decides_in_the_end() {
-    let mut fpf = silent_since_100();
+/// Lets all timers fire until none is left or one of the paths fails.
+fn until_failure(fpf: &mut Fpf, paths: &[PathHealth]) -> Vec<(Timestamp, Action)> {
     let mut seen = Vec::new();
-    while let Some(next) = fpf.next_timer(&paths(), &CALM) {
-        let actions = tick(&mut fpf, next, &paths(), &CALM);
+    while let Some(next) = fpf.next_timer(paths, &CALM)
+        && !seen.iter().any(|(_, action)| matches!(action, Action::Failed(_)))
+    {
+        let actions = tick(fpf, next, paths, &CALM);
         seen.extend(actions.into_iter().map(|action| (next, action)));
     }
-    // An answer over path 1 takes 30 + 5 + 10 ms at most.
-    let expected = [
-        (at(133), question(1)),
-        (at(178), question(2)),
-        (at(223), question(3)),
-        (at(268), question(4)),
-        (at(300), FAILED),
-    ];
-    assert_eq!(seen, expected);
+    seen
 }
 
+/// An answer over path 1 takes 30 + 5 + 10 ms at most. After one RTO the path is probed.
 #[test]
-fn the_only_path_fails_by_the_rto_rule() {
+fn an_unanswered_question_is_repeated_and_the_rto_decides_where_another_path_is_heard() {
     let mut fpf = silent_since_100();
-    let only = &paths()[..1];
-    assert_eq!(fpf.next_timer(only, &CALM), Some(at(300)));
-    assert_eq!(tick(&mut fpf, at(299), only, &CALM), []);
-    assert_eq!(tick(&mut fpf, at(300), only, &CALM), [FAILED]);
+    assert_eq!(tick(&mut fpf, at(133), &paths(), &CALM), [question(1)]);
+    // What comes at 171 has come after 165, and left the peer 30 ms earlier at most: after 133.
+    fpf.on_arrival(id(1), at(165));
+    fpf.on_arrival(id(1), at(171));
+    let expected =
+        [(at(178), question(2)), (at(223), question(3)), (at(268), question(4)), (at(300), FAILED)];
+    assert_eq!(until_failure(&mut fpf, &paths()), expected);
+}
+
+/// The peer may stand still: all of its paths have a second more.
+#[test]
+fn a_path_fails_a_second_later_if_nothing_is_heard_at_all() {
+    for both in [[health(0, 10, 2), idle(health(1, 30, 0))], [health(0, 10, 2), health(1, 10, 2)]] {
+        let mut fpf = silent_since_100();
+        fpf.on_ack(id(1), at(100));
+        let seen = until_failure(&mut fpf, &both);
+        let others = seen.iter().filter(|(_, action)| !matches!(action, Action::Query { .. }));
+        let mut others = others.filter(|(_, action)| action != &Action::Probe(id(1)));
+        assert_eq!(others.next(), Some(&(at(300), Action::Probe(id(0)))));
+        assert_eq!(others.next(), Some(&(at(1_300), FAILED)));
+    }
+    let mut fpf = silent_since_100();
+    let expected = [(at(300), Action::Probe(id(0))), (at(1_300), FAILED)];
+    assert_eq!(until_failure(&mut fpf, &paths()[..1]), expected);
+}
+
+/// The peer goes on after half a second: what it sends over path 1 comes 20 ms earlier than what it
+/// sends over path 0 may, 33 ms after it left. The path fails only if that does not come.
+#[test]
+fn what_a_peer_sends_when_it_goes_on_has_the_time_to_come() {
+    let mut fpf = silent_since_100();
+    tick(&mut fpf, at(133), &paths(), &CALM);
+    tick(&mut fpf, at(590), &paths(), &CALM);
+    fpf.on_arrival(id(1), at(600));
+    assert_eq!(tick(&mut fpf, at(632), &paths(), &CALM), []);
+    let mut answered = fpf.clone();
+    assert_eq!(tick(&mut fpf, at(633), &paths(), &CALM), [FAILED]);
+    answered.on_ack(id(0), at(633));
+    assert_eq!(tick(&mut answered, at(633), &paths(), &CALM), []);
+}
+
+/// This host stood still itself: what came over path 1 may have waited for half a second, in which
+/// the peer may have begun to stand still, too.
+#[test]
+fn what_may_have_waited_here_is_no_witness() {
+    let mut fpf = silent_since_100();
+    tick(&mut fpf, at(133), &paths(), &CALM);
+    fpf.on_arrival(id(1), at(600));
+    let failed = tick(&mut fpf, at(640), &paths(), &CALM).contains(&FAILED);
+    assert!(!failed);
+    fpf.on_arrival(id(1), at(641));
+    let failed = tick(&mut fpf, at(674), &paths(), &CALM).contains(&FAILED);
+    assert!(failed, "what came a moment after 640 did not wait");
 }
 
 #[test]
-fn with_every_path_suspected_nothing_is_sent() {
+fn with_every_path_suspected_nothing_is_asked() {
     let mut fpf = silent_since_100();
     let both = [health(0, 10, 2), health(1, 10, 2)];
     fpf.on_ack(id(1), at(100));
-    assert_eq!(fpf.next_timer(&both, &CALM), Some(at(300)));
-    assert_eq!(tick(&mut fpf, at(299), &both, &CALM), []);
-    assert_eq!(tick(&mut fpf, at(300), &both, &CALM), [FAILED, Action::Failed(id(1))]);
+    let seen = until_failure(&mut fpf, &both);
+    assert!(!seen.iter().any(|(_, action)| matches!(action, Action::Query { .. })), "{seen:?}");
+}
+
+/// Nothing came over path 1 for longer than path 0 may be silent: the peer may have stood still,
+/// and the ACK may have left it with the answer. Where something came all the time, the answer
+/// decides.
+#[test]
+fn after_an_absence_of_the_peer_an_ack_has_the_time_to_come() {
+    let answered = |heard: &[u64]| {
+        let mut fpf = silent_since_100();
+        tick(&mut fpf, at(133), &paths(), &CALM);
+        heard.iter().for_each(|&millis| fpf.on_arrival(id(1), at(millis)));
+        fpf.on_report(&report(1, id(0), ms(53)), at(163), &paths(), &CALM);
+        fpf
+    };
+    assert_eq!(actions(&mut answered(&[133, 163])), [FAILED]);
+    let mut fpf = answered(&[163]);
+    assert_eq!(actions(&mut fpf), []);
+    assert_eq!(fpf.next_timer(&paths(), &CALM), Some(at(196)));
+    let mut acked = fpf.clone();
+    acked.on_ack(id(0), at(195));
+    assert_eq!(tick(&mut acked, at(196), &paths(), &CALM), []);
+    assert_eq!(tick(&mut fpf, at(196), &paths(), &CALM), [FAILED]);
+}
+
+/// A report that was made unasked and waited here for 32 ms, on a host that stood still, may have
+/// been made before what was sent at 100 ms had come: 30 / 2 ms before 123. And it says nothing
+/// where what arrived last may be what was sent last.
+#[test]
+fn a_report_that_was_made_unasked_convicts_if_it_is_new_and_something_is_missing() {
+    for (last_sent, before, failed) in [(118, 154, true), (118, 123, false), (100, 154, false)] {
+        let mut fpf = silent_since_100();
+        fpf.on_sent(id(0), at(last_sent));
+        tick(&mut fpf, at(100), &paths(), &CALM);
+        [123, before, 155].into_iter().for_each(|millis| fpf.on_arrival(id(1), at(millis)));
+        fpf.on_report(&report(0, id(0), ms(50)), at(155), &paths(), &CALM);
+        let fails = actions(&mut fpf).contains(&FAILED);
+        assert_eq!(fails, failed, "{last_sent} {before}");
+    }
+}
+
+/// This host stood still from before 1,300 ms, when the path would have failed, to 1,400.
+#[test]
+fn who_stood_still_waits_for_what_comes_now() {
+    let mut fpf = silent_since_100();
+    let only = &paths()[..1];
+    tick(&mut fpf, at(300), only, &CALM);
+    assert_eq!(tick(&mut fpf, at(1_400), only, &CALM), []);
+    assert_eq!(fpf.next_timer(only, &CALM), Some(at(1_433)));
+    assert_eq!(tick(&mut fpf, at(1_433), only, &CALM), [FAILED]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! case of each is among the tests, mostly by the same name, and fails first when something breaks.
 
 mod bond_switches;
+mod busy_hosts;
 mod demo;
 pub(crate) mod equilibria;
 mod failure;

@@ -6,6 +6,7 @@ mod script;
 
 use polypath_bond::Composition;
 use polypath_core::registry;
+pub(crate) use script::Dice;
 use script::{Outcome, composition, names, play, play_with};
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,10 +3,12 @@
 //! The same [`Node`] that runs on sockets: only the clock and the network are simulated. Equal
 //! seeds give equal runs.
 
+mod absence;
 mod network;
 mod setup;
 mod transfer;
 
+use absence::Absence;
 pub(crate) use network::{Arrival, Network};
 pub(crate) use setup::{WorldConfig, WorldError};
 pub(crate) use transfer::Transfer;
@@ -66,6 +68,9 @@ pub(crate) struct World {
     hub_config: NodeConfig,
     origin: Instant,
     network: Network<Packet>,
+    /// Whether the hosts of edge and hub stand still.
+    edge_absence: Absence,
+    hub_absence: Absence,
     /// The newest datagrams, and how many are kept.
     captured: (VecDeque<Captured>, usize),
     /// How often the address of each path has changed.
@@ -91,6 +96,16 @@ impl World {
     /// Switches one direction of a path off, silently, or on again.
     pub(crate) fn set_link_down(&mut self, path: usize, direction: Direction, down: bool) {
         self.network.link_mut(path, direction).set_down(self.now, down);
+    }
+
+    /// The edge's host gives it no time until then.
+    pub(crate) fn pause_edge(&mut self, until: Timestamp) {
+        self.edge_absence.begin(until);
+    }
+
+    /// The hub's host gives it no time until then.
+    pub(crate) fn pause_hub(&mut self, until: Timestamp) {
+        self.hub_absence.begin(until);
     }
 
     /// The hub loses its memory: a new node with the same identity takes its place. Every call
@@ -172,10 +187,24 @@ impl World {
 
     /// Sends what the nodes have to send now.
     pub(crate) fn flush(&mut self) {
+        self.flush_edge();
+        self.flush_hub();
+    }
+
+    fn flush_edge(&mut self) {
+        if self.edge_absence.lasts(self.now) {
+            return;
+        }
         while let Some(outgoing) = self.edge.poll_transmit(self.now, BATCH) {
             let path = outgoing.socket.0 as usize;
             let from = edge_address(path, self.changes[path]);
             self.send(&outgoing, path, Direction::Up, from);
+        }
+    }
+
+    fn flush_hub(&mut self) {
+        if self.hub_absence.lasts(self.now) {
+            return;
         }
         while let Some(outgoing) = self.hub.poll_transmit(self.now, BATCH) {
             if let Some(path) = self.path_to(outgoing.destination) {
@@ -221,8 +250,9 @@ impl World {
 
     /// When something happens next.
     pub(crate) fn next_event(&self) -> Option<Timestamp> {
-        let times = [self.network.next_event(), self.edge.poll_timeout(), self.hub.poll_timeout()];
-        times.into_iter().flatten().min()
+        let edge = self.edge_absence.delay(self.edge.poll_timeout(), self.now);
+        let hub = self.hub_absence.delay(self.hub.poll_timeout(), self.now);
+        [self.network.next_event(), edge, hub].into_iter().flatten().min()
     }
 
     /// Lets all happen that is due next, if that is not later than `limit`. Returns false, with the
@@ -235,17 +265,34 @@ impl World {
         };
         self.now = self.now.max(at);
         self.deliver();
-        self.edge.handle_timeout(self.now);
-        self.hub.handle_timeout(self.now);
+        if !self.edge_absence.lasts(self.now) {
+            self.edge.handle_timeout(self.now);
+        }
+        if !self.hub_absence.lasts(self.now) {
+            self.hub.handle_timeout(self.now);
+        }
         self.flush();
         self.collect_events();
         true
     }
 
+    /// What arrives while a host stands still waits in its sockets; when it goes on, it reads all
+    /// of them before its timers fire, as the driver does.
     fn deliver(&mut self) {
+        let waited = [self.edge_absence.end(self.now), self.hub_absence.end(self.now)];
+        for Arrival { path, direction, packet } in waited.into_iter().flatten() {
+            self.hand_in(path, direction, packet.from, &packet.bytes);
+        }
         while let Some(arrival) = self.network.poll(self.now) {
-            let Packet { from, bytes } = arrival.packet;
-            self.hand_in(arrival.path, arrival.direction, from, &bytes);
+            let absence = match arrival.direction {
+                Direction::Up => &mut self.hub_absence,
+                Direction::Down => &mut self.edge_absence,
+            };
+            let Some(Arrival { path, direction, packet }) = absence.take_in(arrival, self.now)
+            else {
+                continue;
+            };
+            self.hand_in(path, direction, packet.from, &packet.bytes);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Building a world.
 
-use super::{Network, World};
+use super::{Absence, Network, World};
 use polypath_bond::{BondConfig, NodeError};
 use polypath_link::{ConfigError, RunSeed};
 use polypath_sim::PathLinks;
@@ -62,6 +62,8 @@ impl World {
             hub_bond: None,
             changes: vec![0; paths.len()],
             network: Network::new(paths, seed)?,
+            edge_absence: Absence::default(),
+            hub_absence: Absence::default(),
             events: Vec::new(),
             trace: 0xcbf2_9ce4_8422_2325,
             datagrams: 0,

@@ -45,6 +45,10 @@ pub(crate) struct Outcome {
 pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -59,6 +63,17 @@ impl Dice {
 
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
+    }
+
+    /// Equally likely in each octave between the two.
+    pub(crate) fn scale(&mut self, least: f64, most: f64) -> f64 {
+        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        least * (most / least).powf(unit)
+    }
+
+    /// The same of times.
+    pub(crate) fn time(&mut self, least: Duration, most: Duration) -> Duration {
+        Duration::from_secs_f64(self.scale(least.as_secs_f64(), most.as_secs_f64()))
     }
 }
 
@@ -186,7 +201,7 @@ pub(crate) fn play(seed: u64) -> Outcome {
 /// # Panics
 /// When something is wrong; the message begins with the seed and the compositions.
 pub(crate) fn play_with(seed: u64, ends: [&Composition; 2]) -> Outcome {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let config = build(&mut dice, seed, ends);
     let mut edge = App::new(Side::Edge, config.edge.receive_buffer, Dice(dice.next()));
     let mut hub = App::new(Side::Hub, config.hub.receive_buffer, Dice(dice.next()));
