@@ -98,18 +98,20 @@ fn a_round_trip_takes_both_delays() {
     let delay = Duration::from_millis(10);
     let wire = network.wire(link(100.0, delay), link(100.0, delay));
     for addresses in [V4, V6] {
-        let median = median_round_trip(&network.sockets(addresses));
         // Both delays, and twice the time that 4 bytes with headers take at 100 Mbit/s (below
         // 5 us) are the least. Half of all round trips may find the wire late twice, the receiver
         // once and the sender once, each by up to a quarter of a delay: a wire that gave a packet
-        // its delay twice would still be found out.
+        // its delay twice would still be found out. Of three medians the least counts, for a busy
+        // machine.
+        let sockets = network.sockets(addresses);
+        let median = [(); 3].map(|()| median_round_trip(&sockets)).into_iter().min().unwrap();
         assert!(median >= 2 * delay, "{addresses:?}: {median:?}");
         assert!(median < 3 * delay, "{addresses:?}: {median:?}");
     }
     let report = wire.stop();
-    assert_eq!([report.up.link.delivered.packets, report.down.link.delivered.packets], [42, 42]);
+    assert_eq!([report.up.link.delivered.packets, report.down.link.delivered.packets], [126, 126]);
     assert_eq!((report.errors, report.up.refused, report.up.oversized), (0, 0, 0), "{report:?}");
-    assert_eq!(report.up.link.delivered.bytes, 21 * (4 + 28) + 21 * (4 + 48));
+    assert_eq!(report.up.link.delivered.bytes, 63 * (4 + 28) + 63 * (4 + 48));
 }
 
 #[test]
