@@ -247,6 +247,44 @@ impl EdgeArgs {
         })
     }
 
+    /// The key of an option that says what the edge does for others, if one was given: all but
+    /// those that make the bond.
+    pub(super) fn service(&self) -> Option<&'static str> {
+        let Self {
+            config: _,
+            join: _,
+            key: _,
+            path: _,
+            auto: _,
+            composition: _,
+            receive_buffer: _,
+            lifetimes: _,
+            control: _,
+            log: _,
+            socks,
+            http,
+            proxy_credentials,
+            forward,
+            when_away,
+            udp_mode,
+            udp_rule,
+            max_connections,
+            max_associations,
+        } = self;
+        let given = [
+            ("socks", socks.is_some()),
+            ("http", http.is_some()),
+            ("proxy_credentials", proxy_credentials.is_some()),
+            ("forward", !forward.is_empty()),
+            ("when_away", when_away.is_some()),
+            ("udp_mode", udp_mode.is_some()),
+            ("udp_rule", !udp_rule.is_empty()),
+            ("max_connections", max_connections.is_some()),
+            ("max_associations", max_associations.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)
+    }
+
     fn paths(&self) -> anyhow::Result<Paths> {
         if self.auto {
             return Ok(Paths::Auto);

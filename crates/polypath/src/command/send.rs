@@ -16,8 +16,10 @@ use crate::config::{Fault, FileBacked};
 use crate::output;
 use crate::service::{self, LogFormat};
 
-/// Seconds for which a hub that has answered before may be away: a restart, a change of networks.
-const DEFAULT_PATIENCE_SECONDS: u64 = 300;
+/// How long a hub that has answered before may be away: a restart, a change of networks.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long one may be away that never answered: uplinks come up, or the address is wrong.
+const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Send a file to the hub's inbox over all paths
 ///
@@ -34,7 +36,7 @@ pub struct SendArgs {
     /// Its name at the hub [default: its name here]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Seconds to go on trying while a hub that has answered before does not [default: 300]
+    /// Seconds to go on trying while the hub does not answer [default: 30, and 300 once it has]
     #[arg(long, value_name = "SECONDS")]
     patience: Option<u64>,
     /// Print JSON instead of text
@@ -51,6 +53,8 @@ pub struct SendOptions {
     pub file: PathBuf,
     /// Its name at the hub.
     pub name: FileName,
+    /// How long to go on trying while the hub has not answered yet.
+    pub first_patience: Duration,
     /// How long to go on trying while a hub that has answered before does not.
     pub patience: Duration,
     /// Whether to print JSON.
@@ -67,15 +71,17 @@ impl TryFrom<SendArgs> for SendOptions {
     type Error = anyhow::Error;
 
     fn try_from(args: SendArgs) -> anyhow::Result<Self> {
-        refuse_surfaces(&args.edge).map_err(Fault::on_command_line)?;
+        refuse_services(&args.edge).map_err(Fault::on_command_line)?;
         let name = name_at_hub(&args).map_err(Fault::on_command_line)?;
         // That of the file is the edge's, which may be running.
         let control = args.edge.control.clone();
         let edge = args.edge.resolve()?;
+        let patience = args.patience.map(Duration::from_secs);
         Ok(Self {
             file: args.file,
             name,
-            patience: Duration::from_secs(args.patience.unwrap_or(DEFAULT_PATIENCE_SECONDS)),
+            first_patience: patience.unwrap_or(FIRST_PATIENCE),
+            patience: patience.unwrap_or(PATIENCE),
             json: args.json,
             control,
             bond: edge.bond()?,
@@ -84,16 +90,11 @@ impl TryFrom<SendArgs> for SendOptions {
     }
 }
 
-fn refuse_surfaces(edge: &EdgeArgs) -> Result<(), Fault> {
-    let surfaces = [
-        ("socks", edge.socks.is_some()),
-        ("http", edge.http.is_some()),
-        ("proxy_credentials", edge.proxy_credentials.is_some()),
-        ("forward", !edge.forward.is_empty()),
-        ("when_away", edge.when_away.is_some()),
-    ];
-    match surfaces.into_iter().find(|(_, given)| *given) {
-        Some((key, _)) => Err(Fault::new(key, "this belongs to `polypath edge`; send has no use")),
+fn refuse_services(edge: &EdgeArgs) -> Result<(), Fault> {
+    match edge.service() {
+        Some(key) => {
+            Err(Fault::new(key, "this belongs to `polypath edge`; send has no use for it"))
+        }
         None => Ok(()),
     }
 }
@@ -167,12 +168,27 @@ mod tests {
     }
 
     #[test]
+    fn a_hub_that_never_answered_has_less_time_unless_it_is_said() {
+        let times = |line: &[&str]| {
+            let options = options(line).unwrap();
+            (options.first_patience, options.patience)
+        };
+        assert_eq!(times(&["f"]), (FIRST_PATIENCE, PATIENCE));
+        let second = Duration::from_secs(1);
+        assert_eq!(times(&["f", "--patience", "1"]), (second, second));
+    }
+
+    #[test]
     fn what_only_an_edge_does_is_refused() {
         for surface in [
             ["--socks", "127.0.0.1:1"],
             ["--proxy-credentials", "f"],
             ["--forward", "tcp:1=h:1"],
             ["--when-away", "wait"],
+            ["--udp-mode", "best"],
+            ["--udp-rule", "port 53: redundant"],
+            ["--max-connections", "1"],
+            ["--max-associations", "1"],
         ] {
             let error = options(&[&["f"], surface.as_slice()].concat()).unwrap_err();
             assert!(error.contains("`polypath edge`"), "{error}");

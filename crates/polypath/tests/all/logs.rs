@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use super::disk::Disk;
 use super::http::Server;
 use super::world::{Process, World, curl, stderr, stdout};
 
@@ -106,6 +107,31 @@ fn what_a_hub_refuses_is_logged_with_edge_and_address() {
     assert!(!taken.status.success() && stderr(&taken).contains("x.bin"), "{}", stderr(&taken));
     let line = hub.log_line("a file was not stored");
     assert!(line.contains("from=\"127.0.0.1:") && line.contains(key.trim()), "{line}");
+}
+
+/// The sender is told, and the operator, with the edge and where it comes from; with room again the
+/// file arrives.
+#[test]
+fn a_full_disk_is_told_to_the_sender_and_logged() {
+    let world = World::new();
+    let test = "a_full_disk_is_told_to_the_sender_and_logged";
+    let Some(disk) = Disk::new(test, &world, 4) else { return };
+    let inbox = ["--inbox", &disk.path("inbox")];
+    let hub = world.hub_run_by(&disk.runner(), "127.0.0.1:0", &inbox);
+    let key = fs::read_to_string(world.path("allow")).unwrap();
+    let file = world.file("x.bin", &vec![7; 100_000]);
+    disk.fill();
+    let full = world.send(&hub, &[&file]);
+    assert_eq!(full.status.code(), Some(1));
+    let why = "No space left on device";
+    for told in [stderr(&full), &hub.log_line("a file was not stored")] {
+        assert!(told.contains("x.bin") && told.contains(why), "{told}");
+    }
+    let line = hub.log_line(why);
+    assert!(line.contains("from=\"127.0.0.1:") && line.contains(key.trim()), "{line}");
+    disk.free();
+    let sent = world.send(&hub, &[&file]);
+    assert!(sent.status.success(), "{}", stderr(&sent));
 }
 
 fn worries(log: &str) -> bool {

@@ -57,7 +57,6 @@ fn a_signal_ends_a_send_and_the_hub_keeps_what_it_has() {
     assert!(!hub.log().contains("IdleTimeout"), "it was told of each: {}", hub.log());
 }
 
-/// Without an answer a path gives up after 5 s, and the command with it.
 #[test]
 fn a_signal_ends_a_send_that_has_not_joined() {
     let world = World::new();

@@ -220,6 +220,11 @@ impl World {
         self.run(&[&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat())
     }
 
+    /// The same, while the test goes on.
+    pub(crate) fn sending(&self, hub: &Node, args: &[&str]) -> Node {
+        self.node(&[&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat())
+    }
+
     fn joining<'a>(&'a self, hub: &'a Node, paths: &[&'a str]) -> Vec<&'a str> {
         let known = ["--key", self.edge_key(), "--join", hub.join_string()];
         known.into_iter().chain(paths.iter().flat_map(|path| ["--path", path])).collect()

@@ -3,19 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use polypath_net::edge::Edge;
 use polypath_net::tunnel::FileOffer;
 use polypath_units::Bandwidth;
 use serde::Serialize;
 use tokio::fs::File;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::super::edge::Paths;
 use super::SendOptions;
 use super::transfer::transfer;
 use super::watch::Watch;
 use crate::control::{ControlSocket, Role};
+use crate::output;
 use crate::progress::Progress;
 use crate::service::Stop;
 
@@ -51,7 +52,7 @@ pub(super) async fn send(options: &SendOptions) -> anyhow::Result<Option<Sent>> 
     let Some(started) = stop.limit(start(options)).await else { return Ok(None) };
     let (edge, file, size) = started?;
     let sending = answering(control, &edge, async {
-        edge.joined().await?;
+        join(&edge, options.first_patience).await?;
         deliver(options, &edge, file, size).await
     });
     let sent = stop.limit(sending).await.transpose()?;
@@ -64,6 +65,28 @@ pub(super) async fn send(options: &SendOptions) -> anyhow::Result<Option<Sent>> 
 async fn start(options: &SendOptions) -> anyhow::Result<(Edge, File, u64)> {
     let (file, size) = open(&options.file).await?;
     Ok((options.bond.start().await?, file, size))
+}
+
+/// Waits until a path has joined. Whoever waits is told why that takes long.
+async fn join(edge: &Edge, patience: Duration) -> anyhow::Result<()> {
+    let mut seen = None;
+    let joining = async {
+        match edge.joined().await {
+            Err(error) if !error.is_final() => {
+                output::tell(&format!("{error}; trying again\n"));
+                seen = Some(error);
+                edge.joined_in_the_end().await
+            }
+            decided => decided,
+        }
+    };
+    match timeout(patience, joining).await {
+        Ok(decided) => Ok(decided?),
+        Err(_) => {
+            let error = seen.map_or_else(|| anyhow!("no path has joined the hub"), Into::into);
+            Err(error.context(format!("gave up after {patience:?}")))
+        }
+    }
 }
 
 /// Answers at the control socket, if there is one, while `work` goes on.

@@ -9,7 +9,6 @@
 //! order things happen, and `POLYPATH_ABUSE_REPORT` names a file for the report.
 
 mod dice;
-mod disk;
 mod disturbances;
 mod log;
 mod memory;

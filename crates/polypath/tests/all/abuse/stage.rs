@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use polypath_emulator::relay::Relay;
 
-use super::disk::Disk;
 use super::log::Log;
+use crate::disk::Disk;
 use crate::emulated::{Path, paths_through, relay_to};
 use crate::http::Server;
 use crate::strangers::address_of;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::dice::Dice;
 use super::disturbances::Disturbance::{
-    self, BothPathsFlap, DiskFull, EdgeKilled, HubKilled, Outage, SenderKilled,
+    self, DiskFull, EdgeKilled, HubKilled, Outage, SenderKilled,
 };
 use super::disturbances::Disturbances;
 use super::log::without_numbers;
@@ -32,10 +32,8 @@ impl Kind {
     fn causes(self, why: &str) -> &'static [Disturbance] {
         match self {
             Self::Send if why.contains("the hub cannot store the file") => &[DiskFull],
-            Self::Send if why.contains("the hub cannot be reached") => {
-                &[HubKilled, Outage, BothPathsFlap]
-            }
-            Self::Send => &[SenderKilled, HubKilled, Outage],
+            // It goes on when the hub is back, whatever was away.
+            Self::Send => &[SenderKilled],
             _ => &[HubKilled, EdgeKilled, Outage],
         }
     }

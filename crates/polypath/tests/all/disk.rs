@@ -10,7 +10,7 @@ use crate::world::World;
 /// A file system of its own in memory, mounted where only the processes see it that are started
 /// with [`Disk::runner`]. It is gone when the process that holds it ends, which it does with its
 /// input, so that nothing is left behind of a test that was killed.
-pub(super) struct Disk {
+pub(crate) struct Disk {
     _holder: Process,
     folder: String,
     /// Where the test sees it.
@@ -21,7 +21,7 @@ pub(super) struct Disk {
 impl Disk {
     /// A disk for a test, unless none can be had here: that is told then.
     #[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
-    pub(super) fn new(test: &str, world: &World, megabytes: u32) -> Option<Self> {
+    pub(crate) fn new(test: &str, world: &World, megabytes: u32) -> Option<Self> {
         let folder = world.path("disk");
         fs::create_dir(&folder).unwrap();
         let size = format!("size={megabytes}m");
@@ -45,22 +45,22 @@ impl Disk {
     }
 
     /// What starts a process that sees the disk.
-    pub(super) fn runner(&self) -> [&str; 2] {
+    pub(crate) fn runner(&self) -> [&str; 2] {
         ["nsenter", &self.enter]
     }
 
     /// Where processes find this file that see the disk.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
     }
 
     /// Where the test finds it.
-    pub(super) fn seen(&self, name: &str) -> String {
+    pub(crate) fn seen(&self, name: &str) -> String {
         format!("{}/{name}", self.seen)
     }
 
     /// Takes all the room there is.
-    pub(super) fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let mut filler = File::create(self.seen("filler")).unwrap();
         let error = loop {
             if let Err(error) = filler.write_all(&[7; 4_096]) {
@@ -71,7 +71,7 @@ impl Disk {
     }
 
     /// Gives it back.
-    pub(super) fn free(&self) {
+    pub(crate) fn free(&self) {
         fs::remove_file(self.seen("filler")).unwrap();
     }
 }
