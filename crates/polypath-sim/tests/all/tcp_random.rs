@@ -1,24 +1,12 @@
 //! Whatever the pipe does, all bytes arrive once and in order, the connection ends, and the
 //! sender's count of what is in flight is congestion control's.
 
+use crate::random_scripts::Dice;
 use crate::tcp_pipe::{Action, CLIENT, Class, Fault, SERVER, World, reno};
 use polypath_sim::tcp::{LossDetection, Pacing, Reading, ReceiveBuffer, State, TcpConfig};
 use polypath_units::{Bandwidth, PathId, Timestamp};
 use proptest::prelude::*;
 use std::time::Duration;
-
-/// A small generator of its own, so that faults depend on the seed alone (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Rates {
@@ -72,9 +60,9 @@ fn judge(
     seed: u64,
     rates: Rates,
 ) -> impl FnMut(usize, Class, u64, &polypath_sim::tcp::Segment) -> Option<Fault> {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     move |_, _, _, _| {
-        let (roll, size) = (dice.roll(), dice.roll());
+        let (roll, size) = (dice.unit(), dice.unit());
         let by = Duration::from_micros((size * 60_000.0) as u64);
         let bounds = [rates.drop, rates.delay, rates.duplicate, rates.mark];
         let faults = [Fault::Drop, Fault::Delay(by), Fault::Duplicate(by), Fault::Mark];

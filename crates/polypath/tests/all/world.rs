@@ -217,12 +217,16 @@ impl World {
 
     /// Runs `polypath send` over two paths.
     pub(crate) fn send(&self, hub: &Node, args: &[&str]) -> Output {
-        self.run(&[&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat())
+        self.run(&self.send_line(hub, args))
     }
 
     /// The same, while the test goes on.
     pub(crate) fn sending(&self, hub: &Node, args: &[&str]) -> Node {
-        self.node(&[&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat())
+        self.node(&self.send_line(hub, args))
+    }
+
+    fn send_line<'a>(&'a self, hub: &'a Node, args: &[&'a str]) -> Vec<&'a str> {
+        [&["send"], args, self.joining(hub, &TWO_PATHS).as_slice()].concat()
     }
 
     fn joining<'a>(&'a self, hub: &'a Node, paths: &[&'a str]) -> Vec<&'a str> {

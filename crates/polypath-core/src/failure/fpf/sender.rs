@@ -143,12 +143,10 @@ impl Sender {
     /// A host that stood still itself when nobody was heard does not know what has come since.
     fn postpone(&mut self, paths: &[PathHealth], now: Timestamp) {
         for health in paths {
-            let late = self.watched(health).is_some_and(|state| {
-                let due = self.silence_fails_at(state, health) + self.parameters.timer_margin;
-                state.inquiry.postponed.is_none() && due < now
-            });
-            let until = now + self.patience(health);
-            if late {
+            let Some(state) = self.watched(health) else { continue };
+            let due = self.silence_fails_at(state, health) + self.parameters.timer_margin;
+            if state.inquiry.postponed.is_none() && due < now {
+                let until = now + self.patience(health);
                 self.state(health.id, now).inquiry.postponed = Some(until);
             }
         }
@@ -231,7 +229,7 @@ impl Sender {
     /// Otherwise the peer may only stand still.
     fn silence_fails_at(&self, state: &PathState, health: &PathHealth) -> Timestamp {
         let patience = self.patience(health);
-        let alone = state.began() + patience.max(health.rto);
+        let alone = self.times_out_at(state, health);
         let inquiry = &state.inquiry;
         let judged = match inquiry.witness.heard() {
             Some(heard) => alone.max(heard + patience),
@@ -249,7 +247,12 @@ impl Sender {
     /// When to probe the path, so that it is used as soon as it answers again.
     fn probes_at(&self, health: &PathHealth) -> Option<Timestamp> {
         let state = self.watched(health).filter(|state| !state.inquiry.probed)?;
-        Some(state.began() + self.patience(health).max(health.rto))
+        Some(self.times_out_at(state, health))
+    }
+
+    /// When the silence has lasted for one RTO, or for longer where an answer takes longer.
+    fn times_out_at(&self, state: &PathState, health: &PathHealth) -> Timestamp {
+        state.began() + self.patience(health).max(health.rto)
     }
 
     /// When to ask the receiver about the path: on suspicion, and again if no answer came.

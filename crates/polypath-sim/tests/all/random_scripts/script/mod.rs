@@ -65,10 +65,14 @@ impl Dice {
         self.below(n) == 0
     }
 
+    /// From 0 to below 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// Equally likely in each octave between the two.
     pub(crate) fn scale(&mut self, least: f64, most: f64) -> f64 {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        least * (most / least).powf(unit)
+        least * (most / least).powf(self.unit())
     }
 
     /// The same of times.
