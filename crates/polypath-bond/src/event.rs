@@ -1,6 +1,7 @@
 //! What the application and the driver are told.
 
 use crate::codec::{FlowId, StreamId};
+use polypath_core::failure::FailureCause;
 use polypath_units::PathId;
 
 /// Something that the application may want to act on.
@@ -36,7 +37,12 @@ pub enum Event {
     /// The peer closed a datagram flow.
     FlowClosed(FlowId),
     /// A path was declared failed: its data goes over the others.
-    PathFailed(PathId),
+    PathFailed {
+        /// The path.
+        path: PathId,
+        /// Why.
+        cause: FailureCause,
+    },
     /// A failed path carries data again.
     PathRecovered(PathId),
     /// The peer removed a path.

@@ -42,3 +42,4 @@ pub use node::{
 };
 pub use noq_proto::EcnCodepoint;
 pub use path::{PathCounters, PathState, Payload};
+pub use polypath_core::failure::FailureCause;

@@ -6,6 +6,7 @@ use crate::meter::RateMeter;
 use crate::pacer::Pacer;
 use crate::send::ChunkRef;
 use polypath_core::estimator::RttEstimator;
+use polypath_core::failure::FailureCause;
 use polypath_units::{PathId, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -81,12 +82,27 @@ pub struct PathCounters {
     pub bytes_reinjected: u64,
     /// How often the path was declared failed.
     pub failures: u64,
+    /// Why it was declared failed last.
+    pub last_failure: Option<FailureCause>,
+}
+
+/// Why a path is probed, and so how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It has failed. It is probed at the shortest interval for 2 s, so that a short fade costs no
+    /// more than it lasted.
+    Failed,
+    /// It is silent, and the peer does not say why. From one probe to the next passes an eighth of
+    /// the time since the first: a peer that is silent because it is busy must not be kept busy. A
+    /// thousand edges would otherwise send their hub 40,000 probes a second.
+    Silent,
 }
 
 /// Probing of a path that has failed, or may have: a full-size datagram, at first every 50 ms.
 #[derive(Debug)]
 pub(crate) struct Probe {
     pub(crate) next_at: Timestamp,
+    doubt: Doubt,
     interval: Duration,
     next_id: u64,
     started_at: Timestamp,
@@ -95,29 +111,31 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    const FIRST_INTERVAL: Duration = Duration::from_millis(50);
+    const MIN_INTERVAL: Duration = Duration::from_millis(50);
     const MAX_INTERVAL: Duration = Duration::from_millis(400);
-    /// Probes at the first interval, so that a short fade costs no more than it lasted.
-    const FAST_PROBES: u64 = 40;
+    /// How long a path that has failed is probed at the shortest interval.
+    const FAST: Duration = Duration::from_secs(2);
 
     fn new() -> Self {
         Self {
             next_at: Timestamp::MAX,
-            interval: Self::FIRST_INTERVAL,
+            doubt: Doubt::Silent,
+            interval: Self::MIN_INTERVAL,
             next_id: 0,
             started_at: Timestamp::ZERO,
             first_id: 0,
         }
     }
 
-    /// Begins to probe, unless that has begun before.
-    pub(crate) fn start(&mut self, now: Timestamp) {
+    /// Begins to probe, or goes on for this reason.
+    pub(crate) fn start(&mut self, doubt: Doubt, now: Timestamp) {
+        self.doubt = doubt;
         if self.next_at < Timestamp::MAX {
             return;
         }
         self.first_id = self.next_id;
         self.started_at = now;
-        self.interval = Self::FIRST_INTERVAL;
+        self.interval = Self::MIN_INTERVAL;
         self.next_at = now;
     }
 
@@ -129,9 +147,13 @@ impl Probe {
     pub(crate) fn take(&mut self, now: Timestamp) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        if id - self.first_id >= Self::FAST_PROBES {
-            self.interval = (self.interval * 2).min(Self::MAX_INTERVAL);
+        let since = now - self.started_at;
+        self.interval = match self.doubt {
+            Doubt::Failed if since < Self::FAST => Self::MIN_INTERVAL,
+            Doubt::Failed => self.interval * 2,
+            Doubt::Silent => since / 8,
         }
+        .clamp(Self::MIN_INTERVAL, Self::MAX_INTERVAL);
         self.next_at = now + self.interval;
         id
     }
@@ -258,21 +280,26 @@ mod tests {
 
     #[test]
     fn probing_slows_down_and_forgets_earlier_failures() {
-        let mut probe = Probe::new();
-        let mut now = Timestamp::from_millis(5);
-        probe.start(now);
-        let first = probe.take(now);
-        assert_eq!(probe.next_at, now + Duration::from_millis(50));
-        for _ in 0..100 {
-            now = probe.next_at;
+        let begin = Timestamp::from_millis(5);
+        for (doubt, after_one_second) in [(Doubt::Failed, 50), (Doubt::Silent, 125)] {
+            let mut probe = Probe::new();
+            probe.start(doubt, begin);
+            let first = probe.take(begin);
+            assert_eq!(probe.next_at, begin + Duration::from_millis(50));
+            let mut now = begin + Duration::from_secs(1);
             probe.take(now);
+            assert_eq!(probe.next_at, now + Duration::from_millis(after_one_second));
+            for _ in 0..100 {
+                now = probe.next_at;
+                probe.take(now);
+            }
+            assert_eq!(probe.next_at, now + Probe::MAX_INTERVAL);
+            assert!(probe.is_current(first));
+            probe.start(doubt, now);
+            assert!(probe.is_current(first), "it goes on");
+            probe.stop();
+            probe.start(doubt, now);
+            assert!(!probe.is_current(first));
         }
-        assert_eq!(probe.next_at, now + Probe::MAX_INTERVAL);
-        assert!(probe.is_current(first));
-        probe.start(now);
-        assert!(probe.is_current(first), "it goes on");
-        probe.stop();
-        probe.start(now);
-        assert!(!probe.is_current(first));
     }
 }

@@ -214,13 +214,13 @@ impl Bond {
         self.detect_losses(id, now);
         self.detector.on_ack(id, now);
         self.take_detector_actions(now);
-        self.note_idle(id, now);
+        self.note_idle(id);
     }
 
     /// With nothing in flight, silence means nothing: the detector must know at once.
-    pub(super) fn note_idle(&mut self, id: PathId, now: Timestamp) {
+    pub(super) fn note_idle(&mut self, id: PathId) {
         if self.congestion.bytes_in_flight(id) == 0 {
-            self.run_detector(now);
+            self.detector.on_idle(id);
         }
     }
 

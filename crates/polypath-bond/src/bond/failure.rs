@@ -4,8 +4,8 @@ use super::{Bond, Urgent};
 use crate::codec::Frame;
 use crate::event::Event;
 use crate::flight::Standing;
-use crate::path::PathState;
-use polypath_core::failure::Action;
+use crate::path::{Doubt, PathState};
+use polypath_core::failure::{Action, FailureCause};
 use polypath_units::{PathId, Timestamp};
 use std::time::Duration;
 
@@ -25,21 +25,22 @@ impl Bond {
                 }
                 Action::Probe(path) => {
                     if let Some(path) = self.paths.get_mut(path) {
-                        path.probe.start(now);
+                        path.probe.start(Doubt::Silent, now);
                     }
                 }
-                Action::Failed(path) => self.fail_path(path, now),
+                Action::Failed(path, cause) => self.fail_path(path, cause, now),
                 Action::Recovered(path) => self.recover_path(path),
             }
         }
     }
 
     /// All that the path carries goes over the others; the path is probed.
-    fn fail_path(&mut self, id: PathId, now: Timestamp) {
+    fn fail_path(&mut self, id: PathId, cause: FailureCause, now: Timestamp) {
         let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Failed;
         path.counters.failures += 1;
-        path.probe.start(now);
+        path.counters.last_failure = Some(cause);
+        path.probe.start(Doubt::Failed, now);
         let mut carried = Vec::new();
         for packet in path.flight.iter_mut() {
             packet.standing = Standing::WrittenOff;
@@ -56,7 +57,7 @@ impl Bond {
         self.control.on_path_gone(id);
         self.congestion.set_usable(id, false);
         self.flows.forget_path(id);
-        self.events.push_back(Event::PathFailed(id));
+        self.events.push_back(Event::PathFailed { path: id, cause });
     }
 
     fn recover_path(&mut self, id: PathId) {

@@ -78,7 +78,7 @@ impl Bond {
         if self.paths.is_working(id) {
             self.congestion.on_loss(id, now, newest_sent);
         }
-        self.note_idle(id, now);
+        self.note_idle(id);
     }
 
     /// All that a carrier lost of late has arrived after all: packets overtake each other by more

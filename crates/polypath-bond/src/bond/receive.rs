@@ -96,8 +96,8 @@ impl Bond {
             }
             Frame::Fragment(fragment) => self.on_flow_datagram(fragment, now),
             Frame::PathSuspect(report) => {
-                self.ask_detector(|detector, health, state| {
-                    detector.on_report(&report, now, health, state);
+                self.ask_detector(|detector, health, _| {
+                    detector.on_report(&report, now, health);
                 });
                 Ok(())
             }

@@ -63,6 +63,11 @@ pub struct BondStatus {
 }
 
 impl Bond {
+    /// What people call a path of it.
+    pub fn path_name(&self, id: PathId) -> Option<&str> {
+        self.paths.get(id).map(|path| &*path.name)
+    }
+
     /// A snapshot of the bond.
     pub fn status(&self) -> BondStatus {
         BondStatus {

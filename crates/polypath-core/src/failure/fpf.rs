@@ -16,9 +16,9 @@
 //! - The receiver's `silent_for` decides, not only the place of the hole: it also tells a dead path
 //!   from a path whose ACKs are lost, while nothing else is missing. A report that comes before the
 //!   answer was due decides only if the hole is on that path and overdue.
-//! - Without a stable path to ask over, or without an answer, the rule of [`Rto`](super::Rto)
-//!   holds, one RTO, if the peer is heard on another path meanwhile. A host that stands still is
-//!   silent on all paths: then they are probed after one RTO, and fail `peer_absence` later.
+//! - Without a stable path to ask over, or without an answer, the path is probed after one RTO and
+//!   fails `peer_absence` later. One RTO alone, the rule of [`Rto`](super::Rto), convicts a path
+//!   because the peer stands still, or is busy with what came on other paths.
 //! - A report from a peer that was not heard for longer than the path may be silent convicts one
 //!   suspicion time later: the ACK may have left with it (`docs/decisions/0021-silent-peers.md`).
 //! - A failed path recovers by a full-size probe only, because small packets pass MTU black holes.
@@ -27,10 +27,12 @@ mod evidence;
 mod path_state;
 mod receiver;
 mod sender;
-mod witness;
 
 use super::arrivals::answer_query;
-use super::{Action, FailureDetector, PathHealth, Query, ReceiveState, SendState, SuspicionReport};
+use super::{
+    Action, FailureCause, FailureDetector, PathHealth, Query, ReceiveState, SendState,
+    SuspicionReport,
+};
 use crate::registry::{Description, Kind, Values, parameters};
 use polypath_units::{PathId, Timestamp};
 use receiver::Receiver;
@@ -51,9 +53,10 @@ parameters! {
         /// Time between two equal reports of the receiver while it knows no RTT.
         pub report_interval: Duration = Duration::from_millis(100), "report_interval", "ms",
             "time between equal reports while the receiver knows no RTT", 1.0 to 1e9;
-        /// How long a peer that is silent on all paths may stand still before they fail.
-        pub peer_absence: Duration = Duration::from_secs(1), "peer_absence", "ms",
-            "how long a peer that is silent on all paths may stand still before they fail";
+        /// Time from an RTO to the failure of a silent path of which no answer tells: the peer may
+        /// stand still.
+        pub peer_absence: Duration = Duration::from_secs(5), "peer_absence", "ms",
+            "time from an RTO to the failure of a silent path of which no answer tells";
     }
 }
 
@@ -100,26 +103,23 @@ impl FailureDetector for Fpf {
     }
 
     fn on_timeout(&mut self, path: PathId, now: Timestamp) {
-        self.actions.extend(self.sender.fail(path, now));
+        self.actions.extend(self.sender.fail(path, FailureCause::TimedOut, now));
     }
 
     fn on_down(&mut self, path: PathId, now: Timestamp) {
-        self.actions.extend(self.sender.fail(path, now));
+        self.actions.extend(self.sender.fail(path, FailureCause::Down, now));
     }
 
     fn on_probe_acked(&mut self, path: PathId, now: Timestamp) {
         self.actions.extend(self.sender.recover(path, now));
     }
 
-    fn on_report(
-        &mut self,
-        report: &SuspicionReport,
-        now: Timestamp,
-        paths: &[PathHealth],
-        state: &SendState,
-    ) {
+    fn on_idle(&mut self, path: PathId) {
+        self.sender.on_idle(path);
+    }
+
+    fn on_report(&mut self, report: &SuspicionReport, now: Timestamp, paths: &[PathHealth]) {
         self.sender.on_report(report, now, paths);
-        self.actions.extend(self.sender.on_timer(now, paths, state));
     }
 
     fn on_query(&mut self, query: Query, now: Timestamp, state: &ReceiveState) {

@@ -18,6 +18,7 @@ pub use rto::Rto;
 
 use crate::registry::algorithms;
 use polypath_units::{PathId, PathSet, Timestamp};
+use std::fmt;
 use std::time::Duration;
 
 algorithms! {
@@ -100,6 +101,30 @@ pub struct Query {
     pub paths: PathSet,
 }
 
+/// Why a path was declared failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureCause {
+    /// The peer said that nothing arrives there.
+    Reported,
+    /// Nothing sent there was acknowledged for too long.
+    TimedOut,
+    /// Nothing came from the peer on any path.
+    PeerSilent,
+    /// It was found to be down by others: its interface, its carrier or the peer.
+    Down,
+}
+
+impl fmt::Display for FailureCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reported => "the peer says that nothing arrives there",
+            Self::TimedOut => "nothing was acknowledged there for too long",
+            Self::PeerSilent => "nothing came from the peer on any path",
+            Self::Down => "its interface or connection is down, here or at the peer",
+        })
+    }
+}
+
 /// What the world must do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -112,11 +137,11 @@ pub enum Action {
     },
     /// Send this report on every path that it does not name.
     Report(SuspicionReport),
-    /// Nothing comes from the peer on any path: probe this one until something does, so that it is
-    /// used again as soon as it can be.
+    /// The path is silent, and the peer does not say whether it is dead: probe it until something
+    /// comes, so that it is used again as soon as it can be.
     Probe(PathId),
     /// Declare the path failed: reinject all it carries, stop using it, probe it.
-    Failed(PathId),
+    Failed(PathId, FailureCause),
     /// The path works again.
     Recovered(PathId),
 }
@@ -140,14 +165,13 @@ pub trait FailureDetector: Send + core::fmt::Debug {
     /// A full-size probe of a failed path was acknowledged.
     fn on_probe_acked(&mut self, path: PathId, now: Timestamp);
 
-    /// A report of the peer's receiver half arrived.
-    fn on_report(
-        &mut self,
-        report: &SuspicionReport,
-        now: Timestamp,
-        paths: &[PathHealth],
-        state: &SendState,
-    );
+    /// Nothing is in flight on `path` any more: silence means nothing there.
+    fn on_idle(&mut self, path: PathId);
+
+    /// A report of the peer's receiver half arrived. No path fails before the next call of
+    /// `on_timer`, which may be due at once: what arrived at the same time on other paths is told
+    /// before.
+    fn on_report(&mut self, report: &SuspicionReport, now: Timestamp, paths: &[PathHealth]);
 
     /// The peer asked about paths: what the receiver half answers (always answered).
     fn on_query(&mut self, query: Query, now: Timestamp, state: &ReceiveState);
@@ -158,8 +182,8 @@ pub trait FailureDetector: Send + core::fmt::Debug {
     /// Receiver half: anything at all arrived on `path`.
     fn on_arrival(&mut self, path: PathId, now: Timestamp);
 
-    /// Timers: called at or after [`FailureDetector::next_timer`], and whenever the sender's state
-    /// changed, in particular when a path has nothing in flight any more.
+    /// Timers: called at or after [`FailureDetector::next_timer`], when all that has arrived was
+    /// told.
     fn on_timer(&mut self, now: Timestamp, paths: &[PathHealth], state: &SendState);
 
     /// When to call `on_timer` at the latest.

@@ -8,7 +8,10 @@
 
 use super::arrivals::{Arrivals, answer_query};
 use super::silence::Silence;
-use super::{Action, FailureDetector, PathHealth, Query, ReceiveState, SendState, SuspicionReport};
+use super::{
+    Action, FailureCause, FailureDetector, PathHealth, Query, ReceiveState, SendState,
+    SuspicionReport,
+};
 use crate::registry::{Description, Kind, Values};
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -52,10 +55,10 @@ impl Rto {
         self.paths.entry(path).or_insert_with(|| PathState::new(now))
     }
 
-    fn fail(&mut self, path: PathId, now: Timestamp) {
+    fn fail(&mut self, path: PathId, cause: FailureCause, now: Timestamp) {
         let state = self.state(path, now);
         if !std::mem::replace(&mut state.failed, true) {
-            self.actions.push_back(Action::Failed(path));
+            self.actions.push_back(Action::Failed(path, cause));
         }
     }
 
@@ -84,11 +87,11 @@ impl FailureDetector for Rto {
     }
 
     fn on_timeout(&mut self, path: PathId, now: Timestamp) {
-        self.fail(path, now);
+        self.fail(path, FailureCause::TimedOut, now);
     }
 
     fn on_down(&mut self, path: PathId, now: Timestamp) {
-        self.fail(path, now);
+        self.fail(path, FailureCause::Down, now);
     }
 
     fn on_probe_acked(&mut self, path: PathId, now: Timestamp) {
@@ -96,7 +99,13 @@ impl FailureDetector for Rto {
     }
 
     /// Reports of the receiver play no part in this rule.
-    fn on_report(&mut self, _: &SuspicionReport, _: Timestamp, _: &[PathHealth], _: &SendState) {}
+    fn on_report(&mut self, _: &SuspicionReport, _: Timestamp, _: &[PathHealth]) {}
+
+    fn on_idle(&mut self, path: PathId) {
+        if let Some(state) = self.paths.get_mut(&path) {
+            state.silence.on_idle();
+        }
+    }
 
     fn on_query(&mut self, query: Query, now: Timestamp, state: &ReceiveState) {
         self.actions.push_back(answer_query(query, &self.arrivals, now, state));
@@ -112,11 +121,8 @@ impl FailureDetector for Rto {
 
     fn on_timer(&mut self, now: Timestamp, paths: &[PathHealth], _: &SendState) {
         for health in paths {
-            if health.in_flight == 0 {
-                self.state(health.id, now).silence.on_idle();
-            }
             if self.deadline(health).is_some_and(|at| at <= now) {
-                self.fail(health.id, now);
+                self.fail(health.id, FailureCause::TimedOut, now);
             }
         }
     }
@@ -156,7 +162,10 @@ mod tests {
         rto.on_ack(path.id, at(100));
         assert_eq!(rto.next_timer(&[path], &CALM), Some(at(300)));
         assert_eq!(tick(&mut rto, at(299), &[path], &CALM), []);
-        assert_eq!(tick(&mut rto, at(300), &[path], &CALM), [Action::Failed(path.id)]);
+        assert_eq!(
+            tick(&mut rto, at(300), &[path], &CALM),
+            [Action::Failed(path.id, FailureCause::TimedOut)]
+        );
         assert_eq!(rto.next_timer(&[path], &CALM), None);
     }
 
@@ -165,6 +174,9 @@ mod tests {
         let mut rto = Rto::default();
         let path = health(0, 10, 1);
         rto.on_add(path.id, at(0));
+        rto.on_sent(path.id, at(1_000));
+        // It is lost.
+        rto.on_idle(path.id);
         assert_eq!(tick(&mut rto, at(5_000), &[idle(path)], &CALM), []);
         rto.on_sent(path.id, at(5_000));
         rto.on_sent(path.id, at(5_150));
@@ -180,7 +192,14 @@ mod tests {
         rto.on_ack(id(0), at(4));
         rto.on_down(id(0), at(5));
         rto.on_probe_acked(id(0), at(6));
-        let (failed, recovered) = (Action::Failed(id(0)), Action::Recovered(id(0)));
-        assert_eq!(actions(&mut rto), [failed.clone(), recovered.clone(), failed, recovered]);
+        let failed = |cause| Action::Failed(id(0), cause);
+        let recovered = Action::Recovered(id(0));
+        let expected = [
+            failed(FailureCause::TimedOut),
+            recovered.clone(),
+            failed(FailureCause::Down),
+            recovered,
+        ];
+        assert_eq!(actions(&mut rto), expected);
     }
 }

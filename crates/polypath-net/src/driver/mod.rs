@@ -259,6 +259,13 @@ impl Driver {
         self.shared.lock().node.bond(bond).map(polypath_bond::Bond::status)
     }
 
+    /// What people call a path; its number once the bond does not have it any more.
+    pub(crate) fn path_name(&self, bond: BondKey, path: PathId) -> String {
+        let inner = self.shared.lock();
+        let name = inner.node.bond(bond).and_then(|bond| bond.path_name(path));
+        name.map_or_else(|| path.to_string(), str::to_owned)
+    }
+
     /// All bonds, with their peers.
     pub fn bonds(&self) -> Vec<(BondKey, polypath_bond::identity::PublicKey)> {
         let inner = self.shared.lock();

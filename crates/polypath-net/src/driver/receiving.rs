@@ -11,12 +11,7 @@ use polypath_bond::{Incoming, SocketId};
 use polypath_units::Timestamp;
 use std::io;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 use tokio::sync::Notify;
-
-/// A driver that did nothing for so long, or whose timer comes so late, may have been kept from
-/// running. Twice what tokio's timers are late by (1 ms) on a machine that has nothing else to do.
-const AWAY: Duration = Duration::from_millis(2);
 
 /// Datagrams after which timers fire though more may wait: what a receive buffer of a few megabytes
 /// holds, so that whoever floods a socket cannot keep the timers from firing.
@@ -58,40 +53,39 @@ pub(super) async fn run_timer(shared: Weak<Shared>, rearmed: Arc<Notify>) {
 }
 
 impl Shared {
-    /// A socket has something. All are read, in turn, so that none waits for its task while another
-    /// floods: each has the lock, and a bond must not judge a path whose datagrams wait. They are
-    /// read with the lock held, so that no timer fires between the read and what the node learns.
+    /// A socket has something, or nothing any more.
     fn receive(self: &Arc<Self>, id: SocketId) -> io::Result<()> {
         let mut inner = self.lock();
         let now = self.now();
-        let was_away = inner.was_away(now);
         let read = inner.read(id, now);
-        if matches!(read, Ok(0)) && !was_away {
+        if matches!(read, Ok(0)) && !inner.is_due(now) {
             // As at the end of each burst: nothing has changed.
             return Ok(());
         }
-        inner.read_all(Some(id), now);
-        self.advance(&mut inner, was_away, now);
+        self.advance(&mut inner);
         read.map(|_| ())
     }
 
     /// A deadline has come.
     fn expire(self: &Arc<Self>) {
-        let mut inner = self.lock();
-        let now = self.now();
-        let was_away = inner.was_away(now);
-        self.advance(&mut inner, was_away, now);
+        self.advance(&mut self.lock());
     }
 
-    /// Lets time pass, after all that waits has been read if the driver was away, and sends what
-    /// follows. Due timers do not wait for their task, which may be late where much arrives.
-    fn advance(self: &Arc<Self>, inner: &mut Inner, was_away: bool, now: Timestamp) {
-        let mut left = if was_away { MOST_WAITING } else { 0 };
+    /// Reads what waits on all sockets, lets time pass, and sends what follows. What arrived before
+    /// a timer was due is told before it, however long it has waited behind other datagrams: a bond
+    /// must not judge a path whose datagrams wait, nor tell its peer that nothing came there. Due
+    /// timers do not wait for their task, which may be late where much arrives.
+    fn advance(self: &Arc<Self>, inner: &mut Inner) {
+        let (mut now, mut left) = (self.now(), MOST_WAITING);
         while left > 0 {
-            let read = inner.read_all(None, now);
-            left = if read == 0 { 0 } else { left.saturating_sub(read) };
+            let read = inner.read_all(now);
+            if read == 0 {
+                break;
+            }
+            left = left.saturating_sub(read);
+            now = self.now();
         }
-        if inner.deadline.is_some_and(|at| at <= now) {
+        if inner.is_due(now) {
             inner.node.handle_timeout(now);
         }
         self.drive(inner);
@@ -99,21 +93,18 @@ impl Shared {
 }
 
 impl Inner {
-    fn was_away(&self, now: Timestamp) -> bool {
-        let since = self.deadline.map_or(self.driven, |at| at.min(self.driven));
-        since + AWAY <= now
+    fn is_due(&self, now: Timestamp) -> bool {
+        self.deadline.is_some_and(|at| at <= now)
     }
 
-    /// Hands to the node what the kernel gives at once of each socket but `known`, and returns how
-    /// many datagrams there were.
-    fn read_all(&mut self, known: Option<SocketId>, now: Timestamp) -> usize {
+    /// Hands to the node what the kernel gives at once of each socket, and returns how many
+    /// datagrams there were.
+    fn read_all(&mut self, now: Timestamp) -> usize {
         let (mut count, mut last) = (0, None);
         while let Some(id) = self.socket_after(last) {
             last = Some(id);
-            if last != known {
-                // An error is met again, and told, by the task of the socket.
-                count += self.read(id, now).unwrap_or(0);
-            }
+            // An error is met again, and told, by the task of the socket.
+            count += self.read(id, now).unwrap_or(0);
         }
         count
     }
@@ -161,7 +152,7 @@ mod tests {
     /// The tasks of the driver do not run before the test awaits something: as in a process that
     /// comes back. More than one call of the kernel gives.
     #[tokio::test]
-    async fn a_driver_that_was_away_reads_what_waits_on_all_sockets_before_its_timers_fire() {
+    async fn what_waits_on_all_sockets_is_read_before_a_timer_fires_or_an_answer_leaves() {
         let identity = SecretKey::from_seed([1; 32]);
         let role = Role::Edge { hub: identity.public() };
         let (driver, _events) = Driver::start(identity, role, BondConfig::default()).unwrap();
@@ -172,39 +163,24 @@ mod tests {
                 let socket = UplinkSocket::bind(&UplinkOptions::new(to)).unwrap();
                 let address = socket.local_addr();
                 let id = driver.add_socket(socket);
-                (0..100).for_each(|_| assert_eq!(sender.send_to(b"x", address).unwrap(), 1));
-                id
+                (id, address)
             })
             .collect();
         let shared = &driver.shared;
-        let left = |id| shared.lock().read(id, shared.now()).unwrap();
-        let deadline = shared.now();
-        shared.lock().deadline = Some(deadline);
-        while shared.now() < deadline + AWAY {
-            std::hint::spin_loop();
-        }
+        let send = || {
+            for (_, address) in &sockets {
+                (0..100).for_each(|_| assert_eq!(sender.send_to(b"x", address).unwrap(), 1));
+            }
+        };
+        let left = || {
+            let left = sockets.iter().map(|&(id, _)| shared.lock().read(id, shared.now()).unwrap());
+            left.sum::<usize>()
+        };
+        send();
         shared.expire();
-        assert_eq!([left(sockets[0]), left(sockets[1])], [0, 0]);
-    }
-
-    #[tokio::test]
-    async fn a_driver_is_away_when_it_did_nothing_or_its_timer_is_late() {
-        let identity = SecretKey::from_seed([1; 32]);
-        let role = Role::Edge { hub: identity.public() };
-        let (driver, _events) = Driver::start(identity, role, BondConfig::default()).unwrap();
-        let mut inner = driver.shared.lock();
-        let at = Timestamp::from_millis;
-        inner.driven = at(10);
-        let cases = [
-            (None, 11, false),
-            (None, 12, true),
-            (Some(11), 11, false),
-            (Some(9), 10, false),
-            (Some(9), 11, true),
-        ];
-        for (deadline, now, away) in cases {
-            inner.deadline = deadline.map(at);
-            assert_eq!(inner.was_away(at(now)), away, "{deadline:?} {now}");
-        }
+        assert_eq!(left(), 0);
+        send();
+        shared.receive(sockets[1].0).unwrap();
+        assert_eq!(left(), 0);
     }
 }

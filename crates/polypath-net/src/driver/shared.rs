@@ -4,7 +4,9 @@ use super::TaskGuard;
 use super::sending::Outbox;
 use super::wakers::Wakers;
 use crate::socket::{ReceiveBatch, UplinkSocket};
-use polypath_bond::{BondKey, BreakReason, Event, FlowId, Node, NodeEvent, SocketId, StreamId};
+use polypath_bond::{
+    BondKey, BreakReason, Event, FailureCause, FlowId, Node, NodeEvent, SocketId, StreamId,
+};
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +27,12 @@ pub enum BondEvent {
     /// The peer opened a datagram flow.
     FlowOpened(FlowId),
     /// A path was declared failed.
-    PathFailed(PathId),
+    PathFailed {
+        /// The path.
+        path: PathId,
+        /// Why.
+        cause: FailureCause,
+    },
     /// A failed path carries data again.
     PathRecovered(PathId),
     /// So many streams were given up because nobody read them.
@@ -71,8 +78,6 @@ pub(super) struct Inner {
     /// Whether a path of a bond works, as far as somebody wants to know.
     works: watch::Sender<bool>,
     pub(super) deadline: Option<Timestamp>,
-    /// When the node was last driven.
-    pub(super) driven: Timestamp,
     /// Where received datagrams are put, from the first socket on.
     pub(super) batch: Option<ReceiveBatch>,
 }
@@ -88,7 +93,6 @@ impl Inner {
             events,
             works: watch::Sender::new(false),
             deadline: None,
-            driven: Timestamp::ZERO,
             batch: None,
         }
     }
@@ -196,7 +200,9 @@ impl Inner {
             Event::FlowClosed(id) => self.wakers.wake_flow(bond, id),
             Event::StreamOpened(id) => self.tell(bond, BondEvent::StreamOpened(id)),
             Event::FlowOpened(id) => self.tell(bond, BondEvent::FlowOpened(id)),
-            Event::PathFailed(path) => self.tell(bond, BondEvent::PathFailed(path)),
+            Event::PathFailed { path, cause } => {
+                self.tell(bond, BondEvent::PathFailed { path, cause });
+            }
             Event::PathRecovered(path) => self.tell(bond, BondEvent::PathRecovered(path)),
             Event::StreamsUnread { count } => self.tell(bond, BondEvent::StreamsUnread(count)),
             Event::PathRemoved(_) => {}
@@ -280,7 +286,7 @@ impl Shared {
             (Some(_), None) => true,
             (None, _) => false,
         };
-        (inner.deadline, inner.driven) = (deadline, now);
+        inner.deadline = deadline;
         if nearer {
             self.rearmed.notify_one();
         }

@@ -30,7 +30,6 @@ use paths::{AtStart, PathManager};
 use polypath_bond::codec::{CloseCode, JoinRefusal};
 use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
 use polypath_bond::{BondConfig, BondKey, NodeError, NodeEvent, Role};
-use polypath_units::PathId;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -147,7 +146,7 @@ impl Edge {
         tasks.spawn(supervise(driver.clone(), sender));
         let (joined, joining) = watch::channel(Joining::Pending);
         let first = FirstJoin::new(first, manager.len());
-        tasks.spawn(follow_events(events, first, joined, manager.fates.clone()));
+        tasks.spawn(follow_events(driver.clone(), events, first, joined, manager.fates.clone()));
         tasks.spawn(following::follow(manager));
         Ok(Self { driver, bond, joining, _tasks: tasks })
     }
@@ -219,7 +218,7 @@ async fn supervise(driver: Driver, bond: watch::Sender<BondKey>) {
     loop {
         let key = *bond.borrow();
         let Some(mut events) = driver.bond_events(key) else { return };
-        let Some(broken) = until_ended(&mut events).await else { return };
+        let Some(broken) = until_ended(&driver, key, &mut events).await else { return };
         tracing::warn!(%broken, "the bond broke; opening a new one");
         tokio::time::sleep(RENEW_DELAY).await;
         match driver.renew_bond(key) {
@@ -233,11 +232,20 @@ async fn supervise(driver: Driver, bond: watch::Sender<BondKey>) {
 }
 
 /// Waits for the bond's end. `None` if it was closed in order by us.
-async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<String> {
+async fn until_ended(
+    driver: &Driver,
+    bond: BondKey,
+    events: &mut mpsc::UnboundedReceiver<BondEvent>,
+) -> Option<String> {
+    let name = |path| driver.path_name(bond, path);
     while let Some(event) = events.recv().await {
         match event {
-            BondEvent::PathFailed(path) => tracing::warn!(%path, "failed"),
-            BondEvent::PathRecovered(path) => tracing::info!(%path, "carries data again"),
+            BondEvent::PathFailed { path, cause } => {
+                tracing::warn!(path = name(path), %cause, "failed");
+            }
+            BondEvent::PathRecovered(path) => {
+                tracing::info!(path = name(path), "carries data again");
+            }
             BondEvent::StreamsUnread(count) => tracing::warn!(
                 count,
                 "downloads were reset: more data than may waits for clients that do not read it"
@@ -255,25 +263,26 @@ async fn until_ended(events: &mut mpsc::UnboundedReceiver<BondEvent>) -> Option<
 }
 
 /// What passes by itself is no error.
-fn log_refusal(path: PathId, code: JoinRefusal, reason: &str) {
+fn log_refusal(path: &str, code: JoinRefusal, reason: &str) {
     match code {
         JoinRefusal::UnknownBond => {
-            tracing::warn!(%path, "the hub does not know the bond, as after a restart");
+            tracing::warn!(path, "the hub does not know the bond, as after a restart");
         }
         JoinRefusal::LimitReached => {
-            tracing::warn!(%path, reason, "the hub refused the path for now");
+            tracing::warn!(path, reason, "the hub refused the path for now");
         }
         JoinRefusal::Version
         | JoinRefusal::BadProof
         | JoinRefusal::NotAllowed
         | JoinRefusal::Malformed => {
-            tracing::error!(%path, %code, reason, "the hub refused the path");
+            tracing::error!(path, %code, reason, "the hub refused the path");
         }
     }
 }
 
 /// Logs what happens to the paths, and tells how the first join of each bond goes.
 async fn follow_events(
+    driver: Driver,
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
     mut first: FirstJoin,
     joining: watch::Sender<Joining>,
@@ -285,9 +294,15 @@ async fn follow_events(
             joining.send_replace(judgement);
         }
         match event {
-            NodeEvent::PathJoined { path, .. } => tracing::info!(%path, "joined"),
-            NodeEvent::PathRefused { path, code, reason, .. } => log_refusal(path, code, &reason),
-            NodeEvent::PathLost { path, reason, .. } => tracing::warn!(%path, %reason, "lost"),
+            NodeEvent::PathJoined { bond, path, .. } => {
+                tracing::info!(path = driver.path_name(bond, path), "joined");
+            }
+            NodeEvent::PathRefused { bond, path, code, reason } => {
+                log_refusal(&driver.path_name(bond, path), code, &reason);
+            }
+            NodeEvent::PathLost { bond, path, reason } => {
+                tracing::warn!(path = driver.path_name(bond, path), %reason, "lost");
+            }
             NodeEvent::BondOpened(_) | NodeEvent::SameKey { .. } => {}
         }
     }

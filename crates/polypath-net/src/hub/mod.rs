@@ -172,10 +172,10 @@ async fn accept(
                 same_keys.tell(&client_of(&edges, key).0, &driver, bond, &others);
             }
             Some(NodeEvent::PathJoined { bond, path, .. }) => {
-                tracing::info!(%bond, %path, "joined");
+                tracing::info!(path = driver.path_name(bond, path), %bond, "joined");
             }
             Some(NodeEvent::PathLost { bond, path, reason }) => {
-                tracing::info!(%bond, %path, %reason, "lost");
+                tracing::info!(path = driver.path_name(bond, path), %bond, %reason, "lost");
             }
             Some(NodeEvent::PathRefused { .. }) => {}
             None => return,

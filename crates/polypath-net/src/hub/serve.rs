@@ -14,6 +14,7 @@ use tracing::Instrument as _;
 pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<EdgeInbox>) {
     let Some(mut events) = driver.bond_events(bond) else { return };
     let edge = exit.client().clone();
+    let name = |path| driver.path_name(bond, path);
     let failures = Arc::new(Notices::default());
     let mut streams = JoinSet::new();
     loop {
@@ -36,9 +37,11 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
                 };
                 streams.spawn(serving.instrument(span));
             }
-            Some(BondEvent::PathFailed(path)) => tracing::info!(%bond, %path, "failed"),
+            Some(BondEvent::PathFailed { path, cause }) => {
+                tracing::info!(path = name(path), %bond, %edge, %cause, "failed");
+            }
             Some(BondEvent::PathRecovered(path)) => {
-                tracing::info!(%bond, %path, "carries data again");
+                tracing::info!(path = name(path), %bond, %edge, "carries data again");
             }
             Some(BondEvent::StreamsUnread(count)) => tracing::warn!(
                 %bond,

@@ -69,7 +69,7 @@ impl BondStream {
             Event::StreamOpened(id) => {
                 self.incoming.get_or_insert(id);
             }
-            Event::PathFailed(path) => self.note(now, path, PathEvent::Failed),
+            Event::PathFailed { path, .. } => self.note(now, path, PathEvent::Failed),
             Event::PathRecovered(path) => self.note(now, path, PathEvent::Recovered),
             _ => {}
         }

@@ -17,8 +17,8 @@ impl Connection {
 
     pub(super) fn on_suspicion_report(&mut self, report: &SuspicionReport, now: Timestamp) {
         self.look_at_health();
-        let state = self.send_state();
-        self.detector.on_report(report, now, &self.health, &state);
+        self.detector.on_report(report, now, &self.health);
+        self.run_detector(now);
     }
 
     pub(super) fn run_detector(&mut self, now: Timestamp) {
@@ -58,7 +58,7 @@ impl Connection {
                 Action::Report(report) => self.send_suspicion_report(&report),
                 // TCP's own retransmissions do that.
                 Action::Probe(_) => {}
-                Action::Failed(path) => self.set_failed(path, true, now),
+                Action::Failed(path, _) => self.set_failed(path, true, now),
                 Action::Recovered(path) => self.set_failed(path, false, now),
             }
         }

@@ -114,6 +114,8 @@ pub struct PathReport {
     pub bytes_reinjected: u64,
     /// How often the path was declared failed.
     pub failures: u64,
+    /// Why it was declared failed last; null if it never was.
+    pub last_failure: Option<String>,
 }
 
 impl Status {
@@ -194,6 +196,7 @@ impl PathReport {
             bytes_received: path.counters.bytes_received,
             bytes_reinjected: path.counters.bytes_reinjected,
             failures: path.counters.failures,
+            last_failure: path.counters.last_failure.map(|cause| cause.to_string()),
         }
     }
 }

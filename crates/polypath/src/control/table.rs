@@ -62,6 +62,11 @@ fn render_bond(text: &mut String, role: Role, bond: &BondReport) {
     let headers = headers(role).map(str::to_owned);
     let rows: Vec<_> = [headers].into_iter().chain(bond.paths.iter().map(row)).collect();
     text.push_str(&columns(&rows, LEFT));
+    for path in bond.paths.iter().filter(|path| path.state == "failed") {
+        if let Some(cause) = &path.last_failure {
+            let _ = writeln!(text, "{} has failed: {cause}", path.name);
+        }
+    }
     let queue = [bond.unsent, bond.unacked, bond.buffered].map(megabytes);
     let _ = writeln!(
         text,
@@ -120,6 +125,7 @@ mod tests {
             bytes_received: 1_000_000,
             bytes_reinjected: 0,
             failures: 2,
+            last_failure: Some("nothing came from the peer on any path".to_owned()),
         }
     }
 
@@ -157,6 +163,7 @@ this key has bond 7 too, from other addresses: if these are two edges, give each
 path   state            hub at          out Mbit/s  in Mbit/s  estimated Mbit/s  RTT ms  loss %  in flight  sent MB  received MB  reinjected MB
 wifi   active           192.0.2.1:4433        12.3        0.1              93.3    20.0    1.23      34 kB    123.5          1.0            0.0
 lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0
+lte-2 has failed: nothing came from the peer on any path
 queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
 ";
         assert_eq!(render(&status), expected);

@@ -21,6 +21,29 @@ pub(super) enum Evidence {
     Confirmed,
 }
 
+/// The latest two times at which anything happened here.
+///
+/// What arrives now may have waited since the earlier one, because this host may have stood still,
+/// too.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Activity {
+    before: Timestamp,
+    now: Timestamp,
+}
+
+impl Activity {
+    pub(super) fn note(&mut self, now: Timestamp) {
+        if now > self.now {
+            *self = Self { before: self.now, now };
+        }
+    }
+
+    /// The earliest time at which what arrives now may have come.
+    pub(super) fn arrived_after(&self) -> Timestamp {
+        self.before
+    }
+}
+
 /// What a report says of a path, in the time of this end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report<'a> {

@@ -1,7 +1,6 @@
 //! What the sender half knows of a path.
 
 use super::evidence::Evidence;
-use super::witness::Witness;
 use crate::failure::silence::Silence;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -14,8 +13,6 @@ pub(super) struct PathState {
     cleared: Option<Timestamp>,
     /// When something was sent there last.
     pub(super) last_sent: Timestamp,
-    /// Its round-trip time, as it was seen last.
-    pub(super) round_trip: Duration,
     /// How long it may be silent, as it was seen last.
     pub(super) patience: Duration,
     pub(super) inquiry: Inquiry,
@@ -28,12 +25,11 @@ pub(super) struct Inquiry {
     pub(super) asked: Option<Asked>,
     pub(super) evidence: Evidence,
     /// When something came over another path last.
-    heard: Option<Timestamp>,
+    pub(super) heard: Option<Timestamp>,
     /// When that was the first for longer than the path may be silent: the peer may have stood
     /// still until then.
     pub(super) absent_until: Option<Timestamp>,
-    pub(super) witness: Witness,
-    /// The path is being probed because nobody says anything.
+    /// The path is being probed because no answer comes.
     pub(super) probed: bool,
     /// Until when it does not fail because this host stood still when it would have.
     pub(super) postponed: Option<Timestamp>,
@@ -53,7 +49,6 @@ impl PathState {
             failed: false,
             cleared: None,
             last_sent: Timestamp::ZERO,
-            round_trip: Duration::ZERO,
             patience: Duration::MAX,
             inquiry: Inquiry::default(),
         }
@@ -85,14 +80,13 @@ impl PathState {
         self.inquiry = Inquiry::default();
     }
 
-    /// Something came over another path that left the peer after `left`.
-    pub(super) fn hear(&mut self, left: Timestamp, now: Timestamp) {
+    /// Something came over another path.
+    pub(super) fn hear(&mut self, now: Timestamp) {
         let before = self.inquiry.heard.unwrap_or_else(|| self.began());
         if now.since(before) > self.patience {
             self.inquiry.absent_until = Some(now);
         }
         self.inquiry.heard = Some(now);
-        self.inquiry.witness.hear(left, now);
     }
 
     /// The path delivers: only its ACKs are late.

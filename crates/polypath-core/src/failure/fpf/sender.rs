@@ -1,13 +1,19 @@
 //! The sender half of FPF: suspicion, query, verdict.
 
-use super::evidence::{Evidence, Report};
+use super::evidence::{Activity, Evidence, Report};
 use super::path_state::{Asked, PathState};
-use super::witness::Activity;
 use super::{FpfParameters, round_trip};
-use crate::failure::{Action, PathHealth, Query, SendState, SuspicionReport};
+use crate::failure::{Action, FailureCause, PathHealth, Query, SendState, SuspicionReport};
 use crate::path_map::PathMap;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
+
+/// When a path is declared failed if nothing changes before.
+#[derive(Clone, Copy, Debug)]
+struct Verdict {
+    at: Timestamp,
+    cause: FailureCause,
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
@@ -37,25 +43,33 @@ impl Sender {
     /// Anything arrived on the path: the peer is not silent.
     pub(super) fn on_arrival(&mut self, path: PathId, now: Timestamp) {
         self.activity.note(now);
-        let Some(state) = self.paths.get(path) else { return };
-        // It travelled for one round trip at most.
-        let left = self.activity.arrived_after() - state.round_trip;
         for (other, state) in self.paths.iter_mut() {
             if other != path {
-                state.hear(left, now);
+                state.hear(now);
             }
         }
     }
 
-    pub(super) fn fail(&mut self, path: PathId, now: Timestamp) -> Option<Action> {
+    pub(super) fn fail(
+        &mut self,
+        path: PathId,
+        cause: FailureCause,
+        now: Timestamp,
+    ) -> Option<Action> {
         let state = self.state(path, now);
-        (!std::mem::replace(&mut state.failed, true)).then_some(Action::Failed(path))
+        (!std::mem::replace(&mut state.failed, true)).then_some(Action::Failed(path, cause))
     }
 
     /// Starts the path anew; an action if it had failed.
     pub(super) fn recover(&mut self, path: PathId, now: Timestamp) -> Option<Action> {
         let before = self.paths.insert(path, PathState::new(now));
         before.is_some_and(|state| state.failed).then_some(Action::Recovered(path))
+    }
+
+    pub(super) fn on_idle(&mut self, path: PathId) {
+        if let Some(state) = self.paths.get_mut(path) {
+            state.on_idle();
+        }
     }
 
     pub(super) fn on_remove(&mut self, path: PathId) {
@@ -98,13 +112,13 @@ impl Sender {
     ) -> Vec<Action> {
         self.activity.note(now);
         self.clock = self.clock.max(now);
-        self.forget_idle(paths);
-        self.look_for_witnesses(paths, now);
+        self.note_patience(paths);
         self.postpone(paths, now);
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
-        let dead = paths.iter().filter(|h| due(self.fails_at(h, send)));
-        let dead: Vec<_> = dead.map(|h| h.id).collect();
-        let mut actions: Vec<_> = dead.into_iter().filter_map(|id| self.fail(id, now)).collect();
+        let dead = paths.iter().filter_map(|h| Some((h.id, self.verdict(h, send)?)));
+        let dead: Vec<_> = dead.filter(|(_, verdict)| verdict.at <= now).collect();
+        let failed = dead.into_iter().filter_map(|(id, verdict)| self.fail(id, verdict.cause, now));
+        let mut actions: Vec<_> = failed.collect();
         let doubtful = paths.iter().filter(|h| due(self.probes_at(h))).map(|h| h.id);
         for path in doubtful.collect::<PathSet>().iter() {
             self.state(path, now).inquiry.probed = true;
@@ -118,33 +132,20 @@ impl Sender {
         actions
     }
 
-    /// With nothing outstanding, silence means nothing: it starts anew with the next transmission.
-    fn forget_idle(&mut self, paths: &[PathHealth]) {
-        for health in paths.iter().filter(|h| h.in_flight == 0) {
-            if let Some(state) = self.paths.get_mut(health.id) {
-                state.on_idle();
-            }
-        }
-    }
-
-    /// From when an answer is due, what comes over other paths tells whether the peer is there.
-    fn look_for_witnesses(&mut self, paths: &[PathHealth], now: Timestamp) {
+    fn note_patience(&mut self, paths: &[PathHealth]) {
         for health in paths {
-            let due = self.witness_at(health).filter(|&due| due <= now);
             let patience = self.patience(health);
             if let Some(state) = self.paths.get_mut(health.id) {
-                state.round_trip = round_trip(health);
                 state.patience = patience;
-                due.into_iter().for_each(|due| state.inquiry.witness.watch(due));
             }
         }
     }
 
-    /// A host that stood still itself when nobody was heard does not know what has come since.
+    /// A host that stood still itself when no answer came does not know what has come since.
     fn postpone(&mut self, paths: &[PathHealth], now: Timestamp) {
         for health in paths {
             let Some(state) = self.watched(health) else { continue };
-            let due = self.silence_fails_at(state, health) + self.parameters.timer_margin;
+            let due = self.silence_verdict(state, health).at + self.parameters.timer_margin;
             if state.inquiry.postponed.is_none() && due < now {
                 let until = now + self.patience(health);
                 self.state(health.id, now).inquiry.postponed = Some(until);
@@ -157,8 +158,9 @@ impl Sender {
         paths
             .iter()
             .flat_map(|h| {
-                let (fails, asks) = (self.fails_at(h, send), self.asks_at(h, paths, send));
-                [fails, asks, self.witness_at(h), self.probes_at(h)]
+                let fails = self.verdict(h, send).map(|verdict| verdict.at);
+                let asks = self.asks_at(h, paths, send);
+                [fails, asks, self.probes_at(h)]
             })
             .flatten()
             .min()
@@ -205,7 +207,7 @@ impl Sender {
     }
 
     /// When the path is declared failed if no sign of life arrives.
-    fn fails_at(&self, health: &PathHealth, send: &SendState) -> Option<Timestamp> {
+    fn verdict(&self, health: &PathHealth, send: &SendState) -> Option<Verdict> {
         let state = self.watched(health)?;
         let patience = self.patience(health);
         let silent = state.began() + patience;
@@ -217,31 +219,26 @@ impl Sender {
             Evidence::None => false,
         };
         if !convicted {
-            return Some(self.silence_fails_at(state, health));
+            return Some(self.silence_verdict(state, health));
         }
         // An ACK that left the peer with what was heard first may be on its way.
         let absent_until = state.inquiry.absent_until;
-        Some(absent_until.map_or(silent, |until| silent.max(until + patience)))
+        let at = absent_until.map_or(silent, |until| silent.max(until + patience));
+        Some(Verdict { at, cause: FailureCause::Reported })
     }
 
-    /// When silence alone is failure: after one RTO, if something came over another path since an
-    /// answer was due, and this path has had the time to bring what left the peer with it.
-    /// Otherwise the peer may only stand still.
-    fn silence_fails_at(&self, state: &PathState, health: &PathHealth) -> Timestamp {
-        let patience = self.patience(health);
-        let alone = self.times_out_at(state, health);
+    /// When silence alone is failure. A peer that can speak answers before; one that does not may
+    /// only stand still, or be busy with what came on other paths.
+    fn silence_verdict(&self, state: &PathState, health: &PathHealth) -> Verdict {
         let inquiry = &state.inquiry;
-        let judged = match inquiry.witness.heard() {
-            Some(heard) => alone.max(heard + patience),
-            None => alone + self.parameters.peer_absence,
+        let judged = self.times_out_at(state, health) + self.parameters.peer_absence;
+        let at = inquiry.postponed.map_or(judged, |until| until.max(judged));
+        let due = state.began() + self.patience(health);
+        let cause = match inquiry.heard {
+            Some(heard) if heard > due => FailureCause::TimedOut,
+            _ => FailureCause::PeerSilent,
         };
-        inquiry.postponed.map_or(judged, |until| until.max(judged))
-    }
-
-    /// When to listen for the peer on other paths: as soon as an answer is due.
-    fn witness_at(&self, health: &PathHealth) -> Option<Timestamp> {
-        let state = self.watched(health).filter(|state| !state.inquiry.witness.is_watching())?;
-        Some(state.began() + self.patience(health))
+        Verdict { at, cause }
     }
 
     /// When to probe the path, so that it is used as soon as it answers again.
