@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 mod abuse;
 mod allowed;
+mod alone;
 mod auto;
 mod away;
 mod backup;

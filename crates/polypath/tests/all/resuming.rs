@@ -97,11 +97,38 @@ impl Transfer {
         }
     }
 
-    /// Bytes of packets that the senders have sent, headers and repeated data included.
-    fn sent(&self) -> u64 {
-        [0, 1].into_iter().map(|path| self.relay.counters(path).up.entered.bytes).sum()
+    /// What the senders have sent: headers and repeated data included.
+    fn cost(&self) -> Cost {
+        let paths = [0, 1].map(|path| self.relay.counters(path));
+        let late = paths.iter().flat_map(|path| [path.up_lateness, path.down_lateness]);
+        let late = late.fold((0, 0), |(packets, overruns), summary| {
+            (packets + summary.packets, overruns + summary.overruns)
+        });
+        Cost { sent: paths.iter().map(|path| path.up.entered.bytes).sum(), late }
     }
 }
+
+/// What a transfer took.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// Bytes of packets.
+    sent: u64,
+    /// How many packets left the links, and how many of them too late.
+    late: (u64, u64),
+}
+
+impl Cost {
+    /// Whether the machine was too busy to say what a cut costs: packets that wait for a processor
+    /// look lost and are sent again.
+    fn is_spoilt(&self) -> bool {
+        let (packets, overruns) = self.late;
+        overruns > packets / 100
+    }
+}
+
+/// Runs that cost too much and that the machine spoilt are repeated so often; the last one counts
+/// whatever it was like.
+const RUNS: usize = 3;
 
 /// What a `send --json` reports in the end.
 fn report_of(sending: &Process) -> serde_json::Value {
@@ -116,6 +143,19 @@ fn report_of(sending: &Process) -> serde_json::Value {
 
 /// A file that is cut ten times arrives, and the senders send less than `most` times its size.
 fn cut_ten_times(size: usize, mbit_s: f64, most: f64) {
+    let share = |cost: &Cost| cost.sent as f64 / size as f64;
+    let mut cost = cost_of_ten_cuts(size, mbit_s);
+    for _ in 1..RUNS {
+        if share(&cost) < most || !cost.is_spoilt() {
+            break;
+        }
+        cost = cost_of_ten_cuts(size, mbit_s);
+    }
+    let share = share(&cost);
+    assert!((1.0..most).contains(&share), "sent {share:.3} times the file: {cost:?}");
+}
+
+fn cost_of_ten_cuts(size: usize, mbit_s: f64) -> Cost {
     let bytes = content(size);
     let mut transfer = Transfer::new(&bytes, mbit_s);
     let mut sending = transfer.send();
@@ -129,9 +169,8 @@ fn cut_ten_times(size: usize, mbit_s: f64, most: f64) {
     assert_eq!(report["sha256"], sha256(&bytes));
     assert!(report["resumed_at"].as_u64().unwrap() > 0, "{report}");
     assert!(fs::read(transfer.world.path("inbox/x.bin")).unwrap() == bytes);
-    let share = transfer.sent() as f64 / size as f64;
-    assert!((1.0..most).contains(&share), "sent {share:.3} times the file");
     assert_eq!(transfer.arrived(), 0, "nothing unfinished is left");
+    transfer.cost()
 }
 
 /// What is on its way at a cut is sent again, which is much of a small file. One that began anew at
@@ -161,6 +200,7 @@ mod experiments {
     /// 4.6 % are headers: 64 B of IP, UDP, QUIC and bond in packets of 1,400 B.
     #[test]
     fn a_gigabyte_that_is_cut_ten_times_costs_a_tenth_more_at_most() {
+        let _alone = crate::alone::alone();
         super::cut_ten_times(1_000_000_000, 300.0, 1.1);
     }
 }

@@ -181,10 +181,11 @@ mod experiments {
 
     /// Forty thousand strangers, about 2,000 in a second, twice. A minute after the first of them,
     /// when connections without a join have timed out, nine tenths of what they took are given
-    /// back. The rest are tables that serve again: the second leaves no more than that, but for a
-    /// twentieth.
+    /// back. The rest are tables that serve again, and blocks that the allocator keeps for each
+    /// thread: the second leaves no more than that, but for a twentieth.
     #[test]
     fn the_memory_of_strangers_comes_back() {
+        let _alone = crate::alone::alone();
         let world = World::new();
         let hub = world.hub_within(LITTLE_MEMORY, &[]);
         assert!(world.edge(&hub, &[]).stop().success());
@@ -195,5 +196,21 @@ mod experiments {
         let (_, second) = flood(&hub, |_| first / 20 * 21);
         assert!(second <= first / 20 * 21, "{second} after {first}");
         assert!(world.edge(&hub, &[]).stop().success());
+    }
+
+    /// With the allocator set as in the unit for systemd, a hub has what it had before but for a
+    /// fifth.
+    #[test]
+    fn the_memory_of_a_service_comes_back_but_for_a_fifth() {
+        let _alone = crate::alone::alone();
+        let units = include_str!("../../../../docs/configuration.md").lines();
+        let mut settings = units.filter_map(|line| line.strip_prefix("Environment="));
+        let allocator = settings.find(|setting| setting.starts_with("GLIBC_TUNABLES=")).unwrap();
+        let world = World::new();
+        let hub = world.hub_run_by(&["/usr/bin/env", allocator], "127.0.0.1:0", &[]);
+        assert!(world.edge(&hub, &[]).stop().success());
+        let enough = hub.resident() / 5 * 6;
+        let (peak, least) = flood(&hub, |_| enough);
+        assert!(least <= enough, "{peak} with them, {least} then, {enough} allowed");
     }
 }

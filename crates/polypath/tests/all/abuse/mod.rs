@@ -235,6 +235,7 @@ mod experiments {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "it shall go on for so long")]
     fn mixed_abuse() {
+        let _alone = crate::alone::alone();
         let time = Duration::from_secs(from_env("POLYPATH_ABUSE_SECONDS", SECONDS));
         let (start, seed) = (Instant::now(), from_env("POLYPATH_ABUSE_SEED", 1));
         let mut cycles = 0;

@@ -165,6 +165,7 @@ mod experiments {
     /// The hub has the limits that it has by default.
     #[test]
     fn ten_thousand_streams_leave_four_fifths() {
+        let _alone = crate::alone::alone();
         let test = "ten_thousand_streams_leave_four_fifths";
         let Some(street) = Street::new(test, name_server::ADDRESSES[2], &[], 2_000_000) else {
             return;
