@@ -1034,8 +1034,8 @@ class FpfFailure(Item):
     """how near the out-of-order span must come to the receive window, in segments. Default: 1."""
 
     peer_absence: float | None = None
-    """time from an RTO to the failure of a silent path of which no answer tells, in ms.
-    Default: 5000."""
+    """time from an RTO to the failure of a silent path of which no answer tells, in ms. Default:
+    5000."""
 
     report_interval: float | None = None
     """time between equal reports while the receiver knows no RTT, in ms. Default: 100."""

@@ -6,6 +6,7 @@
 //! and [`service`].
 #![forbid(unsafe_code)]
 
+mod allocator;
 pub mod command;
 pub mod config;
 pub mod control;

@@ -148,13 +148,13 @@ impl Exit {
     }
 }
 
-/// Tells the edge and finishes the stream.
+/// Tells the edge and finishes the stream. An edge that has left meanwhile, as it may as soon as it
+/// has read the refusal, was refused all the same.
 async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, refusal: Refusal) -> ServeError {
-    let told = match answer(stream, &Status::Refused(refusal.clone())).await {
-        Ok(()) => stream.shutdown().await,
-        Err(error) => Err(error),
-    };
-    told.err().map_or_else(|| refusal.into(), ServeError::Edge)
+    if answer(stream, &Status::Refused(refusal.clone())).await.is_ok() {
+        let _ = stream.shutdown().await;
+    }
+    refusal.into()
 }
 
 async fn serve_file<S>(
@@ -196,4 +196,19 @@ where
     stream.write_all(&digest.0).await?;
     stream.shutdown().await?;
     Ok(Served::File(digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::duplex;
+
+    #[tokio::test]
+    async fn who_has_left_before_the_refusal_was_refused_all_the_same() {
+        let (mut near, far) = duplex(64);
+        drop(far);
+        let refused = refuse(&mut near, RefusalKind::LimitReached.with("7 at once")).await;
+        let ServeError::Refused(refusal) = &refused else { panic!("{refused:?}") };
+        assert_eq!(refusal.kind, RefusalKind::LimitReached);
+    }
 }

@@ -17,6 +17,7 @@ mod reachable;
 mod serving;
 
 use super::{CompositionArgs, LifetimeArgs};
+use crate::allocator;
 use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
 use crate::service::{self, LogFormat};
 
@@ -296,6 +297,7 @@ fn everywhere() -> Vec<SocketAddr> {
 /// When it cannot start.
 pub fn run(options: HubOptions) -> anyhow::Result<ExitCode> {
     service::start_log(options.log, service::DAEMON_LOG)?;
+    allocator::settle();
     service::run(serving::serve(options))?;
     Ok(ExitCode::SUCCESS)
 }
