@@ -15,24 +15,18 @@ const SETTINGS: &str = "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:\
 
 /// Begins this program anew, as the same process, with an allocator that gives back nearly all that
 /// a flood has taken; not where the user has set it in another way. To be called before there are
-/// threads.
-pub(crate) fn settle() {
-    if cfg!(target_env = "gnu") && env::var_os(VARIABLE).is_none() {
-        let error = begin_anew();
-        tracing::warn!(%error, "memory that strangers take may stay: the allocator cannot be set");
+/// threads, and before anything is read that cannot be read again.
+///
+/// # Errors
+/// Why the program cannot begin anew: it goes on as it is.
+pub(crate) fn settle() -> io::Result<()> {
+    if !cfg!(target_env = "gnu") || env::var_os(VARIABLE).is_some() {
+        return Ok(());
     }
-}
-
-/// Returns only if that fails.
-fn begin_anew() -> io::Error {
-    let program = match env::current_exe() {
-        Ok(program) => program,
-        Err(error) => return error,
-    };
     let mut words = env::args_os();
-    let mut command = Command::new(program);
+    let mut command = Command::new(env::current_exe()?);
     if let Some(name) = words.next() {
         command.arg0(name);
     }
-    command.args(words).env(VARIABLE, SETTINGS).exec()
+    Err(command.args(words).env(VARIABLE, SETTINGS).exec())
 }

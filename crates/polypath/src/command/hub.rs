@@ -295,9 +295,14 @@ fn everywhere() -> Vec<SocketAddr> {
 ///
 /// # Errors
 /// When it cannot start.
-pub fn run(options: HubOptions) -> anyhow::Result<ExitCode> {
+pub fn run(args: HubArgs) -> anyhow::Result<ExitCode> {
+    // Before the configuration is read: one that comes through a pipe can be read once.
+    let settled = allocator::settle();
+    let options = HubOptions::try_from(args)?;
     service::start_log(options.log, service::DAEMON_LOG)?;
-    allocator::settle();
+    if let Err(error) = settled {
+        tracing::warn!(%error, "memory that strangers take may stay: the allocator cannot be set");
+    }
     service::run(serving::serve(options))?;
     Ok(ExitCode::SUCCESS)
 }

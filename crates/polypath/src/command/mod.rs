@@ -52,7 +52,7 @@ impl Cli {
     /// Whatever made the command fail; [`exit_code`] tells the kinds apart.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Hub(args) => hub::run(args.try_into()?),
+            Command::Hub(args) => hub::run(args),
             Command::Edge(args) => edge::run(args.try_into()?),
             Command::Send(args) => send::run(args.try_into()?),
             Command::Status(args) => status::run(&args.into()),

@@ -53,3 +53,13 @@ fn a_control_socket_that_was_named_and_cannot_be_made_is_an_error() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains(&control), "{}", stderr(&refused));
 }
+
+/// A hub begins anew before it reads its configuration, which can be read once here.
+#[test]
+fn a_hub_takes_its_configuration_from_a_pipe() {
+    let world = World::new();
+    let piped = "exec \"$0\" \"$@\" <<END\nadvertise = [\"hub.example.org:4433\"]\nEND\n";
+    let runner = ["/bin/sh", "-c", piped];
+    let hub = world.hub_run_by(&runner, "127.0.0.1:0", &["--config", "/dev/stdin"]);
+    assert!(hub.join_string().contains("hub.example.org:4433"), "{}", hub.join_string());
+}
