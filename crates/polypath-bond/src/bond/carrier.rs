@@ -214,14 +214,6 @@ impl Bond {
         self.detect_losses(id, now);
         self.detector.on_ack(id, now);
         self.take_detector_actions(now);
-        self.note_idle(id);
-    }
-
-    /// With nothing in flight, silence means nothing: the detector must know at once.
-    pub(super) fn note_idle(&mut self, id: PathId) {
-        if self.congestion.bytes_in_flight(id) == 0 {
-            self.detector.on_idle(id);
-        }
     }
 
     /// The carrier's peer reported congestion marks (ECN-CE).

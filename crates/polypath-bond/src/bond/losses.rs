@@ -78,7 +78,10 @@ impl Bond {
         if self.paths.is_working(id) {
             self.congestion.on_loss(id, now, newest_sent);
         }
-        self.note_idle(id);
+        // With nothing in flight, silence means nothing: the detector must know at once.
+        if self.congestion.bytes_in_flight(id) == 0 {
+            self.detector.on_idle(id);
+        }
     }
 
     /// All that a carrier lost of late has arrived after all: packets overtake each other by more
