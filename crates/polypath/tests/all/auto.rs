@@ -1,8 +1,7 @@
 //! `polypath send --auto` in a network namespace, where a second uplink comes up while it sends.
 
-use std::process::Command;
-
 use super::http::content;
+use super::namespace::Namespace;
 use super::world::{Process, World, stdout};
 
 const HUB: &str = "10.1.0.2:4433";
@@ -10,54 +9,14 @@ const HUB: &str = "10.1.0.2:4433";
 const BYTES: usize = 20_000_000;
 const LIMITS: [&str; 4] = ["--max-memory", "16 MB", "--max-bandwidth", "20 Mbit/s"];
 
-/// A network namespace, for as long as the process that holds it.
-struct Namespace(Process);
-
-impl Namespace {
-    /// `None` where it is not allowed to make one; that is told.
-    #[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
-    fn new(test: &str) -> Option<Self> {
-        let mut holder = Command::new("unshare");
-        let tried = Command::new("unshare").args(["--net", "true"]).output();
-        if !tried.is_ok_and(|output| output.status.success()) {
-            println!("skipped: {test}: no permission to unshare");
-            return None;
-        }
-        // Longer than any test lasts: it is killed with it.
-        holder.args(["--net", "sh", "-c", "echo there; exec sleep 600"]);
-        let holder = Process::spawn(holder);
-        assert_eq!(holder.line(), "there");
-        Some(Self(holder))
-    }
-
-    /// A command in it.
-    fn command(&self, program: &str, args: &[&str]) -> Command {
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.0.id())).arg(program).args(args);
-        command
-    }
-
-    fn ip(&self, arguments: &str) {
-        let arguments: Vec<_> = arguments.split(' ').collect();
-        let output = self.command("ip", &arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-    }
-
-    /// An uplink with a default route. That the hub is on the same host spares a second namespace:
-    /// what the paths of `--auto` are goes by interfaces, addresses and routes alone.
-    fn add_uplink(&self, n: u8) {
-        self.ip(&format!("link add up{n} type veth peer name far{n}"));
-        self.ip(&format!("addr add 10.{n}.0.2/24 dev up{n}"));
-        self.ip(&format!("link set far{n} up"));
-        self.ip(&format!("link set up{n} up"));
-        self.ip(&format!("route add default via 10.{n}.0.1 dev up{n} metric {n}"));
-    }
-
-    fn polypath(&self, world: &World, args: &[&str]) -> Command {
-        let mut command = self.command(crate::program(), args);
-        command.env_clear().env("HOME", world.path(""));
-        command
-    }
+/// An uplink with a default route. That the hub is on the same host spares a second namespace: what
+/// the paths of `--auto` are goes by interfaces, addresses and routes alone.
+fn add_uplink(namespace: &Namespace, n: u8) {
+    namespace.ip(&format!("link add up{n} type veth peer name far{n}"));
+    namespace.ip(&format!("addr add 10.{n}.0.2/24 dev up{n}"));
+    namespace.ip(&format!("link set far{n} up"));
+    namespace.ip(&format!("link set up{n} up"));
+    namespace.ip(&format!("route add default via 10.{n}.0.1 dev up{n} metric {n}"));
 }
 
 #[test]
@@ -66,19 +25,19 @@ fn send_shows_the_uplinks_that_come_while_it_sends() {
         return;
     };
     namespace.ip("link set lo up");
-    namespace.add_uplink(1);
+    add_uplink(&namespace, 1);
     let world = World::new();
     let [key, allow, inbox] = ["hub.key", "allow", "inbox"].map(|name| world.path(name));
     let [asked, of_hub, shown] = ["send.sock", "hub.sock", "send.log"].map(|name| world.path(name));
     let files = ["hub", "--key", &key, "--allow", &allow, "--inbox", &inbox, "--control", &of_hub];
     let hub = [&files[..], &["--listen", HUB], &LIMITS].concat();
-    let hub = Process::spawn(namespace.polypath(&world, &hub));
+    let hub = Process::spawn(world.command_by(&namespace.runner(), &hub));
     let join = hub.line();
 
     let file = world.file("x.bin", &content(BYTES));
     let known = ["send", &file, "--auto", "--key", world.edge_key(), "--join", &join];
     let send = [&known[..], &["--control", &asked]].concat();
-    let mut send = namespace.polypath(&world, &send);
+    let mut send = world.command_by(&namespace.runner(), &send);
     send.stderr(std::fs::File::create(&shown).unwrap());
     let send = Process::spawn(send);
     // The socket is there a moment after the start.
@@ -91,7 +50,7 @@ fn send_shows_the_uplinks_that_come_while_it_sends() {
         paths.map(|path| path["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     while paths() != ["up1"] {}
-    namespace.add_uplink(2);
+    add_uplink(&namespace, 2);
     while paths() != ["up1", "up2"] {}
     let table = world.run(&["status", "--control", &asked]);
     assert!(stdout(&table).starts_with("send "), "{}", stdout(&table));

@@ -1,7 +1,7 @@
 //! A host on which everything waits for the processor: paths that work are not declared failed.
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
 
+use super::hog::Hog;
 use super::world::World;
 
 fn key(edge: u32) -> SecretKey {
@@ -34,24 +35,6 @@ fn config(edge: u32, join: &JoinString) -> EdgeConfig {
         hub_addresses: join.addresses().to_vec(),
         bond: BondConfig::default(),
         paths: EdgePaths::Listed([("a", 20), ("b", 21)].map(path).into()),
-    }
-}
-
-/// Takes all processors until it is dropped.
-struct Hog<'scope>(&'scope AtomicBool);
-
-impl<'scope> Hog<'scope> {
-    fn start(scope: &'scope thread::Scope<'scope, '_>, stop: &'scope AtomicBool) -> Self {
-        for _ in 0..thread::available_parallelism().map_or(1, |n| n.get()) {
-            scope.spawn(|| while !stop.load(Relaxed) {});
-        }
-        Self(stop)
-    }
-}
-
-impl Drop for Hog<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
     }
 }
 

@@ -138,6 +138,18 @@ impl World {
         command
     }
 
+    /// A command that this one starts, to which it is given as the last arguments.
+    pub(crate) fn command_by(&self, runner: &[&str], args: &[&str]) -> Command {
+        self.run_by(runner, &self.command(args))
+    }
+
+    fn run_by(&self, runner: &[&str], started: &Command) -> Command {
+        let mut command = Command::new(runner[0]);
+        command.args(&runner[1..]).arg(started.get_program()).args(started.get_args());
+        command.env_clear().env("HOME", self.home.path());
+        command
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
@@ -178,10 +190,7 @@ impl World {
     /// A hub that this command starts, to which it is given as the last arguments.
     pub(crate) fn hub_run_by(&self, runner: &[&str], listen: &str, more: &[&str]) -> Node {
         let hub = self.hub_command(listen, more);
-        let mut command = Command::new(runner[0]);
-        command.args(&runner[1..]).arg(hub.get_program()).args(hub.get_args());
-        command.env_clear().env("HOME", self.home.path());
-        let mut hub = self.node_by(command);
+        let mut hub = self.node_by(self.run_by(runner, &hub));
         hub.lines.push(hub.process.line());
         hub
     }
@@ -220,7 +229,19 @@ impl World {
         self.run(&self.send_line(hub, args))
     }
 
-    /// The same, while the test goes on.
+    /// Runs `polypath send` over these paths, started by this command.
+    pub(crate) fn send_run_by(
+        &self,
+        runner: &[&str],
+        hub: &Node,
+        paths: &[&str],
+        args: &[&str],
+    ) -> Output {
+        let line = [&["send"], args, self.joining(hub, paths).as_slice()].concat();
+        self.command_by(runner, &line).output().unwrap()
+    }
+
+    /// Runs `polypath send` over two paths, while the test goes on.
     pub(crate) fn sending(&self, hub: &Node, args: &[&str]) -> Node {
         self.node(&self.send_line(hub, args))
     }
