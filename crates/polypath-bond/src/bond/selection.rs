@@ -6,6 +6,7 @@ use polypath_core::congestion::Congestion;
 use polypath_core::scheduler::{Delivery, PathView, Pick, QueueView, Scheduler};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// What a frame header and small frames beside it take of a datagram at most; a path whose
 /// datagrams are not larger cannot carry data.
@@ -40,9 +41,12 @@ impl PathSelection {
 
     /// Looks at the paths anew; who wants to be asked again says so anew too.
     pub(super) fn renew(&mut self, paths: &mut Paths, congestion: &Congestion, now: Timestamp) {
+        let late = self.wake.take().map_or(Duration::ZERO, |wake| now.since(wake));
         self.views.clear();
-        self.views.extend(paths.iter_mut().map(|path| view(path, congestion, now)));
-        self.wake = None;
+        self.views.extend(paths.iter_mut().map(|path| {
+            path.pacer.woken(now, late);
+            view(path, congestion, now)
+        }));
     }
 
     /// The paths as they were when they were looked at last.
@@ -176,7 +180,6 @@ mod tests {
     use super::*;
     use crate::bond::fixtures::hub;
     use crate::config::BondConfig;
-    use std::time::Duration;
 
     /// What a scheduler sees of a path that has just joined.
     fn joined(rtt: Option<Duration>) -> PathView {
