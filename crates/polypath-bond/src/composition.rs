@@ -1,9 +1,14 @@
 //! What a bond is composed of.
 
-use polypath_core::congestion::CongestionConfig;
+use polypath_core::congestion::{CongestionConfig, InitialWindow};
 use polypath_core::failure::FailureKind;
 use polypath_core::registry::{Configured, Factory};
 use polypath_core::scheduler::{Scheduler, SchedulerKind};
+use polypath_units::Bandwidth;
+
+/// What a path may send before it was acknowledged anything (docs/decisions/0022-initial-window.md).
+const INITIAL_WINDOW: InitialWindow =
+    InitialWindow::Rate { rate: Bandwidth::from_bits_per_sec(10_000_000), most: 32 };
 
 /// The algorithms of one end of a multipath connection, and the switches between them. The defaults
 /// are the best general choice that we measured (docs/decisions/0006-defaults.md).
@@ -32,7 +37,10 @@ pub struct Composition {
 impl Default for Composition {
     fn default() -> Self {
         Self {
-            congestion: CongestionConfig::default(),
+            congestion: CongestionConfig {
+                initial_window: INITIAL_WINDOW,
+                ..CongestionConfig::default()
+            },
             scheduler: SchedulerKind::Edpf.into(),
             own_scheduler: None,
             blocking_protection: false,

@@ -52,7 +52,7 @@ impl Bond {
         path.max_datagram = settings.max_datagram as u64;
         path.packet_overhead = settings.packet_overhead as u64;
         path.first_rtt = settings.rtt;
-        self.congestion.add_subflow(id, path.packet_size(), now);
+        self.congestion.add_subflow(id, path.packet_size(), settings.rtt);
         self.detector.on_add(id, now);
         self.paths.add(path, now);
         let side = self.side;

@@ -2,12 +2,13 @@
 
 use super::flow::Flow;
 use super::group::Group;
-use super::{CongestionAvoidance, CongestionKind, Subflow};
+use super::{CongestionAvoidance, CongestionKind, InitialWindow, Subflow};
 use crate::estimator::{DeliveryTracker, RttEstimator, SentPacket};
 use crate::path_map::PathMap;
 use crate::registry::{Configured, Factory};
 use crate::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
+use std::time::Duration;
 
 /// The composition of a connection's congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub struct CongestionConfig {
     pub coupled: bool,
     /// Seeds what a controller draws at random.
     pub seed: u64,
-    /// The initial window of a subflow in segments; `None`: that of RFC 6928.
-    pub initial_segments: Option<u32>,
+    /// The initial window of a subflow.
+    pub initial_window: InitialWindow,
     /// What rate samples take the payload of a full segment to be, in bytes; `None`: what it is.
     /// Linux counts packets of its MSS, from which options that only some segments carry are not
     /// taken off: those of Multipath TCP.
@@ -38,7 +39,7 @@ impl Default for CongestionConfig {
             slow_start: SlowStartKind::HystartPp.into(),
             coupled: true,
             seed: 0,
-            initial_segments: None,
+            initial_window: InitialWindow::default(),
             counted_segment: None,
         }
     }
@@ -82,14 +83,15 @@ impl Congestion {
     }
 
     /// A subflow joined, with the initial window; one of the same path is replaced. `mss` is the
-    /// largest packet in bytes, as packets are counted by [`Congestion::on_sent`].
-    pub fn add_subflow(&mut self, id: PathId, mss: u64, _now: Timestamp) {
+    /// largest packet in bytes, as packets are counted by [`Congestion::on_sent`]; `rtt` the
+    /// round-trip time that setting up the path took, if it was measured.
+    pub fn add_subflow(&mut self, id: PathId, mss: u64, rtt: Option<Duration>) {
         self.incarnations = self.incarnations.wrapping_add(1).max(1);
         self.flows.insert(id, Flow::new(self.incarnations, self.config.counted_segment));
         let (slot, config) = (self.slot(id), &self.config);
         self.groups
             .get_or_insert_with(slot, || Group::new(config, config.seed ^ seed_of(slot)))
-            .add(Subflow::with_initial_window(id, mss.max(1), config.initial_segments));
+            .add(Subflow::with_initial_window(id, mss.max(1), config.initial_window, rtt));
     }
 
     /// A subflow is gone for good.
@@ -259,7 +261,8 @@ impl Congestion {
 
     /// How fast to send: the controller's own rate; otherwise what slow start wants, which mostly
     /// is 2 windows a round, and 1.25 windows a round after it. `None` before the first RTT sample:
-    /// send the initial window at once.
+    /// send the initial window at once. Where setting up the path has shown an RTT, that counts until
+    /// then.
     pub fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         self.group(id)?.pacing_rate(id)
     }

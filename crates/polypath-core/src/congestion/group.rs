@@ -63,7 +63,7 @@ impl Group {
         self.avoidance.pacing_rate(id)
     }
 
-    /// The pacing rate; `None` before the first RTT sample. Never zero.
+    /// The pacing rate; `None` before an RTT is known. Never zero.
     pub(super) fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         if let Some(rate) = self.avoidance.pacing_rate(id) {
             return Some(rate.max(Bandwidth::from_bits_per_sec(8)));
@@ -74,7 +74,7 @@ impl Group {
         } else {
             AVOIDANCE_PACING_GAIN
         };
-        let rate = gain * subflow.cwnd / subflow.srtt_secs()?;
+        let rate = gain * subflow.flight_rate()?;
         Some(Bandwidth::from_bytes_per_sec(rate.max(1.0)))
     }
 

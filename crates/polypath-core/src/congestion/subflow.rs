@@ -1,6 +1,6 @@
 //! The per-subflow state that every controller shares.
 
-use super::Ack;
+use super::{Ack, InitialWindow};
 use polypath_units::PathId;
 use std::time::Duration;
 
@@ -19,8 +19,10 @@ pub struct Subflow {
     pub min_rtt: Option<Duration>,
     /// Segment size in bytes.
     pub mss: u64,
-    /// Initial window in segments; `None`: that of RFC 6928.
-    pub initial_segments: Option<u32>,
+    /// How its initial window was chosen.
+    pub initial: InitialWindow,
+    /// Round-trip time that setting up the path took, if it was measured.
+    pub first_rtt: Option<Duration>,
     /// Bytes sent and neither acknowledged nor declared lost.
     pub in_flight: u64,
     /// Whether a recovery episode is under way.
@@ -38,19 +40,25 @@ pub struct Subflow {
 impl Subflow {
     /// A fresh subflow: initial window of RFC 6928, no threshold, no RTT.
     pub fn new(id: PathId, mss: u64) -> Self {
-        Self::with_initial_window(id, mss, None)
+        Self::with_initial_window(id, mss, InitialWindow::Rfc6928, None)
     }
 
-    /// The same with an initial window of so many segments, if a number is given.
-    pub(crate) fn with_initial_window(id: PathId, mss: u64, segments: Option<u32>) -> Self {
+    /// The same with another initial window, on a path whose set-up took `first_rtt`.
+    pub(crate) fn with_initial_window(
+        id: PathId,
+        mss: u64,
+        initial: InitialWindow,
+        first_rtt: Option<Duration>,
+    ) -> Self {
         Self {
             id,
-            cwnd: initial_bytes(mss, segments),
+            cwnd: initial.bytes(mss, first_rtt),
             ssthresh: f64::INFINITY,
             srtt: None,
             min_rtt: None,
             mss,
-            initial_segments: segments,
+            initial,
+            first_rtt,
             in_flight: 0,
             in_recovery: false,
             usable: true,
@@ -61,7 +69,7 @@ impl Subflow {
 
     /// The initial window in bytes.
     pub fn initial_window(&self) -> f64 {
-        initial_bytes(self.mss, self.initial_segments)
+        self.initial.bytes(self.mss, self.first_rtt)
     }
 
     /// Whether congestion avoidance may grow the window on `ack`: never in recovery, and only if
@@ -80,6 +88,14 @@ impl Subflow {
         self.srtt.map(|d| d.as_secs_f64())
     }
 
+    /// A window in a round trip, in bytes/s. Before the first RTT sample that is the initial window
+    /// in the time that setting up the path took, if that is known, also after a timeout: what is
+    /// lost then says nothing of a rate.
+    pub(crate) fn flight_rate(&self) -> Option<f64> {
+        let measured = || Some(self.cwnd / self.srtt_secs()?);
+        measured().or_else(|| Some(self.initial_window() / self.first_rtt?.as_secs_f64()))
+    }
+
     /// Sends again after idling: the window falls to the initial one (RFC 5681 section 4.1), and
     /// the threshold remembers three quarters of what it was (RFC 2861 section 3, as Linux).
     pub(crate) fn restart_after_idle(&mut self) {
@@ -92,15 +108,6 @@ impl Subflow {
     pub fn coupling_window(&self) -> f64 {
         if self.in_recovery && self.ssthresh.is_finite() { self.ssthresh } else { self.cwnd }
     }
-}
-
-/// Initial window of RFC 6928 section 2, in bytes: `min(10 MSS, max(2 MSS, 14600))`.
-pub fn initial_window(mss: u64) -> f64 {
-    mss.saturating_mul(10).min(mss.saturating_mul(2).max(14_600)) as f64
-}
-
-fn initial_bytes(mss: u64, segments: Option<u32>) -> f64 {
-    segments.map_or_else(|| initial_window(mss), |count| mss.saturating_mul(count.into()) as f64)
 }
 
 /// All subflows of a connection.

@@ -164,7 +164,7 @@ mod tests {
             slow_start: SlowStartKind::Standard.into(),
             ..CongestionConfig::default()
         });
-        congestion.add_subflow(path, 1_000, ms(0));
+        congestion.add_subflow(path, 1_000, None);
         (congestion, path)
     }
 
@@ -276,7 +276,7 @@ mod tests {
         let (mut congestion, _) = reno();
         let paths: Vec<_> = (0..).map_while(PathId::new).take(rtts_ms.len()).collect();
         for (&path, &rtt_ms) in paths.iter().zip(rtts_ms) {
-            congestion.add_subflow(path, 1_000, ms(0));
+            congestion.add_subflow(path, 1_000, None);
             congestion.on_rtt_sample(path, Duration::from_millis(rtt_ms));
             let subflow = congestion.subflow_mut(path).unwrap();
             (subflow.cwnd, subflow.ssthresh) = (40_000.0, 20_000.0);
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(congestion.penalise_slower(paths[0], holders, ms(50)), None);
         congestion.subflow_mut(paths[1]).unwrap().in_recovery = false;
         let unknown = PathId::new(2).unwrap();
-        congestion.add_subflow(unknown, 1_000, ms(0));
+        congestion.add_subflow(unknown, 1_000, None);
         assert_eq!(congestion.penalise_slower(unknown, holders, ms(50)), None);
         assert_eq!(congestion.penalise_slower(paths[0], PathSet::only(unknown), ms(50)), None);
         assert_eq!(congestion.penalise_slower(paths[0], holders, ms(50)), Some(paths[1]));

@@ -1,6 +1,6 @@
 //! [`Congestion`] event by event, with packets of 1,000 bytes and a round of 100 ms.
 
-use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind};
+use polypath_core::congestion::{Congestion, CongestionConfig, CongestionKind, InitialWindow};
 use polypath_core::estimator::SentPacket;
 use polypath_core::slow_start::SlowStartKind;
 use polypath_units::{Bandwidth, PathId, Timestamp};
@@ -25,7 +25,7 @@ impl Bench {
             ..Default::default()
         };
         let mut congestion = Congestion::new(config);
-        congestion.add_subflow(A, MSS, Timestamp::ZERO);
+        congestion.add_subflow(A, MSS, None);
         Self { congestion, now: Timestamp::ZERO }
     }
 
@@ -341,7 +341,7 @@ fn packets_of_a_removed_subflow_do_not_touch_its_successor() {
     let old = bench.fill(A);
     bench.congestion.remove_subflow(A);
     assert_eq!(bench.congestion.window(A), 0);
-    bench.congestion.add_subflow(A, MSS, bench.now);
+    bench.congestion.add_subflow(A, MSS, None);
     let new = bench.fill(A);
     bench.now += RTT;
     bench.ack(A, &old);
@@ -354,7 +354,7 @@ fn packets_of_a_removed_subflow_do_not_touch_its_successor() {
 /// Bytes that the window of path A grows in a round of avoidance beside an equal path B.
 fn growth_beside_a_twin(kind: CongestionKind, coupled: bool, usable: bool) -> f64 {
     let mut bench = Bench::new(kind, coupled);
-    bench.congestion.add_subflow(B, MSS, bench.now);
+    bench.congestion.add_subflow(B, MSS, None);
     for path in [A, B] {
         bench.round(path);
         let packets = bench.fill(path);
@@ -395,7 +395,7 @@ fn who_grows_with_regard_to_others_says_that_it_couples() {
 fn the_initial_window_is_that_of_rfc_6928() {
     for (mss, window) in [(536, 5_360), (1_460, 14_600), (1_500, 14_600), (9_000, 18_000)] {
         let mut congestion = Congestion::new(CongestionConfig::default());
-        congestion.add_subflow(A, mss, Timestamp::ZERO);
+        congestion.add_subflow(A, mss, None);
         assert_eq!(congestion.window(A), window);
     }
 }
@@ -405,13 +405,32 @@ fn the_initial_window_can_be_given_in_segments() {
     for kind in CongestionKind::ALL {
         let config = CongestionConfig {
             avoidance: (*kind).into(),
-            initial_segments: Some(3),
+            initial_window: InitialWindow::Segments(3),
             ..CongestionConfig::default()
         };
         let mut congestion = Congestion::new(config);
-        congestion.add_subflow(A, 1_460, Timestamp::ZERO);
+        congestion.add_subflow(A, 1_460, None);
         assert_eq!(congestion.window(A), 4_380, "{kind}");
     }
+}
+
+/// 10 Mbit/s are 50,000 bytes in 40 ms, of which 32 segments are 32,000. Standard slow start sends
+/// two windows in a round.
+#[test]
+fn what_an_initial_window_by_rate_may_send_is_spread_over_the_rtt_of_the_set_up() {
+    let config = CongestionConfig {
+        avoidance: CongestionKind::Cubic.into(),
+        slow_start: SlowStartKind::Standard.into(),
+        initial_window: InitialWindow::Rate { rate: Bandwidth::from_mbit_per_sec(10.0), most: 32 },
+        ..CongestionConfig::default()
+    };
+    let mut congestion = Congestion::new(config);
+    congestion.add_subflow(A, MSS, Some(Duration::from_millis(40)));
+    congestion.add_subflow(B, MSS, None);
+    assert_eq!([A, B].map(|id| congestion.window(id)), [32_000, 10_000]);
+    let rate = congestion.pacing_rate(A).map(Bandwidth::bytes_per_sec);
+    assert_eq!(rate, Some(2.0 * 32_000.0 / 0.04));
+    assert_eq!(congestion.pacing_rate(B), None, "the window leaves at once");
 }
 
 #[test]

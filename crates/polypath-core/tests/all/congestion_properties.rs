@@ -137,7 +137,7 @@ impl World {
     fn new(config: &CongestionConfig) -> Self {
         let mut congestion = Congestion::new(config.clone());
         for path in 0..PATHS {
-            congestion.add_subflow(id(path), 1_200, Timestamp::ZERO);
+            congestion.add_subflow(id(path), 1_200, None);
         }
         Self {
             congestion,
@@ -182,7 +182,7 @@ impl World {
             Event::Mss { path, mss } => self.congestion.set_mss(id(path), mss),
             Event::Add { path, mss } => {
                 self.retire(path);
-                self.congestion.add_subflow(id(path), mss, now);
+                self.congestion.add_subflow(id(path), mss, None);
             }
             Event::Remove { path } => {
                 self.retire(path);

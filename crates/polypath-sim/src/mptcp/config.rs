@@ -35,6 +35,7 @@ impl Default for MptcpConfig {
         Self {
             tcp: TcpConfig::LINUX,
             composition: Composition {
+                congestion: CongestionConfig::default(),
                 scheduler: SchedulerKind::LowRtt.into(),
                 failure: FailureKind::Rto.into(),
                 penalisation: true,

@@ -9,7 +9,7 @@ use crate::scenario::{
 };
 use crate::tcp::{LossDetection, ReceiveBuffer, TcpConfig};
 use polypath_bond::{BondConfig, Composition};
-use polypath_core::congestion::{CongestionConfig, CongestionKind};
+use polypath_core::congestion::{CongestionConfig, CongestionKind, InitialWindow};
 use polypath_core::registry::{Configured, Factory};
 use polypath_core::scheduler::{Scheduler, SchedulerKind};
 use std::time::Duration;
@@ -116,7 +116,9 @@ fn tcp_settings(
     let mut congestion = CongestionConfig {
         avoidance: CongestionKind::Cubic.into(),
         coupled: false,
-        initial_segments: options.initial_window,
+        initial_window: options
+            .initial_window
+            .map_or_else(InitialWindow::default, InitialWindow::Segments),
         ..CongestionConfig::default()
     };
     set_control(&mut congestion, control);

@@ -1,6 +1,6 @@
 //! BBR's model of the path: bottleneck bandwidth and propagation time.
 
-use crate::congestion::{Ack, RateSample, initial_window};
+use crate::congestion::{Ack, InitialWindow, RateSample};
 use crate::estimator::WindowedMax;
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Model {
 
     /// The same with this time in place of the propagation time.
     pub(crate) fn whole_flight(&self, gain: f64, time: Option<Duration>, mss: u64) -> f64 {
-        let Some(time) = time else { return initial_window(mss) };
+        let Some(time) = time else { return InitialWindow::Rfc6928.bytes(mss, None) };
         (gain * self.flight(time) / mss as f64).ceil() * mss as f64
     }
 

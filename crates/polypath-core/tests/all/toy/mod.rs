@@ -64,7 +64,7 @@ impl Toy {
     pub(crate) fn new(config: CongestionConfig, bottleneck: Bottleneck) -> Self {
         let random = Lcg(config.seed);
         let mut congestion = Congestion::new(config);
-        congestion.add_subflow(PATH, MSS, Timestamp::ZERO);
+        congestion.add_subflow(PATH, MSS, None);
         Self {
             congestion,
             bottleneck,

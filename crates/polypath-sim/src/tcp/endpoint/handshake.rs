@@ -128,7 +128,7 @@ impl TcpEndpoint {
         negotiated: Negotiated,
         congestion: &mut Congestion,
     ) {
-        congestion.add_subflow(self.path, u64::from(negotiated.mss), now);
+        congestion.add_subflow(self.path, u64::from(negotiated.mss), None);
         congestion.set_rto_bounds(self.path, self.config.rto);
         congestion.set_restart_after_idle(self.path, self.config.idle_restart);
         congestion.set_paced(self.path, self.config.pacing == Pacing::Internal);

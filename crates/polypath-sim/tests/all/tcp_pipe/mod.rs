@@ -5,7 +5,7 @@ pub(crate) mod timeline;
 pub(crate) mod words;
 
 use core::fmt::Write as _;
-use polypath_core::congestion::{CongestionConfig, CongestionKind};
+use polypath_core::congestion::{CongestionConfig, CongestionKind, InitialWindow};
 use polypath_core::slow_start::SlowStartKind;
 use polypath_sim::tcp::{
     Flags, LogDetail, ReceiveBuffer, Segment, State, TcpConfig, TcpConnection, TcpEvent,
@@ -93,7 +93,7 @@ pub(crate) fn reno() -> CongestionConfig {
         slow_start: SlowStartKind::Standard.into(),
         coupled: true,
         seed: 0,
-        initial_segments: None,
+        initial_window: InitialWindow::Rfc6928,
         counted_segment: None,
     }
 }
