@@ -5,16 +5,14 @@ use super::{Bond, Transmit};
 use crate::codec::{Control, FlowId, FlowMode, FragmentFrame, MAX_DATAGRAM};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowConfig, FlowCounters, PathWaits, Piece, Queued};
+use crate::flow::{FlowConfig, FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, Queued};
 use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
+use polypath_core::estimator::RttEstimator;
 use polypath_core::scheduler::QueueView;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
-
-/// The longest automatic wait for order.
-const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 
 /// How long the fragments of a datagram may take to leave their sender: as long as the largest one
 /// does at 256 kbit/s.
@@ -200,26 +198,21 @@ impl Bond {
 }
 
 fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
-    let order = wait_for_order(paths, congestion);
-    let rtts = paths.working().filter_map(|path| longest_rtt(congestion, path.id));
-    let slowest = rtts.max().unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT);
-    PathWaits { order, rest: slowest + FRAGMENTS_LEAVE_WITHIN }
+    let known = || paths.working().filter_map(|path| congestion.rtt(path.id));
+    let longest = known().filter_map(longest_rtt).max();
+    let slowest = known().filter_map(RttEstimator::srtt).max().unwrap_or_default();
+    let fastest = known().filter_map(RttEstimator::min).min().unwrap_or_default();
+    let apart = longest.unwrap_or_default().saturating_sub(fastest);
+    PathWaits {
+        order: (apart / 2).min(MAX_AUTO_RESEQUENCE),
+        unknown_order: slowest.max(apart / 2).min(MAX_AUTO_RESEQUENCE),
+        rest: longest.unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT) + FRAGMENTS_LEAVE_WITHIN,
+    }
 }
 
-/// What a packet and its acknowledgement take on the path at most, as far as is known.
-fn longest_rtt(congestion: &Congestion, path: PathId) -> Option<Duration> {
-    let rtt = congestion.rtt(path)?;
+/// What a packet and its acknowledgement take at most, as far as is known.
+fn longest_rtt(rtt: &RttEstimator) -> Option<Duration> {
     Some(rtt.srtt()? + 4 * rtt.rttvar())
-}
-
-/// How long order is worth waiting for: half of how much the round trips of the working paths
-/// differ.
-fn wait_for_order(paths: &Paths, congestion: &Congestion) -> Duration {
-    let rtts = || paths.working().filter_map(|path| congestion.rtt(path.id));
-    let slowest = paths.working().filter_map(|path| longest_rtt(congestion, path.id)).max();
-    let fastest = rtts().filter_map(|rtt| rtt.min()).min();
-    let apart = slowest.unwrap_or_default().saturating_sub(fastest.unwrap_or_default());
-    (apart / 2).min(MAX_AUTO_RESEQUENCE)
 }
 
 #[cfg(test)]

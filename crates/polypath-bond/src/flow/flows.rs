@@ -19,8 +19,10 @@ fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
 /// What the paths show of how long it is worth waiting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathWaits {
-    /// For order.
+    /// For order, by the round-trip times of the paths.
     pub(crate) order: Duration,
+    /// For order in a flow that has not shown yet how late its datagrams come.
+    pub(crate) unknown_order: Duration,
     /// For the rest of a datagram, beside what order is worth.
     pub(crate) rest: Duration,
 }
@@ -228,8 +230,7 @@ impl Flows {
         let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
         let (was_ready, cost) = (flow.has_ready(), flow.cost());
         if has_room {
-            let bound = flow.resequence.unwrap_or_else(|| paths().order);
-            flow.insert(arrived, bound, now);
+            flow.insert(arrived, &paths(), now);
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -302,9 +303,8 @@ impl Flows {
     ) {
         for (&id, Halves { recv: flow, .. }) in &mut self.open {
             let (was_ready, cost) = (flow.has_ready(), flow.cost());
-            let bound = flow.resequence.unwrap_or(paths.order);
-            flow.release(bound, now);
-            flow.expire(bound + paths.rest, now);
+            flow.release(&paths, now);
+            flow.expire(&paths, now);
             self.cost -= cost - flow.cost();
             if !was_ready && flow.has_ready() {
                 on_ready(id);
@@ -315,12 +315,7 @@ impl Flows {
     /// When [`Self::release`] would find something.
     pub(crate) fn next_timer(&self, paths: impl Fn() -> PathWaits) -> Option<Timestamp> {
         let flows = self.open.values().map(|halves| &halves.recv).filter(|flow| flow.is_waiting());
-        let timer = |flow: &RecvFlow| {
-            let paths = paths();
-            let bound = flow.resequence.unwrap_or(paths.order);
-            flow.next_timer(bound, bound + paths.rest)
-        };
-        flows.filter_map(timer).min()
+        flows.filter_map(|flow| flow.next_timer(&paths())).min()
     }
 
     /// What became of a flow's datagrams.

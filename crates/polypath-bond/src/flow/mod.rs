@@ -2,11 +2,13 @@
 
 mod early;
 mod flows;
+mod overtaken;
 mod partial;
 mod recv;
 mod send;
 
 pub(crate) use flows::{Flows, PathWaits};
+pub(crate) use recv::MAX_AUTO_RESEQUENCE;
 use recv::RecvFlow;
 use send::SendFlow;
 pub(crate) use send::{Piece, Queued};

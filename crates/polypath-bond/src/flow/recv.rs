@@ -2,6 +2,8 @@
 //! restored within a bound.
 
 use super::FlowCounters;
+use super::flows::PathWaits;
+use super::overtaken::Overtaken;
 use super::partial::{Added, Partials};
 use crate::codec::FragmentFrame;
 use crate::error::ProtocolError;
@@ -11,9 +13,16 @@ use polypath_units::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+/// The longest wait for order that nobody asked for.
+pub(crate) const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
+
 /// How far behind the newest datagram a copy can still be told from a new datagram. Older ones
 /// are dropped as copies.
 const MEMORY: u64 = 8_192;
+
+/// A flow has shown by then how late its datagrams come. Start-up takes less, and its queues are
+/// the longest.
+const LEARNING: Duration = Duration::from_secs(1);
 
 /// What one waiting datagram costs beside its bytes.
 const COST: u64 = 64;
@@ -29,6 +38,10 @@ pub(crate) struct RecvFlow {
     /// All below were given to the application or given up.
     next: u64,
     held: BTreeMap<u64, (Bytes, Timestamp)>,
+    held_cost: u64,
+    overtaken: Overtaken,
+    /// When the first datagram came.
+    began: Option<Timestamp>,
     ready: VecDeque<Bytes>,
     cost: u64,
     limit: u64,
@@ -43,6 +56,9 @@ impl RecvFlow {
             partials: Partials::default(),
             next: 0,
             held: BTreeMap::new(),
+            held_cost: 0,
+            overtaken: Overtaken::new(),
+            began: None,
             ready: VecDeque::new(),
             cost: 0,
             limit,
@@ -116,9 +132,22 @@ impl RecvFlow {
         }
     }
 
-    /// A datagram, or a part of it, arrived and there is room for it; `bound` is how long order is
-    /// worth waiting for at most.
-    pub(crate) fn insert(&mut self, arrived: FragmentFrame, bound: Duration, now: Timestamp) {
+    /// How long what arrived at `at` waits for order.
+    fn bound(&self, paths: &PathWaits, at: Timestamp) -> Duration {
+        let starts = self.began.is_none_or(|began| at < began + LEARNING);
+        self.resequence.unwrap_or_else(|| match starts {
+            true => paths.unknown_order,
+            false => paths.order.max(self.overtaken.wait()).min(MAX_AUTO_RESEQUENCE),
+        })
+    }
+
+    /// How long a part of a datagram waits for the rest of it.
+    fn patience(&self, paths: &PathWaits) -> Duration {
+        self.resequence.unwrap_or(paths.order) + paths.rest
+    }
+
+    /// A datagram, or a part of it, arrived and there is room for it.
+    pub(crate) fn insert(&mut self, arrived: FragmentFrame, paths: &PathWaits, now: Timestamp) {
         if self.is_known(arrived.seq) {
             // A copy that was cut is counted by its first part.
             self.counters.duplicates += u64::from(arrived.offset == 0);
@@ -127,17 +156,19 @@ impl RecvFlow {
         let seq = arrived.seq;
         if arrived.is_whole() {
             self.partials.forget(seq);
-            self.insert_whole(seq, arrived.data, bound, now);
+            self.insert_whole(seq, arrived.data, paths, now);
             return;
         }
         match self.partials.add(&arrived, now) {
             Added::Incomplete => {}
-            Added::Complete(data) => self.insert_whole(seq, data, bound, now),
+            Added::Complete(data) => self.insert_whole(seq, data, paths, now),
             Added::Dropped => self.drop_arrived(&arrived),
         }
     }
 
-    fn insert_whole(&mut self, seq: u64, data: Bytes, bound: Duration, now: Timestamp) {
+    fn insert_whole(&mut self, seq: u64, data: Bytes, paths: &PathWaits, now: Timestamp) {
+        self.began.get_or_insert(now);
+        self.overtaken.on_arrival(seq, now);
         self.mark(seq);
         self.cost += Self::cost_of(&data);
         if seq < self.next {
@@ -145,34 +176,47 @@ impl RecvFlow {
             self.ready.push_back(data);
             return;
         }
+        self.held_cost += Self::cost_of(&data);
         self.held.insert(seq, (data, now));
-        self.release(bound, now);
+        self.release(paths, now);
+        // Order is worth no loss: what comes next needs room.
+        while self.held_cost > self.limit / 2 && self.give_first() {
+            self.release(paths, now);
+        }
     }
 
-    /// Gives up what has waited for the rest of it for `limit`.
-    pub(crate) fn expire(&mut self, limit: Duration, now: Timestamp) {
+    /// Gives up what has waited for the rest of it for too long.
+    pub(crate) fn expire(&mut self, paths: &PathWaits, now: Timestamp) {
+        let limit = self.patience(paths);
         while self.partials.next_timer(limit).is_some_and(|at| at <= now) {
             self.give_up_oldest();
         }
     }
 
-    /// Gives what is in order, or has waited for `bound`, to the application.
-    pub(crate) fn release(&mut self, bound: Duration, now: Timestamp) {
-        while let Some(first) = self.held.first_entry() {
-            let in_order = *first.key() == self.next;
-            if !in_order && first.get().1 + bound > now {
+    /// Gives what is in order, or has waited for it long enough, to the application.
+    pub(crate) fn release(&mut self, paths: &PathWaits, now: Timestamp) {
+        while let Some((&seq, &(_, arrived))) = self.held.first_key_value() {
+            if seq != self.next && arrived + self.bound(paths, arrived) > now {
                 return;
             }
-            let (seq, (data, _)) = first.remove_entry();
-            self.next = seq + 1;
-            self.ready.push_back(data);
+            self.give_first();
         }
     }
 
+    /// Gives the first of those that wait for order to the application; false if none does.
+    fn give_first(&mut self) -> bool {
+        let Some((seq, (data, _))) = self.held.pop_first() else { return false };
+        self.held_cost -= Self::cost_of(&data);
+        self.next = seq + 1;
+        self.ready.push_back(data);
+        true
+    }
+
     /// When [`Self::release`] would find something, or [`Self::expire`].
-    pub(crate) fn next_timer(&self, bound: Duration, limit: Duration) -> Option<Timestamp> {
-        let held = self.held.first_key_value().map(|(_, (_, arrived))| *arrived + bound);
-        held.into_iter().chain(self.partials.next_timer(limit)).min()
+    pub(crate) fn next_timer(&self, paths: &PathWaits) -> Option<Timestamp> {
+        let held = self.held.first_key_value();
+        let held = held.map(|(_, &(_, arrived))| arrived + self.bound(paths, arrived));
+        held.into_iter().chain(self.partials.next_timer(self.patience(paths))).min()
     }
 
     /// Whether a datagram waits for order or for the rest of it.
@@ -198,6 +242,12 @@ mod tests {
     use crate::codec::{DatagramFrame, FlowId};
 
     const BOUND: Duration = Duration::from_millis(20);
+    const REST: Duration = Duration::from_millis(80);
+
+    /// Paths by which order is worth so long.
+    fn worth(order: Duration) -> PathWaits {
+        PathWaits { order, unknown_order: order, rest: REST }
+    }
 
     fn take(flow: &mut RecvFlow) -> Vec<u8> {
         std::iter::from_fn(|| flow.pop()).map(|data| data[0]).collect()
@@ -214,7 +264,7 @@ mod tests {
         let need = flow.need(&arrived).unwrap();
         while !flow.fits(need) && flow.give_up_oldest() {}
         if flow.fits(need) {
-            flow.insert(arrived, bound, Timestamp::from_millis(ms));
+            flow.insert(arrived, &worth(bound), Timestamp::from_millis(ms));
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -232,14 +282,34 @@ mod tests {
             feed(&mut flow, seq, BOUND, ms);
         }
         assert_eq!(take(&mut flow), [0, 1, 2, 3]);
-        assert_eq!(flow.next_timer(BOUND, BOUND), Some(Timestamp::from_millis(30)));
-        flow.release(BOUND, Timestamp::from_millis(29));
+        assert_eq!(flow.next_timer(&worth(BOUND)), Some(Timestamp::from_millis(30)));
+        flow.release(&worth(BOUND), Timestamp::from_millis(29));
         assert!(!flow.has_ready());
-        flow.release(BOUND, Timestamp::from_millis(30));
+        flow.release(&worth(BOUND), Timestamp::from_millis(30));
         feed(&mut flow, 4, BOUND, 31);
         assert_eq!(take(&mut flow), [5, 4], "late is better than never");
         let counters = flow.counters;
         assert_eq!((counters.duplicates, counters.late, counters.delivered), (1, 1, 6));
+    }
+
+    /// In the first second as long as is known of the paths' longest round trip; then what came late
+    /// by 60 ms makes the wait 75 ms, however little the paths differ by what is measured.
+    #[test]
+    fn the_wait_follows_how_late_datagrams_come() {
+        let mut flow = RecvFlow::new(None, 10_000);
+        let paths = PathWaits { unknown_order: Duration::from_millis(90), ..worth(BOUND) };
+        let mut feed = |seq, ms| {
+            let data = Bytes::from(vec![seq as u8; 10]);
+            let datagram = DatagramFrame { flow: FlowId(0), seq, data };
+            flow.insert(datagram.into(), &paths, Timestamp::from_millis(ms));
+            flow.next_timer(&paths).map(Timestamp::as_millis_f64)
+        };
+        assert_eq!(feed(1, 0), Some(90.0));
+        assert_eq!(feed(0, 60), None);
+        assert_eq!(feed(3, 1_000), Some(1_075.0));
+        assert_eq!(feed(2, 1_010), None);
+        (4..10).for_each(|seq| assert_eq!(feed(seq, seq * 1_000), None));
+        assert_eq!(feed(11, 10_000), Some(10_020.0));
     }
 
     #[test]
@@ -249,6 +319,17 @@ mod tests {
             feed(&mut flow, seq, Duration::ZERO, 1);
         }
         assert_eq!(take(&mut flow), [3, 0, 2]);
+    }
+
+    /// A datagram of 10 bytes costs 74: half of 1,000 is the cost of six.
+    #[test]
+    fn those_that_wait_for_order_leave_half_of_the_room_to_what_comes() {
+        let mut flow = RecvFlow::new(None, 1_000);
+        (1..7).for_each(|seq| feed(&mut flow, seq, BOUND, 0));
+        assert!(!flow.has_ready());
+        feed(&mut flow, 7, BOUND, 0);
+        assert_eq!(take(&mut flow), [1, 2, 3, 4, 5, 6, 7], "the hole is given up");
+        assert_eq!(flow.counters.dropped, 0);
     }
 
     #[test]
@@ -287,13 +368,12 @@ mod tests {
 
     #[test]
     fn the_wait_for_parts_ends() {
-        let limit = Duration::from_millis(100);
         let mut flow = RecvFlow::new(None, 10_000);
         arrive(&mut flow, part(0, 0..200), BOUND, 5);
-        assert_eq!(flow.next_timer(BOUND, limit), Some(Timestamp::from_millis(105)));
-        flow.expire(limit, Timestamp::from_millis(104));
+        assert_eq!(flow.next_timer(&worth(BOUND)), Some(Timestamp::from_millis(105)));
+        flow.expire(&worth(BOUND), Timestamp::from_millis(104));
         assert_eq!(flow.cost(), 464);
-        flow.expire(limit, Timestamp::from_millis(105));
+        flow.expire(&worth(BOUND), Timestamp::from_millis(105));
         arrive(&mut flow, part(0, 200..400), BOUND, 106);
         assert_eq!((flow.cost(), flow.counters.incomplete), (0, 1), "what comes later is nothing");
     }
