@@ -249,15 +249,15 @@ fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
     assert!(unordered > 100, "unequal paths do reorder: {unordered}");
 }
 
-/// A flow of 40 Mbit/s on a path of 20, of which each side takes half: 1 MB of a stream and the 64
-/// KiB that the flow may be ahead are 0.85 s, a tenth of that for headers, and half a second for
-/// the start-up.
+/// A flow of 40 Mbit/s on a path of 20, of which the stream takes an eighth: 250 kB of it, seven
+/// times as much of the flow and the 64 KiB that the flow may be ahead are 0.83 s, a tenth of that
+/// for headers, and half a second for the start-up.
 #[test]
 fn a_flow_that_is_never_done_does_not_starve_a_stream() {
     let mut world = world(&[10], BondConfig::default());
     let id = world.edge_bond().open_flow(flow(FlowMode::Aggregate, None)).unwrap();
     let stream = world.edge_bond().open_stream().unwrap();
-    let data = Bytes::from(vec![7; 1_000_000]);
+    let data = Bytes::from(vec![7; 250_000]);
     let datagram = Bytes::from(vec![8; 1_000]);
     let (start, mut read, mut ended) = (world.now(), 0, false);
     // The flow's queue of 1 MiB is full after 0.45 s, before the stream begins.
