@@ -40,24 +40,37 @@ fn expected_arrival(view: &PathView, sent: Timestamp) -> Timestamp {
 }
 
 impl Bond {
-    /// A copy of the oldest late chunk on the fastest path with room that carries data now.
+    /// A copy of the oldest late chunk on the fastest path with room that carries data now and would
+    /// help it: a fast path that brings nothing does not keep the others from it.
     pub(super) fn poll_late_copy(&mut self, now: Timestamp) -> Option<Transmit> {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
         }
-        let active = self.paths.active();
-        let open = self.selection.open().filter(|view| active.contains(view.id));
-        let idle = open.filter(|view| view.srtt.is_some());
-        let Some(&fast) = idle.min_by_key(|view| view.srtt) else {
+        let idle = self.idle_by_rtt();
+        let Some(fastest) = idle.first() else {
             self.selection.wake_when_paced(now);
             return None;
         };
-        self.penalise_if_blocked(fast.id, now);
+        self.penalise_if_blocked(fastest.id, now);
         if !self.is_tail() && !self.config.composition.opportunistic_retransmission {
             return None;
         }
+        idle.iter().find_map(|fast| self.copy_late(fast, now))
+    }
+
+    /// The paths in use that have room and a known RTT, the fastest first.
+    fn idle_by_rtt(&self) -> Vec<PathView> {
+        let active = self.paths.active();
+        let open = self.selection.open().filter(|view| active.contains(view.id));
+        let mut idle: Vec<_> = open.filter(|view| view.srtt.is_some()).copied().collect();
+        idle.sort_by_key(|view| view.srtt);
+        idle
+    }
+
+    /// A copy on this path of the oldest chunk that it would help.
+    fn copy_late(&mut self, fast: &PathView, now: Timestamp) -> Option<Transmit> {
         let depth = if self.is_tail() { TAIL_DEPTH } else { DEPTH };
-        match self.chunks.find_late(depth, now, |chunk| self.copy_due(&fast, chunk, now)) {
+        match self.chunks.find_late(depth, now, |chunk| self.copy_due(fast, chunk, now)) {
             Ok(dsn) => {
                 if self.window_is_exhausted() {
                     self.selection.on_window_blocked();
@@ -117,5 +130,48 @@ impl Bond {
     fn probe_timeout(&self, view: &PathView) -> Duration {
         let srtt = view.srtt.unwrap_or_default();
         srtt + (4 * view.rtt_var).min(srtt).max(MIN_GAIN) + self.peer.max_ack_delay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::config::BondConfig;
+    use bytes::Bytes;
+    use std::collections::BTreeMap;
+
+    /// Sends all that goes now, as packets from `number`: the DSNs on each path.
+    fn send(bond: &mut Bond, number: &mut u64, now: Timestamp) -> BTreeMap<PathId, Vec<u64>> {
+        let mut sent = BTreeMap::<_, Vec<_>>::new();
+        while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
+            let starts = sent.entry(path).or_default();
+            starts.extend(payload.chunk.as_ref().map(|chunk| chunk.dsn));
+            let bytes = payload.len + OVERHEAD;
+            bond.on_packet_sent(path, *number, bytes, payload, now);
+            *number += 1;
+        }
+        sent
+    }
+
+    /// Five segments on a path of 20 ms, which answers nothing and has room for more. A path of 100
+    /// ms joins. What is sent at 0 should have come after 10 ms, and its acknowledgement over the
+    /// slower path after 50 ms, the peer's delay and the variation of the first.
+    #[test]
+    fn a_fast_path_that_brings_nothing_does_not_keep_a_slower_one_from_copies() {
+        let ms = Duration::from_millis;
+        let (fast, slow) = (PathId::default(), PathId::new(1).unwrap());
+        let mut bond = hub(BondConfig::default(), Some(ms(20)));
+        let id = bond.open_stream().unwrap();
+        bond.write(id, &Bytes::from(vec![0; 5_500])).unwrap();
+        let mut number = 0;
+        let first = send(&mut bond, &mut number, Timestamp::ZERO).remove(&fast).unwrap();
+        assert_eq!(first.len(), 5);
+        bond.add_path(slow, settings("b", Some(ms(100))), Timestamp::from_millis(61));
+        let overdue = Timestamp::ZERO + ms(10 + 50) + bond.peer.max_ack_delay + ms(1);
+        let before = send(&mut bond, &mut number, overdue - ms(1));
+        assert_eq!(before.get(&slow), None);
+        let copies = send(&mut bond, &mut number, overdue).remove(&slow).unwrap();
+        assert_eq!(copies, first[1..], "the fast path has repeated the oldest itself");
     }
 }
