@@ -33,6 +33,8 @@ pub struct Spread {
     pub median: f64,
     /// The smallest.
     pub least: f64,
+    /// What 95 % of the runs stay within, interpolated.
+    pub p95: f64,
     /// The largest.
     pub most: f64,
     /// How many runs have a value.
@@ -70,7 +72,7 @@ impl Spread {
         let mut values: Vec<_> = values.collect();
         let runs = values.len();
         let mut at = |share| quantile(&mut values, share);
-        Some(Self { median: at(0.5)?, least: at(0.0)?, most: at(1.0)?, runs })
+        Some(Self { median: at(0.5)?, least: at(0.0)?, p95: at(0.95)?, most: at(1.0)?, runs })
     }
 }
 
@@ -86,9 +88,9 @@ mod tests {
     fn a_row_has_medians_and_ranges_of_what_was_seen() {
         let runs = vec![outcome(70.0, None), outcome(50.0, Some(4.0)), outcome(90.0, Some(8.0))];
         let row = Row::new("bond", World::Sockets, Ok(runs));
-        let spread = |median, least, most, runs| Some(Spread { median, least, most, runs });
-        assert_eq!(row.stall_ms, spread(70.0, 50.0, 90.0, 3));
-        assert_eq!(row.reuse_ms, spread(6.0, 4.0, 8.0, 2));
+        let spread = |median, least, p95, most, runs| Spread { median, least, p95, most, runs };
+        assert_eq!(row.stall_ms, Some(spread(70.0, 50.0, 88.0, 90.0, 3)));
+        assert_eq!(row.reuse_ms, Some(spread(6.0, 4.0, 7.8, 8.0, 2)));
         assert_eq!((row.runs.len(), row.missing), (3, None));
     }
 

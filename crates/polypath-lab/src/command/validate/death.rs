@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use polypath_emulator::plan::Prefix;
-use polypath_emulator::validate::death::{CONTESTANTS, Outage, Row, Spread};
+use polypath_emulator::validate::death::{CONTESTANTS, Contestant, Outage, Row, Spread, World};
 use serde::Serialize;
 
 use super::kernel_version;
@@ -32,6 +32,12 @@ pub(super) struct DeathOptions {
     /// How many runs of each contestant
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
     runs: u64,
+    /// Only what runs here
+    #[arg(long, value_name = "WORLD", value_enum)]
+    world: Option<In>,
+    /// Override a value of the scenario, such as path.fast.delay=20ms
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// What the names of the namespaces begin with
     #[arg(long, value_name = "PREFIX", default_value = "polypath_validate")]
     netns: Prefix,
@@ -41,6 +47,27 @@ pub(super) struct DeathOptions {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// [`World`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum In {
+    /// The kernel's transport, in network namespaces
+    Kernel,
+    /// The simulator
+    Simulator,
+    /// The bond on sockets, in network namespaces
+    Sockets,
+}
+
+impl In {
+    const fn world(self) -> World {
+        match self {
+            Self::Kernel => World::Kernel,
+            Self::Simulator => World::Simulator,
+            Self::Sockets => World::Sockets,
+        }
+    }
 }
 
 /// The whole comparison; what `--json` prints.
@@ -74,12 +101,17 @@ pub(super) fn run(options: &DeathOptions) -> anyhow::Result<ExitCode> {
 }
 
 fn measure(options: &DeathOptions) -> anyhow::Result<Deaths> {
-    let outage = Outage::of(&CONTESTANTS[0].plan(&[])?)?;
+    let outage = Outage::of(&CONTESTANTS[0].plan(&options.set)?)?;
+    let chosen = |contestant: &&Contestant| {
+        options.world.is_none_or(|only| contestant.world == only.world())
+    };
+    let contestants: Vec<_> = CONTESTANTS.iter().filter(chosen).collect();
     let mut rows = Vec::new();
-    for (number, contestant) in CONTESTANTS.iter().enumerate() {
+    for (number, contestant) in contestants.iter().enumerate() {
         let (name, world) = (contestant.name, contestant.world.name());
-        output::tell(&format!("{} of {}: {name}, {world}\n", number + 1, CONTESTANTS.len()));
-        rows.push(contestant.row(&contestant.plan(&[])?, options.runs, &options.netns));
+        output::tell(&format!("{} of {}: {name}, {world}\n", number + 1, contestants.len()));
+        let plan = contestant.plan(&options.set)?;
+        rows.push(contestant.row(&plan, options.runs, &options.netns));
     }
     Ok(Deaths {
         kernel: kernel_version()?,
@@ -115,6 +147,7 @@ impl Deaths {
             let percent = |spread: Spread| Spread {
                 median: spread.median * 100.0,
                 least: spread.least * 100.0,
+                p95: spread.p95 * 100.0,
                 most: spread.most * 100.0,
                 ..spread
             };
@@ -132,10 +165,15 @@ impl Deaths {
     }
 
     fn cell(&self, spread: Option<Spread>, missing: bool) -> String {
-        let Some(Spread { median, least, most, runs }) = spread else {
+        let Some(Spread { median, least, p95, most, runs }) = spread else {
             return if missing { "not measured" } else { "never" }.to_owned();
         };
-        let range = format!("{median:.0} ({least:.0} to {most:.0}");
+        // Of fewer runs the largest says as much.
+        let within = match runs {
+            ..20 => String::new(),
+            _ => format!(", 95 % within {p95:.0}"),
+        };
+        let range = format!("{median:.0} ({least:.0} to {most:.0}{within}");
         match runs as u64 == self.runs {
             true => range + ")",
             false => format!("{range}; in {runs} of {} runs)", self.runs),
@@ -197,6 +235,14 @@ mod tests {
         bond           sockets        not measured          not measured           not measured                   not measured
         bond, sockets: not measured: network namespaces need root
         ");
+    }
+
+    #[test]
+    fn of_twenty_runs_it_is_told_what_most_stay_within() {
+        let runs: Vec<_> = (0..=20).map(f64::from).collect();
+        let spread = Spread::of(runs.into_iter());
+        let cell = Deaths { runs: 21, ..deaths() }.cell(spread, false);
+        assert_eq!(cell, "10 (0 to 20, 95 % within 19)");
     }
 
     #[test]
