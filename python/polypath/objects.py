@@ -107,6 +107,7 @@ __all__ = [
     "TcpConnection",
     "TcpOptions",
     "TokenBucketQueue",
+    "TraceFile",
     "TunnelConnection",
     "TustinCongestion",
     "TwoPathNetwork",
@@ -386,9 +387,9 @@ class LinkKeys(Item):
     reorder: bool | None = None
     """Whether jitter, and recovery that is not in order, may reorder packets."""
 
-    trace: str | None = None
-    """A file of delivery opportunities in the format of Mahimahi, or of rates over time as CSV,
-    relative to this file. Value: a name."""
+    trace: str | TraceFile | None = None
+    """A file of delivery opportunities in the format of Mahimahi, or a table of rates over time,
+    relative to this file; or a table of the file and what it does not say itself."""
 
     trace_loop: bool | None = None
     """Whether the trace starts over at its end (that is so if nothing is said)."""
@@ -2305,6 +2306,24 @@ class TcpOptions(Item):
 
     tlp: bool | None = None
     """Tail loss probes (RFC 8985, section 7)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceFile(Item):
+    """A trace file with what it does not say itself."""
+
+    file: str
+    """The file, relative to this one. Value: a name."""
+
+    rate: str | None = None
+    """The column of the rates, by its name or its number from 1, and its unit: `"DL_bitrate in
+    kbit/s"`, `"2 in Mbit/s"`, `"in Mbit/s"`; `"5 in B"` for bytes since the line before. Value:
+    a column such as "DL_bitrate in kbit/s" (NAME, NAME in UNIT, in UNIT)."""
+
+    time: str | None = None
+    """The column of the times, by its name or its number from 1, and its unit: `"Timestamp"`, `"1
+    in ms"`, `"in ms"`; or how far the lines are apart: `"every 1 s"`. Value: a column such as
+    "Timestamp in ms" (NAME, NAME in UNIT, in UNIT, or every TIME)."""
 
 
 def build(

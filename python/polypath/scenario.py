@@ -113,7 +113,7 @@ def _restore(
     text: str,
     file: str | os.PathLike[str],
     overrides: list[str],
-    traces: dict[str, str],
+    traces: dict[str, bytes],
 ) -> Scenario:
     return Scenario(_native.Scenario.restore(text, file, overrides, traces))
 

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The texts of the traces that a scenario names, by file.
-type Traces = BTreeMap<PathBuf, String>;
+/// The bytes of the traces that a scenario names, by file.
+type Traces = BTreeMap<PathBuf, Vec<u8>>;
 
 /// A network and what runs on it, checked. It does not change: `set` makes another one.
 #[pyclass(frozen, module = "polypath._native")]
@@ -29,11 +29,11 @@ impl Scenario {
         mut traces: Traces,
     ) -> PyResult<Self> {
         let mut open = |trace: &Path| match traces.get(trace) {
-            Some(text) => Ok(text.clone()),
+            Some(bytes) => Ok(bytes.clone()),
             None => {
-                let text = std::fs::read_to_string(trace)?;
-                traces.insert(trace.to_owned(), text.clone());
-                Ok(text)
+                let bytes = std::fs::read(trace)?;
+                traces.insert(trace.to_owned(), bytes.clone());
+                Ok(bytes)
             }
         };
         let read = core::Scenario::parse_with(&text, &overrides, &file, &mut open)

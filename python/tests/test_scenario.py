@@ -101,6 +101,25 @@ def test_pickles_bring_their_traces(tmp_path: Path) -> None:
     assert polypath.run(changed) != polypath.run(again) == polypath.run(scenario)
 
 
+def test_traces_are_read_in_any_encoding_and_columns_can_be_chosen(tmp_path: Path) -> None:
+    rates = "no\tDL\tUL\n1\t1,5\t1,0\n2\t3,0\t1,0\n"
+    (tmp_path / "sheet.txt").write_bytes(rates.encode("utf-16"))
+    (tmp_path / "rates.csv").write_text("time_s,rate_mbit_s\n0,1.5\n1,3\n")
+    network = '[[path]]\nname = "lte"\ntrace = {}\ndelay = "5 ms"\n'
+    flow = '[[flow]]\nkind = "bulk"\nbytes = "100 kB"\n'
+    sheet = '{ file = "sheet.txt", time = "every 1 s", rate = "DL in Mbit/s" }'
+    traces = [sheet, '"rates.csv"']
+    scenarios = [
+        polypath.Scenario.parse(network.format(trace) + flow, file=tmp_path / "net.toml")
+        for trace in traces
+    ]
+    assert polypath.run(scenarios[0]) == polypath.run(scenarios[1])
+    again: polypath.Scenario = pickle.loads(pickle.dumps(scenarios[0]))
+    assert again == scenarios[0]
+    with pytest.raises(polypath.ScenarioError, match="sheet.txt: line 1: no column is called"):
+        scenarios[0].set("path.lte.trace", "sheet.txt")
+
+
 def test_scenarios_are_built_of_objects() -> None:
     scenario = polypath.build(
         duration="2 s",

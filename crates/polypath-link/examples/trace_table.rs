@@ -6,7 +6,7 @@
 
 use polypath_link::trace::generate::Preset;
 use polypath_link::trace::stats::{RateStats, mean, quantile};
-use polypath_link::trace::{PingLog, RateSeries};
+use polypath_link::trace::{Columns, RateSeries, Recording};
 use polypath_link::{Link, LinkConfig, Rate};
 use polypath_units::{Bandwidth, Timestamp};
 use std::error::Error;
@@ -53,7 +53,7 @@ fn main() -> Result<()> {
     println!("Rates in bins of 1 s; an outage is below {OUTAGE_MBIT_S} Mbit/s\n");
     header(&RATE_COLUMNS.map(|(name, _)| name.to_owned()));
     for file in files(&folder, "csv")? {
-        let series = read(&file, RateSeries::parse_csv)?;
+        let Recording::Rates(series) = read(&file)? else { continue };
         let stats = stats(&series);
         let cells = RATE_COLUMNS.map(|(_, of)| of(&stats).map_or("none".to_owned(), number));
         row(&format!("{}, {} s", name(&file), stats.bins), &cells);
@@ -65,7 +65,7 @@ fn main() -> Result<()> {
     println!("\nDelays above the least one, ms\n");
     header(&DELAY_QUANTILES.map(|p| format!("p{}", p * 100.0)));
     for file in files(&folder, "txt")? {
-        let log = read(&file, PingLog::parse)?;
+        let Recording::Pings(log) = read(&file)? else { continue };
         let lost = log.lost().map_or("unknown".to_owned(), |lost| lost.to_string());
         row(&format!("{}, {lost} lost", name(&file)), &delays(&log.delays_ms()));
     }
@@ -89,9 +89,10 @@ fn files(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn read<T, E: Error>(file: &Path, parse: fn(&str) -> core::result::Result<T, E>) -> Result<T> {
-    let text = std::fs::read_to_string(file)?;
-    parse(&text).map_err(|error| format!("{}: {error}", file.display()).into())
+fn read(file: &Path) -> Result<Recording> {
+    let bytes = std::fs::read(file)?;
+    Recording::read(&bytes, &Columns::default())
+        .map_err(|error| format!("{}: {error}", file.display()).into())
 }
 
 fn name(file: &Path) -> String {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 fuzz_target!(|text: &str| {
-    match Scenario::parse(text, Path::new("fuzz.toml"), &mut |_| Ok("1\n12\n".to_owned())) {
+    match Scenario::parse(text, Path::new("fuzz.toml"), &mut |_| Ok(b"1\n12\n".to_vec())) {
         Ok(scenario) => {
             let graph = scenario.network.graph();
             let names: BTreeSet<_> = graph.link_names().collect();

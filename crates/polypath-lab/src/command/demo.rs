@@ -34,7 +34,7 @@ fn scenario(options: &DemoOptions) -> anyhow::Result<Scenario> {
     Ok(match &options.scenario {
         Some(file) => Scenario::load(file)?,
         None => Scenario::parse(BUILT_IN, Path::new("scenarios/demo.toml"), &mut |trace| {
-            std::fs::read_to_string(trace)
+            std::fs::read(trace)
         })?,
     })
 }

@@ -30,7 +30,7 @@ fn an_error_says_its_reason_once() {
     let cases: [(&[&str], i32, &str); 7] = [
         (&["sim", "absent.toml"], 2, "No such file or directory (os error 2)"),
         (&["sim", &no_trace], 2, "No such file or directory (os error 2)"),
-        (&["sim", &bad_trace], 2, "a header has one of rate_bit_s"),
+        (&["sim", &bad_trace], 2, "no column is called a rate"),
         (&["compare", "--scenario=lossy", "--set=nope=1"], 2, "unknown key `nope` in a scenario"),
         (&["compare", "--scenario=lossy", "--duration=0s"], 2, "0 ns is out of range"),
         (&["compare", "--scenario=lossy", "--out=/dev/null"], 1, "File exists (os error 17)"),

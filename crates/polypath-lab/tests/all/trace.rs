@@ -96,14 +96,47 @@ fn pings_are_described() {
     assert!(fs::read_to_string(folder.join("page.html")).unwrap().contains("round-trip time"));
 }
 
+/// A log with Unix times in ms and bytes since the line before, and a spreadsheet in UTF-16.
+#[test]
+fn columns_are_chosen_and_any_text_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
+    let line = |second: u64, bytes: u64| {
+        format!("{}000 {second}000 51.0 3.7 {bytes} 1000\n", 1_450_000_000 + second)
+    };
+    fs::write(folder.join("bus.log"), [line(1, 9), line(2, 250_000), line(3, 500_000)].concat())
+        .unwrap();
+    let said = ["--time", "2 in ms", "--rate", "5 in B"];
+    let csv = "time_s,rate_mbit_s\n0.000000,2.000000\n1.000000,4.000000\n";
+    let convert = ["convert", "bus.log", "--to", "csv"];
+    assert_eq!(printed(folder, &[&convert[..], &said].concat()), csv);
+    let sheet = "\u{feff}time (s)\trate [Mbit/s]\r\n0,5\t2,0\r\n1,5\t4,0\r\n";
+    let bytes: Vec<_> = sheet.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(folder.join("sheet.txt"), bytes).unwrap();
+    assert_eq!(printed(folder, &["convert", "sheet.txt", "--to", "csv"]), csv);
+    let stats = printed(folder, &[&["stats", "--json", "bus.log"][..], &said].concat());
+    assert!(stats.contains("\"mean_mbit_s\": 3.0"), "{stats}");
+    let plot = ["plot", "bus.log", "--html", "page.html"];
+    printed(folder, &[&plot[..], &said].concat());
+    assert!(
+        refused(folder, &convert).contains("bus.log: line 1: there are 6 columns and no header")
+    );
+    let unit = ["stats", "bus.log", "--rate", "5 in packets"];
+    assert!(refused(folder, &unit).contains("\"packets\" is none of the units bit/s"));
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path();
     for (name, text, complaint) in [
-        ("a.csv", "time_s,rate_mbit_s\n0,1\n0,2\n", "a.csv:3: the time is not after"),
+        (
+            "a.csv",
+            "time_s,rate_mbit_s\n0,1\n0,2\n",
+            "a.csv: line 3, column 1 (time_s): the time is not after",
+        ),
         ("b.mahimahi", "5\n4\n", "line 2: 4 ms is earlier"),
-        ("c.csv", "", "at least one rate"),
+        ("c.csv", "", "no line with a time and a rate"),
         ("d.txt", "icmp_seq=1 time=soon\n", "line 1"),
     ] {
         fs::write(folder.join(name), text).unwrap();

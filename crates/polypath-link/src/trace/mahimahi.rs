@@ -1,5 +1,6 @@
 //! Mahimahi packet-delivery traces.
 
+use super::recording::lines::content;
 use core::fmt;
 use polypath_units::Bandwidth;
 use std::time::Duration;
@@ -65,24 +66,22 @@ impl Trace {
         Ok(Self { millis })
     }
 
-    /// Whether a text is rather a Mahimahi trace than CSV: its first line that is not blank has
-    /// digits alone.
+    /// Whether a text is rather a Mahimahi trace than a table: its first line that is neither
+    /// blank nor a comment has digits alone.
     pub fn looks_like(text: &str) -> bool {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-        first.is_some_and(|line| line.bytes().all(|byte| byte.is_ascii_digit()))
+        let first = content(text).next();
+        first.is_some_and(|line| line.text.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Reads the Mahimahi format. Blank lines are skipped; `\r\n` is accepted.
+    /// Reads the Mahimahi format. Blank lines are skipped, and comments, which begin with `#` or
+    /// `//`; lines end with LF, CR LF or CR.
     ///
     /// # Errors
     /// See [`TraceError`]; any text gives a trace or an error.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut millis = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let (line, given) = (index + 1, line.trim());
-            if given.is_empty() {
-                continue;
-            }
+        for line in content(text) {
+            let (line, given) = (line.number, line.text.trim());
             let at = parse_millis(given).ok_or_else(|| TraceError::NotMillis {
                 line,
                 given: given.chars().take(40).collect(),

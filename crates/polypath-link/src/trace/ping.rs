@@ -1,5 +1,6 @@
 //! Logs of `ping`: delays over time.
 
+use super::recording::lines::lines;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -50,12 +51,13 @@ impl PingLog {
     /// See [`PingError`]; any text gives a log or an error.
     pub fn parse(text: &str) -> Result<Self, PingError> {
         let (mut answers, mut sent) = (BTreeMap::new(), None);
-        for (index, line) in text.lines().enumerate() {
+        for line in lines(text) {
+            let (number, line) = (line.number, line.text);
             if line.contains("icmp_seq=") && line.contains("time=") {
                 let given = || line.chars().take(SHOWN).collect();
                 let echo = answer(line);
                 let echo =
-                    echo.ok_or_else(|| PingError::Answer { line: index + 1, given: given() })?;
+                    echo.ok_or_else(|| PingError::Answer { line: number, given: given() })?;
                 answers.entry(echo.sequence).or_insert(echo);
             } else if let Some((before, _)) = line.split_once(" packets transmitted") {
                 sent = before.rsplit(' ').next().and_then(|count| count.parse().ok());

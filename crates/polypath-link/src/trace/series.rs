@@ -12,6 +12,9 @@ pub const MAX_RATE: Bandwidth = Bandwidth::from_bits_per_sec(1_000_000_000_000);
 /// The most bins that a series is cut into.
 pub const MAX_BINS: u128 = 10_000_000;
 
+/// How long a rate lasts where nothing says.
+pub(super) const SAMPLE: Duration = Duration::from_secs(1);
+
 /// A rate over time from zero on: it is constant in each [`Piece`]. Times are whole microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSeries {
@@ -201,6 +204,12 @@ impl Stretch {
     fn work(self) -> u128 {
         self.rate * (self.to - self.from)
     }
+}
+
+/// How long the last piece is.
+pub(super) fn last_length(pieces: &[Piece]) -> Option<Duration> {
+    let (last, before) = pieces.split_last()?;
+    Some(last.until - before.last().map_or(Duration::ZERO, |piece| piece.until))
 }
 
 /// Whether `duration` can be cut into bins of this width.

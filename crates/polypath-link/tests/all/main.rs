@@ -6,6 +6,7 @@ mod link;
 mod properties;
 mod queues;
 mod radio;
+mod trace_formats;
 mod trace_generator;
 mod trace_properties;
 mod trace_recordings;

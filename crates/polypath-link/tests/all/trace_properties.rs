@@ -1,6 +1,6 @@
 //! What holds for every series of rates and every trace.
 
-use polypath_link::trace::{Piece, RateSeries};
+use polypath_link::trace::{Columns, Piece, RateSeries, Recording};
 use polypath_link::{OPPORTUNITY_BYTES, Trace};
 use polypath_units::Bandwidth;
 use proptest::prelude::*;
@@ -20,6 +20,84 @@ fn series() -> impl Strategy<Value = RateSeries> {
         });
         RateSeries::new(pieces.collect()).unwrap()
     })
+}
+
+/// How a program writes a table.
+#[derive(Clone, Copy, Debug)]
+struct Style {
+    separator: char,
+    comma: bool,
+    quoted: bool,
+    end: &'static str,
+    utf16: bool,
+    millis: bool,
+    kilobits: bool,
+    /// Seconds before the first time.
+    origin: u32,
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    let separator =
+        prop::sample::select(vec![('\t', false), (';', true), (';', false), (',', false)]);
+    let end = prop::sample::select(vec!["\n", "\r\n", "\r"]);
+    let origin = prop_oneof![Just(0), any::<u32>()];
+    let flags = any::<(bool, bool, bool, bool)>();
+    (separator, end, origin, flags).prop_map(|((separator, comma), end, origin, flags)| {
+        let (quoted, utf16, millis, kilobits) = flags;
+        Style { separator, comma, quoted, end, utf16, millis, kilobits, origin }
+    })
+}
+
+impl Style {
+    fn write(self, series: &RateSeries) -> Vec<u8> {
+        let time = if self.millis { "Time (ms)" } else { "time_s" };
+        let rate = if self.kilobits { "DL [kbit/s]" } else { "rate_bit_s" };
+        let mut text = String::from("\u{feff}");
+        let mut line = |cells: [String; 2]| {
+            let quote = |cell: String| if self.quoted { format!("\"{cell}\"") } else { cell };
+            let [time, rate] = cells.map(quote);
+            text += &format!("{time}{}{rate}{}", self.separator, self.end);
+        };
+        line([time.to_owned(), rate.to_owned()]);
+        let mut start = 0;
+        for piece in series.pieces() {
+            let rate = piece.rate.bits_per_sec();
+            line([
+                self.time(start),
+                if self.kilobits { self.thousandths(rate.into()) } else { rate.to_string() },
+            ]);
+            start = piece.until.as_micros();
+        }
+        line([self.time(start), String::new()]);
+        match self.utf16 {
+            true => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            false => text.into_bytes(),
+        }
+    }
+
+    fn time(self, micros: u128) -> String {
+        let micros = micros + u128::from(self.origin) * 1_000_000;
+        match self.millis {
+            true => self.thousandths(micros),
+            false => self.number(format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)),
+        }
+    }
+
+    /// With a zero at the end, so that the mark is none of thousands.
+    fn thousandths(self, count: u128) -> String {
+        self.number(format!("{}.{:03}0", count / 1_000, count % 1_000))
+    }
+
+    fn number(self, text: String) -> String {
+        if self.comma { text.replace('.', ",") } else { text }
+    }
+}
+
+fn read(bytes: &[u8]) -> RateSeries {
+    match Recording::read(bytes, &Columns::default()) {
+        Ok(Recording::Rates(rates)) => rates,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn trace() -> impl Strategy<Value = Trace> {
@@ -47,7 +125,31 @@ proptest! {
 
     #[test]
     fn csv_round_trips(series in series()) {
-        prop_assert_eq!(RateSeries::parse_csv(&series.to_csv().to_string()), Ok(series));
+        prop_assert_eq!(read(series.to_csv().to_string().as_bytes()), series);
+    }
+
+    /// The same rates, whatever mark, separator, line end, encoding and unit they are written with,
+    /// and whenever their times begin.
+    #[test]
+    fn any_way_of_writing_reads_the_same(series in series(), style in style()) {
+        prop_assert_eq!(read(&style.write(&series)), series);
+    }
+
+    #[test]
+    fn any_bytes_give_a_recording_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        cells in "([0-9a-zµ.,;:/ \\t\"'#\\[\\]()+-]{0,12}[\r\n]{0,2}){0,20}",
+    ) {
+        for text in [&bytes[..], cells.as_bytes()] {
+            for (time, rate) in [(None, None), (Some("every 1 s"), Some("1 in kbit/s")), (Some("1 in ms"), Some("2 in B"))] {
+                let time = time.map(|time| time.parse().unwrap());
+                let rate = rate.map(|rate| rate.parse().unwrap());
+                // An error has a message of one line, which is not that of a bug.
+                if let Err(error) = Recording::read(text, &Columns { time, rate }) {
+                    prop_assert!(!error.to_string().is_empty());
+                }
+            }
+        }
     }
 
     /// Each whole second of the trace has the bytes of the rates to less than a packet; two rates

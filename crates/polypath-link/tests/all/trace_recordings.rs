@@ -6,7 +6,7 @@
 
 use polypath_link::trace::generate::Preset;
 use polypath_link::trace::stats::RateStats;
-use polypath_link::trace::{PingLog, RateSeries};
+use polypath_link::trace::{Columns, PingLog, RateSeries, Recording};
 use polypath_units::Bandwidth;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +35,13 @@ fn recording(name: &str) -> Option<String> {
     text
 }
 
+fn rates(text: &str) -> RateSeries {
+    match Recording::read(text.as_bytes(), &Columns::default()) {
+        Ok(Recording::Rates(rates)) => rates,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn stats(series: &RateSeries) -> RateStats {
     RateStats::of(series, Bandwidth::from_mbit_per_sec(0.5))
 }
@@ -46,7 +53,7 @@ fn assert_covers(preset: Preset, names: &[&str]) {
     if texts.len() < names.len() {
         return;
     }
-    let recorded = texts.iter().map(|text| stats(&RateSeries::parse_csv(text).unwrap()));
+    let recorded = texts.iter().map(|text| stats(&rates(text)));
     let recorded: Vec<_> = recorded.collect();
     let length = Duration::from_secs(2_400);
     let one = |seed| preset.model().generate(preset.usual_mean(), length, seed).unwrap();

@@ -1,8 +1,7 @@
 //! What can be wrong with a scenario.
 
 use polypath_config::{DocumentError, Place};
-use polypath_link::TraceError;
-use polypath_link::trace::{ConvertError, CsvError};
+use polypath_link::trace::{PlayError, RecordingError};
 use std::io;
 use std::path::PathBuf;
 
@@ -10,15 +9,12 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceFileError {
-    /// It is not in the format of Mahimahi, though its first line is a number.
+    /// It cannot be read.
     #[error(transparent)]
-    Mahimahi(#[from] TraceError),
-    /// It is not CSV of rates, and not Mahimahi, which begins with a number.
-    #[error("read as CSV of rates, as a Mahimahi trace begins with a whole number: {0}")]
-    Csv(CsvError),
-    /// Its rates make no trace.
+    Recording(#[from] RecordingError),
+    /// It makes no trace.
     #[error(transparent)]
-    Rates(#[from] ConvertError),
+    Play(#[from] PlayError),
 }
 
 /// Why a scenario cannot be used, and where.
@@ -62,7 +58,7 @@ pub enum ScenarioError {
         /// The trace file.
         trace: PathBuf,
         /// What is wrong in it.
-        error: TraceFileError,
+        error: Box<TraceFileError>,
     },
 }
 

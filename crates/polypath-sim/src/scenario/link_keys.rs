@@ -9,6 +9,7 @@ use super::rate_source::{NO_RATE, Service};
 use super::read::Reader;
 use super::recovery::RecoveryChoice;
 use super::seed::default_seed;
+use super::trace_file::TraceFile;
 use crate::network::PathLinks;
 use core::num::NonZeroU64;
 use polypath_config::{DocumentError, Table, Value};
@@ -22,9 +23,9 @@ keys! {
     pub(super) struct LinkKeys {
         /// The rate. A link has one of `rate`, `trace`, `generate`, `radio`.
         rate: Option<Located<Bandwidth>>;
-        /// A file of delivery opportunities in the format of Mahimahi, or of rates over time as
-        /// CSV, relative to this file.
-        trace: Option<Located<String>>;
+        /// A file of delivery opportunities in the format of Mahimahi, or a table of rates over
+        /// time, relative to this file; or a table of the file and what it does not say itself.
+        trace: Option<Located<TraceFile>>;
         /// Whether the trace starts over at its end (that is so if nothing is said).
         trace_loop: Option<Located<bool>>;
         /// A trace that is generated.

@@ -42,6 +42,7 @@ mod recovery;
 mod reference;
 mod schema;
 mod seed;
+mod trace_file;
 
 pub use connection::{
     BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, PathChoice, ReceiveOptions,
@@ -107,18 +108,18 @@ impl Scenario {
     pub fn load_with(file: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| ScenarioError::Read { file: file.to_owned(), error })?;
-        Self::parse_with(&text, overrides, file, &mut |trace| std::fs::read_to_string(trace))
+        Self::parse_with(&text, overrides, file, &mut |trace| std::fs::read(trace))
     }
 
     /// Reads a scenario from text. `file` is its name in errors and the base of trace names;
-    /// `open` gives the text of a trace file.
+    /// `open` gives the bytes of a trace file.
     ///
     /// # Errors
     /// See [`ScenarioError`].
     pub fn parse(
         text: &str,
         file: &Path,
-        open: &mut dyn FnMut(&Path) -> io::Result<String>,
+        open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
     ) -> Result<Self, ScenarioError> {
         Self::parse_with(text, &[], file, open)
     }
@@ -132,7 +133,7 @@ impl Scenario {
         text: &str,
         overrides: &[String],
         file: &Path,
-        open: &mut dyn FnMut(&Path) -> io::Result<String>,
+        open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
     ) -> Result<Self, ScenarioError> {
         read::scenario(text, overrides, file, open)
     }

@@ -6,6 +6,7 @@ use super::generate::GenerateKeys;
 use super::link_keys::{BlockageKeys, LinkKeys, RateStepKeys};
 use super::radio::RadioKeys;
 use super::read::Reader;
+use super::trace_file::TraceFile;
 use polypath_config::DocumentError;
 use polypath_link::{Blackout, Rate, RateStep};
 use polypath_units::Bandwidth;
@@ -29,7 +30,7 @@ impl From<Rate> for Service {
 /// The one of these keys that a link has.
 enum Source<'a> {
     Rate(&'a Located<Bandwidth>),
-    Trace(&'a Located<String>),
+    Trace(&'a Located<TraceFile>),
     Generate(&'a Located<GenerateKeys>),
     Radio(&'a Located<RadioKeys>),
 }

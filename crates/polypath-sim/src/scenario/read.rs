@@ -8,11 +8,12 @@ use super::flow::{FlowKeys, read_flows};
 use super::network::{LinkItem, NodeKeys, PathKeys, PresetKeys, read_network};
 use super::overrides::{self, Overrides};
 use super::record::Record;
+use super::trace_file::TraceFile;
 use super::{Flow, Scenario, ScenarioError, TraceFileError};
 use crate::topology::Graph;
 use polypath_config::{Document, DocumentError, Table};
 use polypath_link::Trace;
-use polypath_link::trace::RateSeries;
+use polypath_link::trace::{Columns, Recording};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,49 +50,50 @@ keys! {
     }
 }
 
-/// Reads traces, each file once.
+/// Reads traces, each file once for the same columns.
 pub(super) struct Reader<'a> {
     folder: &'a Path,
-    open: &'a mut dyn FnMut(&Path) -> io::Result<String>,
+    open: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
     /// Of the scenario.
     pub(super) duration: Option<Duration>,
-    traces: BTreeMap<PathBuf, Arc<Trace>>,
+    traces: BTreeMap<(PathBuf, Columns), Arc<Trace>>,
 }
 
 impl Reader<'_> {
     /// The trace that a value names.
-    pub(super) fn trace(&mut self, name: &Located<String>) -> Result<Arc<Trace>, ScenarioError> {
-        let (path, place) = (self.folder.join(&name.value), name.place());
-        if let Some(trace) = self.traces.get(&path) {
+    pub(super) fn trace(
+        &mut self,
+        given: &Located<TraceFile>,
+    ) -> Result<Arc<Trace>, ScenarioError> {
+        let (path, place) = (self.folder.join(&given.value.file), given.place());
+        let key = (path.clone(), given.value.columns.clone());
+        if let Some(trace) = self.traces.get(&key) {
             return Ok(trace.clone());
         }
-        let text = (self.open)(&path).map_err(|error| ScenarioError::TraceFile {
+        let bytes = (self.open)(&path).map_err(|error| ScenarioError::TraceFile {
             place: place.clone(),
             trace: path.clone(),
             error,
         })?;
-        let trace = parse_trace(&text).map_err(|error| ScenarioError::Trace {
+        let trace = read_trace(&bytes, &key.1).map_err(|error| ScenarioError::Trace {
             place: place.clone(),
             trace: path.clone(),
-            error,
+            error: Box::new(error),
         })?;
-        Ok(self.traces.entry(path).or_insert(Arc::new(trace)).clone())
+        Ok(self.traces.entry(key).or_insert(Arc::new(trace)).clone())
     }
 }
 
 /// Delivery opportunities, as they stand in a file or as its rates make them.
-fn parse_trace(text: &str) -> Result<Trace, TraceFileError> {
-    if Trace::looks_like(text) {
-        return Ok(Trace::parse(text)?);
-    }
-    Ok(RateSeries::parse_csv(text).map_err(TraceFileError::Csv)?.to_trace()?)
+fn read_trace(bytes: &[u8], columns: &Columns) -> Result<Trace, TraceFileError> {
+    Ok(Recording::read(bytes, columns)?.into_trace()?)
 }
 
 pub(super) fn scenario(
     text: &str,
     settings: &[String],
     file: &Path,
-    open: &mut dyn FnMut(&Path) -> io::Result<String>,
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
 ) -> Result<Scenario, ScenarioError> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let file: Located<File> = read_overridden(text, settings, file, "a scenario")?;

@@ -35,11 +35,12 @@ fn cases(golden: &str) -> Vec<Case<'_>> {
 /// What the reader says, which must be an error.
 fn error_of(text: &str) -> String {
     let mut open = |trace: &Path| match trace.to_str() {
-        Some("good.mahimahi") => Ok("1\n2\n".to_owned()),
-        Some("bad.mahimahi") => Ok("1\nx\n".to_owned()),
-        Some("text.csv") => Ok("a,b\n1,2\n".to_owned()),
-        Some("bad.csv") => Ok("rate_mbit_s\n1\n-1\n".to_owned()),
-        Some("slow.csv") => Ok("rate_bit_s\n1\n".to_owned()),
+        Some("good.mahimahi") => Ok(b"1\n2\n".to_vec()),
+        Some("bad.mahimahi") => Ok(b"1\nx\n".to_vec()),
+        Some("text.csv") => Ok(b"a,b\n1,2\n".to_vec()),
+        Some("bad.csv") => Ok(b"rate_mbit_s\n1\n-1\n".to_vec()),
+        Some("ping.txt") => Ok(b"icmp_seq=1 time=9 ms\n".to_vec()),
+        Some("slow.csv") => Ok(b"rate_bit_s\n1\n".to_vec()),
         _ => Err(io::ErrorKind::NotFound.into()),
     };
     match Scenario::parse(text, Path::new("bad.toml"), &mut open) {

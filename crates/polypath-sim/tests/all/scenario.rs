@@ -27,7 +27,7 @@ const TRACES: [(&str, &str); 2] =
 fn parse(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::parse(text, Path::new("nets/test.toml"), &mut |path| {
         let found = TRACES.iter().find(|(name, _)| path == Path::new(name));
-        found.map(|(_, text)| (*text).to_owned()).ok_or(io::ErrorKind::NotFound.into())
+        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
     })
 }
 
@@ -337,7 +337,7 @@ proptest! {
     #[test]
     fn any_override_is_taken_or_an_error(setting in r#"(path|flow|connection|x)?\.?(mmwave|0|up|"a\.b")?\.?(rate|delay|kind)?=?([0-9]{0,25}( ms)?|\[1|\{a=1\}|"x)"#) {
         let overrides = [setting];
-        let read = Scenario::parse_with(FULL, &overrides, Path::new("nets/test.toml"), &mut |_| Ok("1\n".to_owned()));
+        let read = Scenario::parse_with(FULL, &overrides, Path::new("nets/test.toml"), &mut |_| Ok(b"1\n".to_vec()));
         if let Err(error) = read {
             let error = error.to_string();
             prop_assert!(error.starts_with("--set ") || error.starts_with("nets/test.toml:"), "{error}");

@@ -22,7 +22,7 @@ fn parse(text: &str) -> Result<Scenario, ScenarioError> {
 
 fn parse_with(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let overrides: Vec<_> = overrides.iter().map(|&text| text.to_owned()).collect();
-    Scenario::parse_with(text, &overrides, Path::new("test.toml"), &mut |_| Ok("1\n".to_owned()))
+    Scenario::parse_with(text, &overrides, Path::new("test.toml"), &mut |_| Ok(b"1\n".to_vec()))
 }
 
 fn good(text: &str) -> Scenario {

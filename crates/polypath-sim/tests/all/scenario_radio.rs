@@ -6,8 +6,8 @@ use polypath_link::radio::{
     Air, BaseStation, Blockage, CellLoad, HandoverRule, LinkBudget, Obstacle, PacketsInHandover,
     PathLoss, RateMap, Sight, StreetSight, View, ViewProcess, Walk,
 };
-use polypath_link::trace::RateSeries;
 use polypath_link::trace::generate::Preset;
+use polypath_link::trace::{Columns, Recording};
 use polypath_link::{Blackout, LinkConfig, Rate, Recovery};
 use polypath_sim::PathLinks;
 use polypath_sim::scenario::{NetworkSpec, Scenario};
@@ -19,7 +19,7 @@ use std::time::Duration;
 const CSV: &str = "time_s,rate_mbit_s\n0,12\n1,6\n2,\n";
 
 fn scenario(text: &str) -> Scenario {
-    let mut open = |_: &Path| Ok(CSV.to_owned());
+    let mut open = |_: &Path| Ok(CSV.as_bytes().to_vec());
     Scenario::parse(text, Path::new("test.toml"), &mut open)
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -312,7 +312,8 @@ fn links_of_other_networks_have_seeds_too() {
 
 #[test]
 fn csv_of_rates_is_a_trace() {
-    let trace = Arc::new(RateSeries::parse_csv(CSV).unwrap().to_trace().unwrap());
+    let trace = Recording::read(CSV.as_bytes(), &Columns::default()).unwrap();
+    let trace = Arc::new(trace.into_trace().unwrap());
     // 12 Mbit/s for a second are 1000 packets of 1500 B, 6 Mbit/s 500.
     assert_eq!(trace.opportunities(), 1500);
     for repeat in [true, false] {

@@ -66,7 +66,7 @@ fn the_examples_of_the_page_are_scenarios() {
     assert!(examples.len() >= 3, "{} examples", examples.len());
     for example in examples {
         let text = example.split("```").next().unwrap();
-        Scenario::parse(text, Path::new("example.toml"), &mut |_| Ok("1\n".to_owned()))
+        Scenario::parse(text, Path::new("example.toml"), &mut |_| Ok(b"1\n".to_vec()))
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert!(validator.is_valid(&as_json(text)), "{text}");
     }

@@ -4,40 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use polypath_link::trace::{PingLog, RateSeries, Trace};
+use polypath_link::trace::{RateSeries, Recording, RecordingError};
 
-use super::{Format, Target};
+use super::{ColumnArgs, Format, Target};
 use polypath::config::UsageError;
 use polypath::output;
 
-/// What a file holds.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Content {
-    /// Delivery opportunities.
-    Trace(Trace),
-    /// Rates over time.
-    Rates(RateSeries),
-    /// Delays over time.
-    Pings(PingLog),
-}
-
-/// Reads a file in the form that its text has: answers to pings make it a log of `ping`; a first
-/// line of digits alone a Mahimahi trace; it is CSV otherwise.
-pub(super) fn read(file: &Path) -> anyhow::Result<Content> {
-    let text =
-        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let wrong = |line, message: String| UsageError::in_file(file, line, None, message);
-    if text.contains("icmp_seq=") {
-        let log = PingLog::parse(&text).map_err(|error| wrong(None, error.to_string()))?;
-        return Ok(Content::Pings(log));
-    }
-    if Trace::looks_like(&text) {
-        let trace = Trace::parse(&text).map_err(|error| wrong(None, error.to_string()))?;
-        return Ok(Content::Trace(trace));
-    }
-    let rates = RateSeries::parse_csv(&text);
-    let rates = rates.map_err(|error| wrong(Some(error.line), error.problem.to_string()))?;
-    Ok(Content::Rates(rates))
+/// Reads a file in the form that its text has.
+pub(super) fn read(file: &Path, columns: &ColumnArgs) -> anyhow::Result<Recording> {
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let wrong = |error: RecordingError| UsageError::in_file(file, None, None, error.to_string());
+    Ok(Recording::read(&bytes, &columns.columns()).map_err(wrong)?)
 }
 
 impl Target {

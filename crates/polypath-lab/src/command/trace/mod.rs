@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
+use polypath_link::trace::{Columns, RateChoice, TimeChoice};
 
 /// Generate, convert, describe and plot traces of links
 #[derive(Clone, Debug, PartialEq, Args)]
@@ -33,6 +34,25 @@ enum Format {
     Mahimahi,
     /// Rates over time: time_s,rate_mbit_s
     Csv,
+}
+
+/// What tables do not say themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+struct ColumnArgs {
+    /// The column of the times, by name or number from 1, and their unit, such as "1 in ms"; or how
+    /// far lines are apart, such as "every 1 s" [default: as the header says]
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<TimeChoice>,
+    /// The column of the rates and their unit, such as "DL_bitrate in kbit/s", or "5 in B" for
+    /// bytes since the line before [default: as the header says]
+    #[arg(long, value_name = "COLUMN")]
+    rate: Option<RateChoice>,
+}
+
+impl ColumnArgs {
+    fn columns(&self) -> Columns {
+        Columns { time: self.time.clone(), rate: self.rate.clone() }
+    }
 }
 
 /// Where a trace goes.

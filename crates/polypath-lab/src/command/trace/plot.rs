@@ -6,6 +6,7 @@ use clap::Args;
 use polypath_link::trace::{PingLog, RateSeries, stats};
 use polypath_units::Bandwidth;
 
+use super::ColumnArgs;
 use super::file::write_file;
 use super::stats::{Description, Series, series};
 use crate::report::Line;
@@ -14,7 +15,7 @@ use crate::report::trace::{FilePart, TracePage};
 /// Draw traces: rates or delays over time, and their distributions
 #[derive(Clone, Debug, PartialEq, Args)]
 pub(super) struct PlotOptions {
-    /// Mahimahi traces, CSV with rates over time, logs of ping
+    /// Mahimahi traces, tables of rates over time, logs of ping
     #[arg(value_name = "FILE", required = true, num_args = 1..=TracePage::MOST_FILES)]
     files: Vec<PathBuf>,
     /// Write the page here
@@ -23,12 +24,14 @@ pub(super) struct PlotOptions {
     /// A second with a lower rate is in an outage
     #[arg(long, value_name = "RATE", default_value = "0.5 Mbit/s")]
     outage_below: Bandwidth,
+    #[command(flatten)]
+    columns: ColumnArgs,
 }
 
 pub(super) fn run(options: &PlotOptions) -> anyhow::Result<()> {
     let mut page = TracePage::default();
     for file in &options.files {
-        let (series, name) = (series(file)?, name(file));
+        let (series, name) = (series(file, &options.columns)?, name(file));
         let (lines, points) = match &series {
             Series::Rates(rates) => (&mut page.rates, steps(rates)),
             Series::Pings(log) => (&mut page.delays, delays(log)),

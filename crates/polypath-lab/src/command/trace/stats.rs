@@ -2,15 +2,16 @@
 
 use core::fmt::Write;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use polypath_link::trace::stats::{self, LAGS, QUANTILES, RateStats};
-use polypath_link::trace::{PingLog, RateSeries};
+use polypath_link::trace::{PingLog, RateSeries, Recording};
 use polypath_units::Bandwidth;
 use serde::Serialize;
 
-use super::file::{Content, read};
+use super::ColumnArgs;
+use super::file::read;
 use crate::report::Row;
 use polypath::config::UsageError;
 use polypath::output;
@@ -18,12 +19,14 @@ use polypath::output;
 /// Print mean, variation, autocorrelation, outages and quantiles of traces
 #[derive(Clone, Debug, PartialEq, Args)]
 pub(super) struct StatsOptions {
-    /// Mahimahi traces, CSV with rates over time, logs of ping
+    /// Mahimahi traces, tables of rates over time, logs of ping
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// A second with a lower rate is in an outage
     #[arg(long, value_name = "RATE", default_value = "0.5 Mbit/s")]
     outage_below: Bandwidth,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -72,23 +75,23 @@ pub(super) enum Series {
 }
 
 /// Reads a file; the rates of a Mahimahi trace are those of seconds.
-pub(super) fn series(file: &std::path::Path) -> anyhow::Result<Series> {
+pub(super) fn series(file: &Path, columns: &ColumnArgs) -> anyhow::Result<Series> {
     let rates = |trace| RateSeries::from_trace(&trace, stats::BIN);
-    Ok(match read(file)? {
-        Content::Trace(trace) => Series::Rates(
+    Ok(match read(file, columns)? {
+        Recording::Trace(trace) => Series::Rates(
             rates(trace)
                 .map_err(|error| UsageError::in_file(file, None, None, error.to_string()))?,
         ),
-        Content::Rates(rates) => Series::Rates(rates),
-        Content::Pings(log) => Series::Pings(log),
+        Recording::Rates(rates) => Series::Rates(rates),
+        Recording::Pings(log) => Series::Pings(log),
     })
 }
 
 pub(super) fn run(options: &StatsOptions) -> anyhow::Result<()> {
-    let all = options
-        .files
-        .iter()
-        .map(|file| Ok(Description::new(file.clone(), &series(file)?, options.outage_below)));
+    let all = options.files.iter().map(|file| {
+        let series = series(file, &options.columns)?;
+        Ok(Description::new(file.clone(), &series, options.outage_below))
+    });
     let all = all.collect::<anyhow::Result<Vec<_>>>()?;
     output::print(&match options.json {
         true => serde_json::to_string_pretty(&all)? + "\n",
