@@ -40,8 +40,8 @@ fn expected_arrival(view: &PathView, sent: Timestamp) -> Timestamp {
 }
 
 impl Bond {
-    /// A copy of the oldest late chunk on the fastest path with room that carries data now and would
-    /// help it: a fast path that brings nothing does not keep the others from it.
+    /// A copy of the oldest late chunk on the fastest path that has room, carries data now and
+    /// would help it: a fast path that brings nothing does not keep the others from it.
     pub(super) fn poll_late_copy(&mut self, now: Timestamp) -> Option<Transmit> {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
