@@ -203,6 +203,7 @@ impl Bond {
     /// All packets of one acknowledgement have been reported.
     pub fn on_acks_end(&mut self, id: PathId, now: Timestamp) {
         self.congestion.on_ack_end(id, now);
+        self.paths.on_acks(now);
         let Some(path) = self.paths.get_mut(id) else { return };
         if let Some(sample) = self.congestion.rtt(id).and_then(|rtt| rtt.latest()) {
             path.recent_rtt.on_sample(sample);

@@ -16,7 +16,7 @@ pub(super) struct Paths {
     /// Paths that the peer has removed, for the node to close their connections.
     removed: Vec<PathId>,
     /// When something arrived on any path last, or one was added.
-    last_arrival: Timestamp,
+    last_heard: Timestamp,
     /// Whether there has been any: before that the peer knows nothing of the bond.
     has_begun: bool,
 }
@@ -27,14 +27,14 @@ impl Paths {
             paths: BTreeMap::new(),
             preferences: PathPreferences::default(),
             removed: Vec::new(),
-            last_arrival: now,
+            last_heard: now,
             has_begun: false,
         }
     }
 
     pub(super) fn add(&mut self, path: Path, now: Timestamp) {
         self.paths.insert(path.id, path);
-        self.last_arrival = now;
+        self.last_heard = now;
         self.has_begun = true;
     }
 
@@ -119,13 +119,19 @@ impl Paths {
         path.counters.bytes_received += bytes;
         path.last_arrival = now;
         path.keep_alive_at = path.keep_alive_at.map(|_| now + keep_alive);
-        self.last_arrival = now;
+        self.last_heard = now;
         true
     }
 
-    /// When something arrived on any path last, or one was added.
-    pub(super) fn last_arrival(&self) -> Timestamp {
-        self.last_arrival
+    /// The peer has acknowledged packets: it is there, though a peer that only takes datagrams has
+    /// nothing to say.
+    pub(super) const fn on_acks(&mut self, now: Timestamp) {
+        self.last_heard = now;
+    }
+
+    /// When something was heard of the peer last, on any path, or a path was added.
+    pub(super) const fn last_heard(&self) -> Timestamp {
+        self.last_heard
     }
 
     /// Changes what a side prefers for the path, whether it exists or not.

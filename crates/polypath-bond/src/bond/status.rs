@@ -113,7 +113,7 @@ impl Bond {
 
     /// When something arrived on any path last, or one was added.
     pub(crate) fn last_arrival(&self) -> Timestamp {
-        self.paths.last_arrival()
+        self.paths.last_heard()
     }
 
     /// Whether anything written on a stream, its end included, is unacknowledged.

@@ -34,7 +34,7 @@ impl Bond {
             self.next_flow_timer(),
             self.next_hint_check(),
             self.next_loss(),
-            Some(self.paths.last_arrival() + self.idle_timeout()),
+            Some(self.paths.last_heard() + self.idle_timeout()),
         ];
         timers.into_iter().flatten().min()
     }
@@ -44,7 +44,7 @@ impl Bond {
         if self.lifecycle.is_broken() {
             return;
         }
-        if self.paths.last_arrival() + self.idle_timeout() <= now {
+        if self.paths.last_heard() + self.idle_timeout() <= now {
             self.break_off(BreakReason::IdleTimeout);
             return;
         }
@@ -92,10 +92,15 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::fixtures::settings;
-    use crate::codec::Side;
+    use crate::bond::Transmit;
+    use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::codec::{FlowMode, Side};
     use crate::config::BondConfig;
+    use crate::flow::FlowConfig;
+    use bytes::Bytes;
     use polypath_units::PathId;
+
+    const FLOW: FlowConfig = FlowConfig { mode: FlowMode::Aggregate, resequence: None };
 
     /// What an edge with these times says first on a path on which nothing arrives, and when.
     fn first_word(config: BondConfig) -> Duration {
@@ -122,5 +127,34 @@ mod tests {
         // What is told of one time lowers the others.
         assert_eq!(first_word(BondConfig { path_timeout: 6 * second, ..rarely }), 2 * second);
         assert_eq!(first_word(BondConfig { idle_timeout: 6 * second, ..default }), 2 * second);
+    }
+
+    /// Datagrams one way alone: the peer has nothing to say, and its carrier acknowledges them.
+    #[test]
+    fn a_peer_that_only_acknowledges_is_there() {
+        let (second, only) = (Duration::from_secs(1), PathId::default());
+        let mut bond = hub(BondConfig { idle_timeout: 30 * second, ..BondConfig::default() }, None);
+        let flow = bond.open_flow(FLOW).unwrap();
+        let mut number = 0;
+        let mut run = |bond: &mut Bond, seconds: core::ops::Range<u64>, acknowledged| {
+            for now in seconds.map(|at| Timestamp::from_millis(1_000 * at)) {
+                let _ = bond.send_datagram(flow, &Bytes::from_static(b"a"));
+                bond.handle_timeout(now);
+                while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
+                    bond.on_packet_sent(path, number, payload.len + OVERHEAD, payload, now);
+                    if acknowledged {
+                        bond.on_packet_acked(path, number, now);
+                    }
+                    number += 1;
+                }
+                if acknowledged {
+                    bond.on_acks_end(only, now);
+                }
+            }
+        };
+        run(&mut bond, 0..100, true);
+        assert!(!bond.is_closed());
+        run(&mut bond, 100..131, false);
+        assert!(bond.is_closed(), "30 s after the last acknowledgement");
     }
 }
