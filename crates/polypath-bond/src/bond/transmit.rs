@@ -184,8 +184,8 @@ mod tests {
         sent
     }
 
-    /// A flow with more than the path carries may be 64 KiB ahead of seven eighths, and a datagram of
-    /// each.
+    /// A flow with more than the path carries may be 64 KiB ahead of seven eighths, and a datagram
+    /// of each.
     #[test]
     fn a_flow_that_is_never_done_leaves_an_eighth_to_a_stream() {
         let (mut bond, flow) = stream_and_flow(200_000);
