@@ -6,7 +6,7 @@ use polypath_core::registry::{Configured, Factory};
 use polypath_core::scheduler::{Scheduler, SchedulerKind};
 use polypath_units::Bandwidth;
 
-/// What a path may send before it was acknowledged anything (docs/decisions/0022-initial-window.md).
+/// What a path may send before anything was acknowledged (docs/decisions/0022-initial-window.md).
 const INITIAL_WINDOW: InitialWindow =
     InitialWindow::Rate { rate: Bandwidth::from_bits_per_sec(10_000_000), most: 32 };
 

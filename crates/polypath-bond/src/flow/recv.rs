@@ -292,8 +292,8 @@ mod tests {
         assert_eq!((counters.duplicates, counters.late, counters.delivered), (1, 1, 6));
     }
 
-    /// In the first second as long as is known of the paths' longest round trip; then what came late
-    /// by 60 ms makes the wait 75 ms, however little the paths differ by what is measured.
+    /// In the first second it is the longest round trip of the paths; then what came late by 60 ms
+    /// makes the wait 75 ms, however little the paths differ by what is measured.
     #[test]
     fn the_wait_follows_how_late_datagrams_come() {
         let mut flow = RecvFlow::new(None, 10_000);

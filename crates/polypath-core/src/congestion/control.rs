@@ -261,8 +261,8 @@ impl Congestion {
 
     /// How fast to send: the controller's own rate; otherwise what slow start wants, which mostly
     /// is 2 windows a round, and 1.25 windows a round after it. `None` before the first RTT sample:
-    /// send the initial window at once. Where setting up the path has shown an RTT, that counts until
-    /// then.
+    /// send the initial window at once. Where setting up the path has shown an RTT, that counts
+    /// until then.
     pub fn pacing_rate(&self, id: PathId) -> Option<Bandwidth> {
         self.group(id)?.pacing_rate(id)
     }

@@ -35,9 +35,9 @@ const MARK: f64 = 1.05;
 /// bond judges losses (docs/decisions/0020-loss-detection.md), one in a hundred takes longer. It is
 /// not known yet what it waits for.
 ///
-/// And 10 kB on a fresh bond whose faster path has lost the join, one in a hundred: all that was sent
-/// there waits for the join. The slower path takes copies as soon as it has joined, but of the oldest
-/// segment, which the fast path has repeated meanwhile, only after another time-out.
+/// And 10 kB on a fresh bond whose faster path has lost the join, one in a hundred: all that was
+/// sent there waits for the join. The slower path takes copies as soon as it has joined, but of the
+/// oldest segment, which the fast path has repeated meanwhile, only after another time-out.
 const OPEN: [(&[Link], u64, f64); 6] = [
     (PROFILES[7], 100_000, 1.14),
     (PROFILES[7], 1_000_000, 1.09),
