@@ -12,6 +12,10 @@ fn a_silent_path_is_given_up_when_its_time_out_says() {
     let hub = world.hub(&["--idle-timeout", "60"]);
     let early = world.edge(&hub, &["--path-timeout", "5", "--idle-timeout", "60"]);
     let late = world.edge(&hub, &["--idle-timeout", "60"]);
+    // A path that has not joined yet is given up after 5 s, whatever is said.
+    for (edge, path) in [(&early, "a"), (&early, "b"), (&late, "a"), (&late, "b")] {
+        edge.log_line(&format!("joined path=\"{path}\""));
+    }
     hub.signal("STOP");
     early.log_line(LOST);
     assert!(!late.log().contains(LOST), "{}", late.log());
