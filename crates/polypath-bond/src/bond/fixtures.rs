@@ -1,6 +1,6 @@
 //! What tests of the bond's parts begin with.
 
-use super::{Bond, PathSettings};
+use super::{Bond, PathSettings, Transmit};
 use crate::codec::{Parameters, Side};
 use crate::config::BondConfig;
 use polypath_units::{PathId, Timestamp};
@@ -28,4 +28,20 @@ pub(super) fn settings(name: &str, rtt: Option<Duration>) -> PathSettings {
         packet_overhead: OVERHEAD as usize,
         rtt,
     }
+}
+
+/// Sends all that goes now, as packets from `number`: the path of each, and the DSN that it starts
+/// with.
+pub(super) fn send_all(
+    bond: &mut Bond,
+    number: &mut u64,
+    now: Timestamp,
+) -> Vec<(PathId, Option<u64>)> {
+    let mut sent = Vec::new();
+    while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
+        sent.push((path, payload.chunk.as_ref().map(|chunk| chunk.dsn)));
+        bond.on_packet_sent(path, *number, payload.len + OVERHEAD, payload, now);
+        *number += 1;
+    }
+    sent
 }

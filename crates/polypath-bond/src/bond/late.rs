@@ -20,7 +20,7 @@
 use super::{Bond, Transmit};
 use crate::send::SentChunk;
 use polypath_core::scheduler::PathView;
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
 /// Chunks looked at, from the oldest, while data waits for the window: only the oldest hold it up.
@@ -46,8 +46,8 @@ impl Bond {
         if self.chunks.una() == self.chunks.next_dsn() {
             return None;
         }
-        let idle = self.idle_by_rtt();
-        let Some(fastest) = idle.first() else {
+        let mut rest = self.paths.active();
+        let Some(fastest) = self.fastest_idle(rest) else {
             self.selection.wake_when_paced(now);
             return None;
         };
@@ -55,16 +55,19 @@ impl Bond {
         if !self.is_tail() && !self.config.composition.opportunistic_retransmission {
             return None;
         }
-        idle.iter().find_map(|fast| self.copy_late(fast, now))
+        while let Some(fast) = self.fastest_idle(rest) {
+            if let Some(copy) = self.copy_late(&fast, now) {
+                return Some(copy);
+            }
+            rest = rest.without(fast.id);
+        }
+        None
     }
 
-    /// The paths in use that have room and a known RTT, the fastest first.
-    fn idle_by_rtt(&self) -> Vec<PathView> {
-        let active = self.paths.active();
-        let open = self.selection.open().filter(|view| active.contains(view.id));
-        let mut idle: Vec<_> = open.filter(|view| view.srtt.is_some()).copied().collect();
-        idle.sort_by_key(|view| view.srtt);
-        idle
+    /// The fastest of these paths that has room and a known RTT.
+    fn fastest_idle(&self, paths: PathSet) -> Option<PathView> {
+        let open = self.selection.open().filter(|view| paths.contains(view.id));
+        open.filter(|view| view.srtt.is_some()).min_by_key(|view| view.srtt).copied()
     }
 
     /// A copy on this path of the oldest chunk that it would help.
@@ -136,7 +139,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::bond::fixtures::{hub, send_all, settings};
     use crate::config::BondConfig;
     use bytes::Bytes;
     use std::collections::BTreeMap;
@@ -144,12 +147,8 @@ mod tests {
     /// Sends all that goes now, as packets from `number`: the DSNs on each path.
     fn send(bond: &mut Bond, number: &mut u64, now: Timestamp) -> BTreeMap<PathId, Vec<u64>> {
         let mut sent = BTreeMap::<_, Vec<_>>::new();
-        while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
-            let starts = sent.entry(path).or_default();
-            starts.extend(payload.chunk.as_ref().map(|chunk| chunk.dsn));
-            let bytes = payload.len + OVERHEAD;
-            bond.on_packet_sent(path, *number, bytes, payload, now);
-            *number += 1;
+        for (path, start) in send_all(bond, number, now) {
+            sent.entry(path).or_default().extend(start);
         }
         sent
     }

@@ -101,7 +101,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::bond::fixtures::{hub, send_all};
     use crate::bond::selection::PathSelection;
     use crate::config::BondConfig;
     use bytes::Bytes;
@@ -139,14 +139,7 @@ mod tests {
 
     /// Sends all that goes now, as packets from `number`; the DSNs that they start with.
     fn send(bond: &mut Bond, mut number: u64, now: Timestamp) -> Vec<u64> {
-        let mut starts = Vec::new();
-        while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
-            starts.extend(payload.chunk.map(|chunk| chunk.dsn));
-            let bytes = payload.len + OVERHEAD;
-            bond.on_packet_sent(path, number, bytes, payload, now);
-            number += 1;
-        }
-        starts
+        send_all(bond, &mut number, now).into_iter().filter_map(|(_, start)| start).collect()
     }
 
     /// Of `sent` packets the first is lost, the others are acknowledged. When.

@@ -92,8 +92,7 @@ impl Bond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bond::Transmit;
-    use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::bond::fixtures::{hub, send_all, settings};
     use crate::codec::{FlowMode, Side};
     use crate::config::BondConfig;
     use crate::flow::FlowConfig;
@@ -140,14 +139,10 @@ mod tests {
             for now in seconds.map(|at| Timestamp::from_millis(1_000 * at)) {
                 let _ = bond.send_datagram(flow, &Bytes::from_static(b"a"));
                 bond.handle_timeout(now);
-                while let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) {
-                    bond.on_packet_sent(path, number, payload.len + OVERHEAD, payload, now);
-                    if acknowledged {
-                        bond.on_packet_acked(path, number, now);
-                    }
-                    number += 1;
-                }
+                let first = number;
+                send_all(bond, &mut number, now);
                 if acknowledged {
+                    (first..number).for_each(|number| bond.on_packet_acked(only, number, now));
                     bond.on_acks_end(only, now);
                 }
             }

@@ -230,7 +230,9 @@ impl Flows {
         let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
         let (was_ready, cost) = (flow.has_ready(), flow.cost());
         if has_room {
-            flow.insert(arrived, &paths(), now);
+            // A wait that was asked for does not follow the paths.
+            let paths = flow.resequence.map_or_else(paths, |_| PathWaits::default());
+            flow.insert(arrived, &paths, now);
         } else {
             flow.drop_arrived(&arrived);
         }

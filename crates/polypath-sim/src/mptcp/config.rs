@@ -35,6 +35,7 @@ impl Default for MptcpConfig {
         Self {
             tcp: TcpConfig::LINUX,
             composition: Composition {
+                // A subflow begins with the window of RFC 6928, unlike a path of a bond.
                 congestion: CongestionConfig::default(),
                 scheduler: SchedulerKind::LowRtt.into(),
                 failure: FailureKind::Rto.into(),
