@@ -2,6 +2,7 @@
 //! on the kernel's own path, with NATs and token buckets.
 
 mod network;
+mod processors;
 mod tcp;
 
 use std::sync::atomic::AtomicBool;
@@ -9,6 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use network::{HUB, LINKS_MBIT_S, Network, address};
+use processors::Processors;
 
 use super::alone::alone;
 use super::hog::Hog;
@@ -17,9 +19,9 @@ use super::world::{Node, World, stderr};
 
 /// Six seconds for a bond.
 const BYTES: usize = 60_000_000;
-/// Tests of the same program run beside, and others use the machine. What they take, they take from
-/// the bond; one that cannot carry as much fails each time.
-const RUNS: u32 = 2;
+/// Tests of the same program run beside, and others use the machine, more and less from one moment
+/// to the next. A bond that cannot carry as much fails each time.
+const RUNS: u32 = 3;
 
 /// Of each frame of 1514 bytes TCP carries 1448: 14 are of Ethernet, 20 of IP, 20 of TCP and 12 of
 /// time stamps.
@@ -38,6 +40,9 @@ const ALONE: f64 = 0.95;
 /// few milliseconds. The queues of 50 ms outlast that, so that the links stay busy; a tenth is left
 /// for starts that take longer and for windows that follow late.
 const BESIDE_A_HOG: f64 = 0.85;
+/// Alone, a bond of 80 Mbit/s leaves the processors idle for 0.85 of the time. Where less than half
+/// of it is left, other programs take it, whether this test started them or not.
+const IDLE_WHEN_ALONE: f64 = 0.5;
 
 /// Edge and hub of a bond over the links of a network.
 struct Bond {
@@ -51,6 +56,8 @@ struct Bond {
 struct Run {
     tcp: f64,
     bond: f64,
+    /// The share of the time in which the processors had nothing to do.
+    idle: f64,
     notes: String,
 }
 
@@ -66,9 +73,11 @@ impl Bond {
 
     fn run(&self, number: u32) -> Run {
         let tcp = tcp::mbit_s(&self.network);
+        let processors = Processors::now();
         let (bond, report) = self.send(&format!("{number}.bin"));
+        let idle = processors.idle_since();
         let notes = format!("{}; sent {}", self.network.overruns(), report["paths"]);
-        Run { tcp, bond, notes }
+        Run { tcp, bond, idle, notes }
     }
 
     /// Sends the file, to be stored under this name. The rate is that from the start of the program
@@ -88,23 +97,27 @@ impl Bond {
         (BYTES as f64 * 8e-6 / seconds, serde_json::from_slice(&sent.stdout).unwrap())
     }
 
-    /// Asserts that the bond carries at least this share of what TCP does.
-    fn assert_carries(&self, least: f64) {
+    /// Asserts that the bond carries what it has to of what TCP does.
+    fn assert_carries(&self) {
         let mut told = String::new();
         for number in 0..RUNS {
             let run = self.run(number);
             told = format!("{told}{}\n", run.told());
-            if run.share() >= least && !run.is_spoilt() {
+            if run.share() >= run.least() && !run.is_spoilt() {
                 return tell(&told);
             }
         }
-        panic!("less than {least} of what TCP carries:\n{told}");
+        panic!("too little of what TCP carries:\n{told}");
     }
 }
 
 impl Run {
     fn share(&self) -> f64 {
         self.bond / self.tcp
+    }
+
+    fn least(&self) -> f64 {
+        if self.idle < IDLE_WHEN_ALONE { BESIDE_A_HOG } else { ALONE }
     }
 
     /// Whether not even TCP got what the links have.
@@ -117,12 +130,12 @@ impl Run {
     }
 
     fn told(&self) -> String {
-        let Self { tcp, bond, notes } = self;
-        let (share, most) = (self.share(), Self::most_of_tcp());
+        let Self { tcp, bond, idle, notes } = self;
+        let (share, least, most) = (self.share(), self.least(), Self::most_of_tcp());
         let spoilt = if self.is_spoilt() { "; spoilt by what else the machine does" } else { "" };
         format!(
             "bond {bond:.1} Mbit/s, TCP {tcp:.1} of the {most:.1} that token buckets leave it\
-             {spoilt}: {share:.3}; {notes}"
+             {spoilt}: {share:.3}, at least {least} with processors idle for {idle:.3}; {notes}"
         )
     }
 }
@@ -137,7 +150,7 @@ fn a_bond_carries_what_tcp_connections_carry_over_its_links() {
     let _alone = alone();
     let test = "a_bond_carries_what_tcp_connections_carry_over_its_links";
     let Some(bond) = Bond::new(test) else { return };
-    bond.assert_carries(ALONE);
+    bond.assert_carries();
 }
 
 #[test]
@@ -148,6 +161,6 @@ fn beside_a_load_that_takes_all_processors_it_carries_most_of_that() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let _hog = Hog::start(scope, &stop);
-        bond.assert_carries(BESIDE_A_HOG);
+        bond.assert_carries();
     });
 }
