@@ -276,8 +276,8 @@ class DeliveryKeys(Item):
     """Which paths its datagrams take; if not given, `aggregate`."""
 
     resequence: str | None = None
-    """How long a datagram waits for those before it; if not given, as long as the delays of the
-    paths differ. Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1 min."""
+    """How long a datagram waits for those before it; if not given, as long as datagrams come late.
+    Value: a time such as "5 ms" (ns, us, ms, s, min, h), from 0 s to 1 min."""
 
 
 @dataclass(frozen=True, kw_only=True)

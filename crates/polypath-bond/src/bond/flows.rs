@@ -50,8 +50,8 @@ impl Bond {
     ) -> Result<(), ProtocolError> {
         if self.flows.on_open(flow, config)? {
             self.events.push_back(Event::FlowOpened(flow));
-            for early in self.flows.take_early(flow) {
-                self.on_flow_datagram(early, now)?;
+            for (path, early) in self.flows.take_early(flow) {
+                self.on_flow_datagram(path, early, now)?;
             }
         }
         Ok(())
@@ -100,13 +100,14 @@ impl Bond {
 
     pub(super) fn on_flow_datagram(
         &mut self,
+        path: PathId,
         arrived: FragmentFrame,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
         let id = arrived.flow;
         let admitted = self.limits.admits_datagram(arrived.data.len() as u64, now);
         let (paths, congestion) = (&self.paths, &self.congestion);
-        if self.flows.on_datagram(arrived, admitted, || waits(paths, congestion), now)? {
+        if self.flows.on_datagram(path, arrived, admitted, || waits(paths, congestion), now)? {
             self.events.push_back(Event::FlowReadable(id));
         }
         Ok(())
@@ -204,8 +205,7 @@ fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
     let fastest = known().filter_map(RttEstimator::min).min().unwrap_or_default();
     let apart = longest.unwrap_or_default().saturating_sub(fastest);
     PathWaits {
-        order: (apart / 2).min(MAX_AUTO_RESEQUENCE),
-        unknown_order: slowest.max(apart / 2).min(MAX_AUTO_RESEQUENCE),
+        order: slowest.max(apart / 2).min(MAX_AUTO_RESEQUENCE),
         rest: longest.unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT) + FRAGMENTS_LEAVE_WITHIN,
     }
 }

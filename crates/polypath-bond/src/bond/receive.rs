@@ -92,9 +92,9 @@ impl Bond {
             }
             Frame::Datagram(mut datagram) => {
                 datagram.data = compact(datagram.data);
-                self.on_flow_datagram(datagram.into(), now)
+                self.on_flow_datagram(path, datagram.into(), now)
             }
-            Frame::Fragment(fragment) => self.on_flow_datagram(fragment, now),
+            Frame::Fragment(fragment) => self.on_flow_datagram(path, fragment, now),
             Frame::PathSuspect(report) => {
                 self.ask_detector(|detector, health, _| {
                     detector.on_report(&report, now, health);

@@ -3,6 +3,7 @@
 
 use crate::codec::{FlowId, FragmentFrame, MAX_FLOWS, Side};
 use crate::ranges::RangeSet;
+use polypath_units::PathId;
 use std::collections::VecDeque;
 
 /// Bytes of datagrams kept for flows that are not open yet.
@@ -10,28 +11,29 @@ const MAX_EARLY: usize = 64 << 10;
 /// What one kept datagram costs beside its bytes.
 const COST: usize = 64;
 
-/// Datagrams that came before the message that opens their flow; the oldest make room.
+/// Datagrams that came before the message that opens their flow, and over which path; the oldest
+/// make room.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyFlows {
-    datagrams: VecDeque<FragmentFrame>,
+    datagrams: VecDeque<(PathId, FragmentFrame)>,
     cost: usize,
 }
 
 impl EarlyFlows {
-    pub(crate) fn push(&mut self, datagram: FragmentFrame) {
+    pub(crate) fn push(&mut self, path: PathId, datagram: FragmentFrame) {
         self.cost += datagram.data.len() + COST;
-        self.datagrams.push_back(datagram);
+        self.datagrams.push_back((path, datagram));
         while self.cost > MAX_EARLY {
-            let Some(oldest) = self.datagrams.pop_front() else { return };
+            let Some((_, oldest)) = self.datagrams.pop_front() else { return };
             self.cost -= oldest.data.len() + COST;
         }
     }
 
     /// Takes the datagrams of a flow, in the order of their arrival.
-    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<FragmentFrame> {
+    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<(PathId, FragmentFrame)> {
         let all = std::mem::take(&mut self.datagrams).into_iter();
-        let (taken, kept): (Vec<_>, Vec<_>) = all.partition(|d| d.flow == flow);
-        self.cost = kept.iter().map(|d| d.data.len() + COST).sum();
+        let (taken, kept): (Vec<_>, Vec<_>) = all.partition(|(_, d)| d.flow == flow);
+        self.cost = kept.iter().map(|(_, d)| d.data.len() + COST).sum();
         self.datagrams = kept.into();
         taken
     }
@@ -83,11 +85,11 @@ mod tests {
         for seq in 0..1_000 {
             let flow = FlowId(seq % 2);
             let whole = DatagramFrame { flow, seq, data: Bytes::from(vec![0; 1_000]) };
-            early.push(whole.into());
+            early.push(PathId::default(), whole.into());
         }
         assert!(early.cost <= MAX_EARLY);
         let taken = early.take(FlowId(1));
-        assert_eq!(taken.last().map(|datagram| datagram.seq), Some(999));
+        assert_eq!(taken.last().map(|(_, datagram)| datagram.seq), Some(999));
         assert!(early.take(FlowId(1)).is_empty() && !early.take(FlowId(0)).is_empty());
         assert_eq!(early.cost, 0);
     }

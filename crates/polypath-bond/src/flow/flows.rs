@@ -19,10 +19,8 @@ fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
 /// What the paths show of how long it is worth waiting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathWaits {
-    /// For order, by the round-trip times of the paths.
+    /// For order while a path has not shown yet how late its datagrams come.
     pub(crate) order: Duration,
-    /// For order in a flow that has not shown yet how late its datagrams come.
-    pub(crate) unknown_order: Duration,
     /// For the rest of a datagram, beside what order is worth.
     pub(crate) rest: Duration,
 }
@@ -147,8 +145,9 @@ impl Flows {
         side != self.side && flow.index() < self.closed.limit(side)
     }
 
-    /// The datagrams of a flow that came before its opening message, in the order of their arrival.
-    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<FragmentFrame> {
+    /// The datagrams of a flow that came before its opening message, in the order of their arrival,
+    /// and over which path.
+    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<(PathId, FragmentFrame)> {
         self.early.take(flow)
     }
 
@@ -203,16 +202,20 @@ impl Flows {
 
     /// A path is gone or failed.
     pub(crate) fn forget_path(&mut self, path: PathId) {
-        self.open.values_mut().for_each(|halves| halves.send.forget_path(path));
+        self.open.values_mut().for_each(|halves| {
+            halves.send.forget_path(path);
+            halves.recv.forget_path(path);
+        });
     }
 
-    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether
-    /// there is something to read now and there was not before.
+    /// A datagram, or a part of one, arrived over a path; it is dropped unless `admitted`. Returns
+    /// whether there is something to read now and there was not before.
     ///
     /// # Errors
     /// When it does not belong to the parts that arrived before.
     pub(crate) fn on_datagram(
         &mut self,
+        path: PathId,
         arrived: FragmentFrame,
         admitted: bool,
         paths: impl FnOnce() -> PathWaits,
@@ -221,7 +224,7 @@ impl Flows {
         let id = arrived.flow;
         let Some(halves) = self.open.get(&id) else {
             if id.initiator() != self.side && !self.closed.contains(id) {
-                self.early.push(arrived);
+                self.early.push(path, arrived);
             }
             return Ok(false);
         };
@@ -232,7 +235,7 @@ impl Flows {
         if has_room {
             // A wait that was asked for does not follow the paths.
             let paths = flow.resequence.map_or_else(paths, |_| PathWaits::default());
-            flow.insert(arrived, &paths, now);
+            flow.insert(path, arrived, &paths, now);
         } else {
             flow.drop_arrived(&arrived);
         }

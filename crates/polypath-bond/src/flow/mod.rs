@@ -22,7 +22,7 @@ pub struct FlowConfig {
     /// Which paths its datagrams take.
     pub mode: FlowMode,
     /// The longest that the receiver holds a datagram back to restore order. `None`: as long as
-    /// the paths' delays differ; zero: not at all.
+    /// datagrams come late; zero: not at all.
     pub resequence: Option<Duration>,
 }
 

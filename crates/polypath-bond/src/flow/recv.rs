@@ -9,7 +9,7 @@ use crate::codec::FragmentFrame;
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
 use bytes::Bytes;
-use polypath_units::Timestamp;
+use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -19,10 +19,6 @@ pub(crate) const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 /// How far behind the newest datagram a copy can still be told from a new datagram. Older ones
 /// are dropped as copies.
 const MEMORY: u64 = 8_192;
-
-/// A flow has shown by then how late its datagrams come. Start-up takes less, and its queues are
-/// the longest.
-const LEARNING: Duration = Duration::from_secs(1);
 
 /// What one waiting datagram costs beside its bytes.
 const COST: u64 = 64;
@@ -40,8 +36,6 @@ pub(crate) struct RecvFlow {
     held: BTreeMap<u64, (Bytes, Timestamp)>,
     held_cost: u64,
     overtaken: Overtaken,
-    /// When the first datagram came.
-    began: Option<Timestamp>,
     ready: VecDeque<Bytes>,
     cost: u64,
     limit: u64,
@@ -58,7 +52,6 @@ impl RecvFlow {
             held: BTreeMap::new(),
             held_cost: 0,
             overtaken: Overtaken::new(),
-            began: None,
             ready: VecDeque::new(),
             cost: 0,
             limit,
@@ -132,13 +125,12 @@ impl RecvFlow {
         }
     }
 
-    /// How long what arrived at `at` waits for order.
-    fn bound(&self, paths: &PathWaits, at: Timestamp) -> Duration {
-        let starts = self.began.is_none_or(|began| at < began + LEARNING);
-        self.resequence.unwrap_or_else(|| match starts {
-            true => paths.unknown_order,
-            false => paths.order.max(self.overtaken.wait()).min(MAX_AUTO_RESEQUENCE),
-        })
+    /// Until when the datagram `seq`, which arrived at `at`, waits for those before it.
+    fn deadline(&self, seq: u64, at: Timestamp, paths: &PathWaits) -> Timestamp {
+        match self.resequence {
+            Some(asked) => at + asked,
+            None => self.overtaken.deadline(seq, at, paths.order),
+        }
     }
 
     /// How long a part of a datagram waits for the rest of it.
@@ -146,8 +138,15 @@ impl RecvFlow {
         self.resequence.unwrap_or(paths.order) + paths.rest
     }
 
-    /// A datagram, or a part of it, arrived and there is room for it.
-    pub(crate) fn insert(&mut self, arrived: FragmentFrame, paths: &PathWaits, now: Timestamp) {
+    /// A datagram, or a part of it, arrived over a path and there is room for it.
+    pub(crate) fn insert(
+        &mut self,
+        path: PathId,
+        arrived: FragmentFrame,
+        paths: &PathWaits,
+        now: Timestamp,
+    ) {
+        self.overtaken.on_arrival(path, arrived.seq, now);
         if self.is_known(arrived.seq) {
             // A copy that was cut is counted by its first part.
             self.counters.duplicates += u64::from(arrived.offset == 0);
@@ -156,19 +155,25 @@ impl RecvFlow {
         let seq = arrived.seq;
         if arrived.is_whole() {
             self.partials.forget(seq);
-            self.insert_whole(seq, arrived.data, paths, now);
+            self.insert_whole(path, seq, arrived.data, paths, now);
             return;
         }
         match self.partials.add(&arrived, now) {
             Added::Incomplete => {}
-            Added::Complete(data) => self.insert_whole(seq, data, paths, now),
+            Added::Complete(data) => self.insert_whole(path, seq, data, paths, now),
             Added::Dropped => self.drop_arrived(&arrived),
         }
     }
 
-    fn insert_whole(&mut self, seq: u64, data: Bytes, paths: &PathWaits, now: Timestamp) {
-        self.began.get_or_insert(now);
-        self.overtaken.on_arrival(seq, now);
+    fn insert_whole(
+        &mut self,
+        path: PathId,
+        seq: u64,
+        data: Bytes,
+        paths: &PathWaits,
+        now: Timestamp,
+    ) {
+        self.overtaken.on_complete(path, seq, now);
         self.mark(seq);
         self.cost += Self::cost_of(&data);
         if seq < self.next {
@@ -196,7 +201,7 @@ impl RecvFlow {
     /// Gives what is in order, or has waited for it long enough, to the application.
     pub(crate) fn release(&mut self, paths: &PathWaits, now: Timestamp) {
         while let Some((&seq, &(_, arrived))) = self.held.first_key_value() {
-            if seq != self.next && arrived + self.bound(paths, arrived) > now {
+            if seq != self.next && self.deadline(seq, arrived, paths) > now {
                 return;
             }
             self.give_first();
@@ -215,8 +220,13 @@ impl RecvFlow {
     /// When [`Self::release`] would find something, or [`Self::expire`].
     pub(crate) fn next_timer(&self, paths: &PathWaits) -> Option<Timestamp> {
         let held = self.held.first_key_value();
-        let held = held.map(|(_, &(_, arrived))| arrived + self.bound(paths, arrived));
+        let held = held.map(|(&seq, &(_, arrived))| self.deadline(seq, arrived, paths));
         held.into_iter().chain(self.partials.next_timer(self.patience(paths))).min()
+    }
+
+    /// A path is gone or failed: nothing is waited for that it may bring.
+    pub(crate) fn forget_path(&mut self, path: PathId) {
+        self.overtaken.forget_path(path);
     }
 
     /// Whether a datagram waits for order or for the rest of it.
@@ -246,7 +256,7 @@ mod tests {
 
     /// Paths by which order is worth so long.
     fn worth(order: Duration) -> PathWaits {
-        PathWaits { order, unknown_order: order, rest: REST }
+        PathWaits { order, rest: REST }
     }
 
     fn take(flow: &mut RecvFlow) -> Vec<u8> {
@@ -264,7 +274,7 @@ mod tests {
         let need = flow.need(&arrived).unwrap();
         while !flow.fits(need) && flow.give_up_oldest() {}
         if flow.fits(need) {
-            flow.insert(arrived, &worth(bound), Timestamp::from_millis(ms));
+            flow.insert(PathId::default(), arrived, &worth(bound), Timestamp::from_millis(ms));
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -293,23 +303,24 @@ mod tests {
     }
 
     /// In the first second it is the longest round trip of the paths; then what came late by 60 ms
-    /// makes the wait 75 ms, however little the paths differ by what is measured.
+    /// makes the wait 75 ms. One path brings the even numbers, the other one the odd ones.
     #[test]
     fn the_wait_follows_how_late_datagrams_come() {
         let mut flow = RecvFlow::new(None, 10_000);
-        let paths = PathWaits { unknown_order: Duration::from_millis(90), ..worth(BOUND) };
+        let paths = worth(Duration::from_millis(90));
         let mut feed = |seq, ms| {
             let data = Bytes::from(vec![seq as u8; 10]);
             let datagram = DatagramFrame { flow: FlowId(0), seq, data };
-            flow.insert(datagram.into(), &paths, Timestamp::from_millis(ms));
+            let path = PathId::new((seq % 2) as u8).unwrap();
+            flow.insert(path, datagram.into(), &paths, Timestamp::from_millis(ms));
             flow.next_timer(&paths).map(Timestamp::as_millis_f64)
         };
         assert_eq!(feed(1, 0), Some(90.0));
         assert_eq!(feed(0, 60), None);
-        assert_eq!(feed(3, 1_000), Some(1_075.0));
-        assert_eq!(feed(2, 1_010), None);
-        (4..10).for_each(|seq| assert_eq!(feed(seq, seq * 1_000), None));
-        assert_eq!(feed(11, 10_000), Some(10_020.0));
+        assert_eq!(feed(3, 1_060), Some(1_135.0));
+        assert_eq!(feed(2, 1_070), None);
+        (4..24).for_each(|seq| assert_eq!(feed(seq, seq * 500), None));
+        assert_eq!(feed(25, 12_000), None, "nothing was late for ten seconds");
     }
 
     #[test]

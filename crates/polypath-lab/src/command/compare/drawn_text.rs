@@ -78,8 +78,9 @@ fn transfers(combination: &str, profiles: &[ProfileTable]) -> Vec<[String; 7]> {
     std::iter::once(headings.map(str::to_owned)).chain(rows).collect()
 }
 
-fn datagrams(combination: &str, profiles: &[ProfileTable]) -> Vec<[String; 7]> {
-    let headings = ["profile", "came %", "links %", "p50 ms", "p99 ms", "path ms", "delay"];
+fn datagrams(combination: &str, profiles: &[ProfileTable]) -> Vec<[String; 8]> {
+    let headings =
+        ["profile", "came %", "links %", "late %", "p50 ms", "p99 ms", "path ms", "delay"];
     let row = |(name, cell): (&str, &DrawnCell)| {
         let value = |baseline, scale: f64| {
             let reference = cell.against.get(&baseline);
@@ -89,6 +90,7 @@ fn datagrams(combination: &str, profiles: &[ProfileTable]) -> Vec<[String; 7]> {
             name.to_owned(),
             median(cell.delivered, 100.0),
             value(Baseline::Links, 100.0),
+            median(cell.reordered, 100.0),
             median(cell.delay_p50_ms, 1.0),
             median(cell.delay_p99_ms, 1.0),
             value(Baseline::Delay, 1.0),

@@ -40,6 +40,8 @@ pub struct DrawnMeasured {
     pub goodput_bit_s: u64,
     /// Of a million datagrams so many came.
     pub delivered_ppm: Option<u64>,
+    /// Of a million that came so many came after a later one.
+    pub reordered_ppm: Option<u64>,
     /// The median of the delay of datagrams, in us.
     pub delay_p50_us: Option<u64>,
     /// Its 99th percentile.
@@ -143,8 +145,9 @@ impl DrawnMeasured {
         let goodput = bytes as f64 * 8.0 / lasted.unwrap_or(report.sim_s);
         let measured = Self { goodput_bit_s: goodput.round() as u64, ..Self::default() };
         let messages = |observed: &Observed| match observed {
-            Observed::Messages { produced, delivered, delay_ms, .. } => Some(Self {
+            Observed::Messages { produced, delivered, reordered, delay_ms, .. } => Some(Self {
                 delivered_ppm: Some(delivered * 1_000_000 / (*produced).max(1)),
+                reordered_ppm: Some(reordered * 1_000_000 / (*delivered).max(1)),
                 delay_p50_us: delay_ms.map(|delay| (delay.p50 * 1e3).round() as u64),
                 delay_p99_us: delay_ms.map(|delay| (delay.p99 * 1e3).round() as u64),
                 ..measured

@@ -52,6 +52,8 @@ pub struct DrawnCell {
     pub goodput_mbit_s: Interval,
     /// The share of datagrams that came.
     pub delivered: Option<Interval>,
+    /// The share of these that came after a later one.
+    pub reordered: Option<Interval>,
     /// The median of their delay.
     pub delay_p50_ms: Option<Interval>,
     /// Its 99th percentile.
@@ -154,6 +156,7 @@ impl DrawnCell {
             combination: combination.to_string(),
             goodput_mbit_s: over(1e6, |run| Some(run.goodput_bit_s))?,
             delivered: over(1e6, |run| run.delivered_ppm),
+            reordered: over(1e6, |run| run.reordered_ppm),
             delay_p50_ms: over(1e3, |run| run.delay_p50_us),
             delay_p99_ms: over(1e3, |run| run.delay_p99_us),
             against: BTreeMap::new(),

@@ -34,8 +34,8 @@ keys! {
         delivery: Delivery = "stream";
         /// Which paths its datagrams take; if not given, `aggregate`.
         mode: Option<Located<FlowMode>>;
-        /// How long a datagram waits for those before it; if not given, as long as the delays of
-        /// the paths differ.
+        /// How long a datagram waits for those before it; if not given, as long as
+        /// datagrams come late.
         resequence: Option<Located<Duration>> where "0 s" to "1 min";
     }
 }
