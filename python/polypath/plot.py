@@ -1,8 +1,9 @@
 """Plots that a paper can print (``pip install polypath[plot]``, which brings matplotlib).
 
 Each function draws into ``axes``, or a figure of its own, and returns the axes. Colours are those of
-Okabe and Ito, which people with any kind of colour vision tell apart; lines differ in their dashes as
-well, so that they survive a print in grey.
+Okabe and Ito, which people with any kind of colour vision tell apart, and others beyond seven lines;
+lines differ in their dashes as well, so that they survive a print in grey. Names stand above the
+axes: a figure of a plot's own grows by them, in axes that are given they take a third at most.
 """
 
 # The types of matplotlib leave keyword arguments open.
@@ -11,49 +12,55 @@ well, so that they survive a print in grey.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from numpy.typing import ArrayLike, NDArray
 
 from . import predict
+from ._canvas import COLOURS, HEIGHT, WIDTH, finish, new_axes, styles, tilt_crowded
+from ._interval import mean_and_error
 from .result import Result
 from .sweep import Sweep
 from .table import Table
 
-__all__ = ["added_link", "aggregation_benefit", "cdf", "heat_map", "throughput", "windows"]
-
-# Okabe and Ito, Color Universal Design, 2008; without yellow, which is too light for lines.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
+__all__ = [
+    "added_link",
+    "aggregation_benefit",
+    "cdf",
+    "heat_map",
+    "means",
+    "throughput",
+    "windows",
+]
 
 Numbers = NDArray[np.float64]
 
-
-def throughput(run: Result | Table, *, axes: Axes | None = None) -> Axes:
-    """Throughput over time by path. The scenario must record ``throughput``."""
-    axes = _lines(run, "throughput", 1e-6, axes)
-    axes.set_ylabel("throughput (Mbit/s)")
-    return axes
+Runs = Result | Table | Sequence[Result | Table]
+"""A run, its series of paths, or several runs of a scenario with different seeds."""
 
 
-def windows(run: Result | Table, *, axes: Axes | None = None) -> Axes:
-    """Congestion windows over time by path. The scenario must record ``cwnd``."""
-    axes = _lines(run, "cwnd", 1e-3, axes)
-    axes.set_ylabel("congestion window (kB)")
-    return axes
+def throughput(runs: Runs, *, axes: Axes | None = None) -> Axes:
+    """Throughput over time by path. The scenario must record ``throughput``. Of several runs it is
+    the mean, in a band of its 95 % confidence interval, as long as all of them go on."""
+    return _lines(runs, "throughput", 1e-6, "throughput (Mbit/s)", axes)
+
+
+def windows(runs: Runs, *, axes: Axes | None = None) -> Axes:
+    """Congestion windows over time by path, of several runs as :func:`throughput`. The scenario must
+    record ``cwnd``."""
+    return _lines(runs, "cwnd", 1e-3, "congestion window (kB)", axes)
 
 
 def cdf(samples: Mapping[str, ArrayLike], *, label: str, axes: Axes | None = None) -> Axes:
     """Cumulative distributions, one line for each name; ``label`` is the quantity with its unit,
     such as ``"completion time (s)"``."""
-    axes = axes or _figure()
-    styles = _styles()
+    own, axes = axes is None, axes or new_axes()
+    looks = styles()
     for name, sample in samples.items():
         given = np.asarray(sample, dtype=np.float64).ravel()
         ordered = np.sort(given[np.isfinite(given)])
@@ -61,11 +68,51 @@ def cdf(samples: Mapping[str, ArrayLike], *, label: str, axes: Axes | None = Non
             raise ValueError(f"{name!r} has no samples")
         steps = np.concatenate(([0.0], np.arange(1, ordered.size + 1) / ordered.size))
         values = np.concatenate((ordered[:1], ordered))
-        axes.step(values, steps, where="post", label=name, **next(styles))
+        axes.step(values, steps, where="post", label=name, **next(looks))
     axes.set_ylim(0.0, 1.02)
     axes.set_xlabel(label)
     axes.set_ylabel("share of samples")
-    _finish(axes)
+    finish(axes, own=own)
+    return axes
+
+
+def means(
+    sweep: Sweep,
+    x: str,
+    value: str = "goodput_mbit_s",
+    by: str | None = None,
+    *,
+    label: str | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """The mean of a column of ``sweep.table`` over a key of the sweep, a line for each value of the
+    key ``by``, with error bars: the 95 % confidence intervals over all else, such as the seeds.
+    ``label`` is the value with its unit."""
+    columns = _columns(sweep, x, value, *([by] if by else []))
+    xs = list(dict.fromkeys(columns[x]))
+    numbers = all(isinstance(at, int | float) for at in xs)
+    lines: dict[str | None, dict[Any, list[float]]] = {}
+    names = map(str, columns[by]) if by else [None] * len(columns[x])
+    for name, at, number in zip(names, columns[x], columns[value], strict=True):
+        cells = lines.setdefault(name, {at: [] for at in xs})
+        if number is not None:
+            cells[at].append(number)
+    own, axes = axes is None, axes or new_axes()
+    for number, ((name, cells), look) in enumerate(zip(lines.items(), styles(), strict=False)):
+        # Beside each other, where places have no numbers, so that no bar hides another.
+        aside = 0.5 * ((number + 0.5) / len(lines) - 0.5)
+        places = xs if numbers else np.arange(len(xs)) + aside
+        told = [mean_and_error(cell or [np.nan]) for cell in cells.values()]
+        centre, error = np.array(told, dtype=np.float64).reshape(-1, 2).T
+        bars = {"elinewidth": 0.8, "capsize": 2, "marker": "o", "markersize": 3}
+        axes.errorbar(places, centre, np.nan_to_num(error), label=name, **bars, **look)
+    if not numbers:
+        axes.set_xticks(range(len(xs)), [str(tick) for tick in xs])
+        tilt_crowded(axes)
+    axes.set_xlabel(x)
+    axes.set_ylabel(label or _label(value))
+    axes.set_ylim(bottom=0.0)
+    finish(axes, own=own)
     return axes
 
 
@@ -80,17 +127,15 @@ def heat_map(
 ) -> Axes:
     """The mean of a column of ``sweep.table`` for each pair of values of two keys of the sweep, over
     all else. ``label`` is what the colours mean, with the unit."""
-    columns = sweep.table.to_pydict()
-    for name in (x, y, value):
-        if name not in columns:
-            raise ValueError(f"the sweep has no column {name!r}; it has {', '.join(columns)}")
+    columns = _columns(sweep, x, y, value)
     xs, ys = list(dict.fromkeys(columns[x])), list(dict.fromkeys(columns[y]))
     cells: list[list[list[float]]] = [[[] for _ in xs] for _ in ys]
     for at_x, at_y, number in zip(columns[x], columns[y], columns[value], strict=True):
         if number is not None:
             cells[ys.index(at_y)][xs.index(at_x)].append(number)
     means = np.array([[np.mean(cell) if cell else np.nan for cell in row] for row in cells])
-    axes = axes or _figure()
+    # A cell has room for its number.
+    axes = axes or new_axes(max(WIDTH, 1.6 + 0.45 * len(xs)), max(HEIGHT, 0.8 + 0.22 * len(ys)))
     # cividis is made for all kinds of colour vision, and its lightness rises evenly.
     image = axes.imshow(means, cmap="cividis", origin="lower", aspect="auto")
     axes.set_xticks(range(len(xs)), [str(tick) for tick in xs])
@@ -99,6 +144,7 @@ def heat_map(
     axes.set_ylabel(y)
     _write_numbers(axes, means)
     axes.figure.colorbar(image, ax=axes, label=label or _label(value))
+    tilt_crowded(axes)
     return axes
 
 
@@ -108,7 +154,7 @@ def aggregation_benefit(
     """Aggregation benefit by a key of a sweep, or by name: a box from quartile to quartile with the
     median, whiskers to the ends. 1 is the sum of the paths, 0 the best of them."""
     groups = _benefits(runs, by) if isinstance(runs, Sweep) else _lists(runs)
-    axes = axes or _figure()
+    axes = axes or new_axes()
     for benefit, meaning in ((1.0, "sum of paths"), (0.0, "best path")):
         axes.axhline(benefit, color="0.6", linewidth=0.8)
         axes.annotate(
@@ -135,6 +181,7 @@ def aggregation_benefit(
     axes.set_xlabel(by or "")
     axes.set_ylabel("aggregation benefit")
     axes.spines[["top", "right"]].set_visible(False)
+    tilt_crowded(axes)
     return axes
 
 
@@ -157,7 +204,7 @@ def added_link(
     present = np.broadcast_to(given, (*added.shape[:2], *given.shape))
     sets = np.concatenate((present, added), axis=-2)
     gain = goodput(sets[..., 0], sets[..., 1]) / goodput(given[:, 0], given[:, 1])
-    axes = axes or _figure()
+    axes = axes or new_axes()
     steps = np.log2([1 / 3, 1 / 2, 1, 2, 3])
     norm = Normalize(steps[0], steps[-1])
     # Orange and purple are told apart by all kinds of colour vision, and in grey by lightness.
@@ -183,22 +230,42 @@ def _axis(values: ArrayLike | None, there: Numbers) -> Numbers:
     return np.geomspace(there.min() / 10, there.max() * 10, 61)
 
 
-def _lines(run: Result | Table, column: str, scale: float, axes: Axes | None) -> Axes:
+def _lines(runs: Runs, column: str, scale: float, label: str, axes: Axes | None) -> Axes:
+    given = [runs] if isinstance(runs, Result | Table) else list(runs)
+    if not given:
+        raise ValueError("there are no runs to draw")
+    lines = [_line_of_each(run, column, scale) for run in given]
+    own, axes = axes is None, axes or new_axes()
+    looks = styles()
+    names = list(dict.fromkeys(name for run in lines for name in run))
+    for name in names:
+        of_all = [run.get(name, {}) for run in lines]
+        times = [time for time in of_all[0] if all(time in run for run in of_all)]
+        look = next(looks)
+        mean, error = mean_and_error([[run[time] for time in times] for run in of_all])
+        axes.plot(times, mean, label=name, **look)
+        if len(given) > 1:
+            low, high = np.maximum(mean - error, 0.0), mean + error
+            alpha = min(0.2, 0.8 / len(names))
+            axes.fill_between(times, low, high, color=look["color"], alpha=alpha, linewidth=0)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0.0)
+    finish(axes, own=own)
+    return axes
+
+
+def _line_of_each(run: Result | Table, column: str, scale: float) -> dict[str, dict[float, float]]:
+    """The values of each line by their times."""
     table = run if isinstance(run, Table) else run.series.paths
     if column not in table.column_names:
         raise LookupError(f"the run has no series {column!r}: set record.series to [{column!r}]")
     columns = table.to_pydict()
-    axes = axes or _figure()
-    styles = _styles()
-    for name, rows in _subjects(columns).items():
-        times = [columns["time"][row] for row in rows]
-        given = (columns[column][row] for row in rows)
-        values = [np.nan if value is None else value * scale for value in given]
-        axes.plot(times, values, label=name, **next(styles))
-    axes.set_xlabel("time (s)")
-    axes.set_ylim(bottom=0.0)
-    _finish(axes)
-    return axes
+    times, values = columns["time"], columns[column]
+    return {
+        name: {times[row]: np.nan if values[row] is None else values[row] * scale for row in rows}
+        for name, rows in _subjects(columns).items()
+    }
 
 
 def _subjects(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
@@ -210,6 +277,14 @@ def _subjects(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
         name = ", ".join(str(columns[key][row]) for key in telling)
         rows.setdefault(name, []).append(row)
     return rows
+
+
+def _columns(sweep: Sweep, *names: str) -> dict[str, list[Any]]:
+    columns = sweep.table.to_pydict()
+    for name in names:
+        if name not in columns:
+            raise ValueError(f"the sweep has no column {name!r}; it has {', '.join(columns)}")
+    return columns
 
 
 def _benefits(sweep: Sweep, by: str | None) -> dict[str, list[float]]:
@@ -246,24 +321,3 @@ def _label(column: str) -> str:
         if column.endswith(ending):
             return f"{column.removesuffix(ending).replace('_', ' ')} ({unit})"
     return column.replace("_", " ")
-
-
-def _figure() -> Axes:
-    figure = plt.figure(figsize=(5.0, 3.2), dpi=150, layout="constrained")
-    return figure.add_subplot()
-
-
-def _styles() -> Iterator[dict[str, Any]]:
-    for colour, dashes in zip(cycle(COLOURS), cycle(DASHES)):
-        yield {"color": colour, "linestyle": dashes}
-
-
-def _finish(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    handles, _ = axes.get_legend_handles_labels()
-    if handles:
-        # Outside, where it cannot hide a line.
-        columns = min(len(handles), 4)
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False)

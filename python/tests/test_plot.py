@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import combinations
 
 import matplotlib
 
@@ -11,6 +12,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.transforms import Bbox
 
 import polypath
 from polypath import plot, predict
@@ -78,6 +81,104 @@ def test_an_added_link_helps_or_hurts() -> None:
     assert gain(bond)[1] == pytest.approx(1.5, rel=0.01)
     whole = plot.added_link(there, axes=plt.figure().add_subplot())
     assert whole.get_xlim() == pytest.approx((2.0, 200.0), rel=0.05)
+
+
+def many_paths(count: int) -> polypath.Scenario:
+    """A connection over so many paths."""
+    path = '[[path]]\nname = "path{}"\nrate = "{} Mbit/s"\ndelay = "10 ms"\nloss = 0.01\n'
+    paths = "".join(path.format(number, number + 1) for number in range(count))
+    rest = '[connection]\ntransport = "mptcp"\n[[flow]]\nkind = "bulk"\n[record]\n'
+    series = 'series = ["cwnd", "throughput"]\ninterval = "100 ms"\n'
+    return polypath.Scenario.parse('duration = "1 s"\n' + paths + rest + series)
+
+
+def boxes(axes: plt.Axes) -> tuple[Bbox, Bbox, Bbox]:
+    """Where the figure, the axes and the names are, in pixels."""
+    legend = axes.get_legend()
+    assert legend is not None
+    axes.figure.draw_without_rendering()
+    return axes.figure.bbox, axes.get_window_extent(), legend.get_window_extent()
+
+
+@pytest.mark.parametrize("draw", [plot.throughput, plot.windows])
+@pytest.mark.parametrize("count", [3, 16])
+def test_names_leave_room_for_the_lines(
+    draw: Callable[[polypath.Result], plt.Axes], count: int
+) -> None:
+    """A figure grows by its names: the axes keep 2.3 of the 3.2 inches that a figure without names
+    has, and more than half of the figure."""
+    axes = draw(polypath.run(many_paths(count)))
+    assert names(axes) == [f"path{number}" for number in range(count)]
+    figure, lines, legend = boxes(axes)
+    assert lines.height > 2.3 * 150
+    assert lines.height > 0.55 * figure.height and lines.width > 0.8 * figure.width
+    assert legend.y0 >= lines.y1
+    assert figure.y1 >= legend.y1 and figure.x1 >= legend.x1
+
+
+def test_names_take_a_third_of_axes_that_are_given() -> None:
+    """Which does not grow: names without room are counted."""
+    given = plt.figure(figsize=(4, 3), layout="constrained").add_subplot()
+    samples = {f"a scheduler with number {number}": [1.0, 2.0] for number in range(16)}
+    axes = plot.cdf(samples, label="delay (ms)", axes=given)
+    figure, lines, legend = boxes(axes)
+    assert figure.height == 300
+    assert lines.height > 0.5 * figure.height
+    assert legend.y0 >= lines.y1 and figure.y1 >= legend.y1
+    told = names(axes)
+    assert told[-1] == f"and {16 - (len(told) - 1)} more"
+    assert told[:-1] == list(samples)[: len(told) - 1]
+
+
+def test_sixteen_lines_are_told_apart() -> None:
+    """Each line has a colour of its own, and 64 lines are different. Colours are 30 apart in sRGB of
+    0 to 255 at least; two that differ by less than 25 can be mistaken for each other."""
+    axes = plot.cdf({str(number): [1.0] for number in range(64)}, label="delay (ms)")
+    colours = [255 * np.array(to_rgb(line.get_color())) for line in axes.lines]
+    for one, other in combinations(colours[:16], 2):
+        assert np.abs(one - other).max() >= 30
+    looks = {(str(line.get_color()), line._unscaled_dash_pattern) for line in axes.lines}
+    assert len(looks) == 64
+
+
+def test_several_runs_are_a_mean_in_a_band(two_paths: polypath.Scenario) -> None:
+    runs = [polypath.run(two_paths, seed=seed) for seed in (1, 2, 3)]
+    axes = plot.throughput(runs)
+    assert names(axes) == ["wifi", "lte"]
+    rates = np.array([run.series.paths.column("throughput")[:20] for run in runs]) * 1e-6
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), rates.mean(axis=0))
+    # Student's t with two degrees of freedom.
+    error = 4.303 * rates.std(axis=0, ddof=1) / np.sqrt(3)
+    band = axes.collections[0].get_datalim(axes.transData)
+    assert band.y1 == pytest.approx((rates.mean(axis=0) + error).max())
+    assert not plot.throughput(runs[0]).collections
+    shorter = polypath.run(two_paths.set("duration", "1 s"), seed=4)
+    assert len(plot.throughput([*runs, shorter]).lines[0].get_xdata()) == 10
+    with pytest.raises(ValueError, match="no runs to draw"):
+        plot.windows([])
+
+
+def test_means_have_error_bars(short: polypath.Scenario) -> None:
+    over = {"path.lte.delay": ["10 ms", "50 ms"], "connection.congestion": ["lia", "cubic"]}
+    sweep = polypath.sweep(short, over, seeds=3)
+    axes = plot.means(sweep, "path.lte.delay", by="connection.congestion")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("path.lte.delay", "goodput (Mbit/s)")
+    assert names(axes) == ["lia", "cubic"]
+    goodputs = [result.connections[0].goodput_mbit_s for result in sweep.results]
+    runs = np.array(goodputs).reshape(2, 2, 3)
+    error = 4.303 * runs.std(axis=2, ddof=1) / np.sqrt(3)
+    for control, container in enumerate(axes.containers):
+        line, _, bars = container.lines
+        np.testing.assert_allclose(line.get_ydata(), runs[:, control].mean(axis=1))
+        ends = np.array([segment[:, 1] for segment in bars[0].get_segments()])
+        np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * error[:, control])
+    single = plot.means(
+        polypath.sweep(short, {"connection.count": [1, 2]}, seeds=1), "connection.count"
+    )
+    assert single.get_legend() is None
+    assert np.asarray(single.lines[0].get_xdata()).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="no column 'delay'"):
+        plot.means(sweep, "delay")
 
 
 def test_distributions_rise_from_zero_to_one() -> None:
