@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from . import _native
+from .flow import Direction, FlowResult, flow_of_report
 from .table import Table
-
-Direction = Literal["up", "down"]
-"""Up is from the end that opens the connection, or the first node of the link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +27,6 @@ class PathResult:
     """Packets that were sent again on this path."""
     srtt_ms: float | None
     """The smoothed round-trip time at the end, of the end that sent more."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlowResult:
-    """What a flow did."""
-
-    kind: str
-    direction: Direction
-    start_s: float
-    """When it was to begin."""
-    finished_s: float | None
-    """When it ended and all of it was there; None if it did not."""
-    observed: dict[str, Any]
-    """What its kind measures: completion times, delays of messages, stalls (docs/applications.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +140,10 @@ class Result:
     queues: list[LinkResult]
     """The links, each in both directions."""
     series: Series = field(compare=False)
+    events: Table | None = field(compare=False)
+    """Losses, timeouts, recoveries, states and failures of paths, by time, with the columns of
+    ``events.parquet`` (docs/recording.md). None unless the scenario's ``record.events`` is true; in
+    a sweep they are in the files of ``out`` only."""
     report: dict[str, Any] = field(repr=False)
     """The same, as ``polypath sim --json`` prints a run, without ``cpu_s``."""
 
@@ -178,29 +166,24 @@ def of_outcome(outcome: _native.Outcome) -> Result:
     """The results of a native run."""
     kept = {name: outcome.series(name) for name in ("paths", "connections", "links")}
     tables = {name: Table(table) for name, table in kept.items() if table is not None}
-    return of_report(outcome.report, Series(tables))
+    events = None if outcome.events is None else Table(outcome.events)
+    return of_report(outcome.report, Series(tables), events)
 
 
-def of_report(text: str, series: Series) -> Result:
+def of_report(text: str, series: Series, events: Table | None = None) -> Result:
     """The results that a report, which is JSON, tells."""
     report: dict[str, Any] = json.loads(text)
     run = dict(report)
     run["connections"] = [_connection(connection) for connection in run["connections"]]
     run["queues"] = [_link(queue) for queue in run["queues"]]
-    return Result(**run, series=series, report=report)
+    return Result(**run, series=series, events=events, report=report)
 
 
 def _connection(report: dict[str, Any]) -> ConnectionResult:
     connection = dict(report)
     connection["paths"] = [PathResult(**path) for path in report["paths"]]
-    connection["flows"] = [_flow(flow) for flow in report["flows"]]
+    connection["flows"] = [flow_of_report(flow) for flow in report["flows"]]
     return ConnectionResult(**connection)
-
-
-def _flow(report: dict[str, Any]) -> FlowResult:
-    observed = dict(report)
-    common = {key: observed.pop(key) for key in ("kind", "direction", "start_s", "finished_s")}
-    return FlowResult(**common, observed=observed)
 
 
 def _link(report: dict[str, Any]) -> LinkResult:

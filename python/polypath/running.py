@@ -25,7 +25,7 @@ def run(
 
     The interpreter is released meanwhile, so that runs in several threads go on at once. ``out`` is
     a folder for the files of what the scenario's ``[record]`` asks for, as ``--out`` of ``polypath
-    sim``; without one, only the time series are kept, in memory. An interrupt (Ctrl-C) stops a run
+    sim``; without one, only time series and events are kept, in memory. An interrupt (Ctrl-C) stops a run
     of the main thread.
 
     ``scheduler`` and ``congestion`` are algorithms written in Python, subclasses of

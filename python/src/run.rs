@@ -4,6 +4,7 @@ use crate::error::of_run;
 use crate::own::{self, Raised};
 use crate::scenario::Scenario;
 use crate::table::Table;
+use polypath_sim::record::events::{self, EventRecord};
 use polypath_sim::record::series::{Key, Recording, Table as Series};
 use polypath_sim::run::{Keep, Plan, Run};
 use polypath_units::Timestamp;
@@ -21,6 +22,9 @@ pub(crate) struct Outcome {
     #[pyo3(get)]
     report: String,
     tables: Vec<(&'static str, Table)>,
+    /// The events, if the scenario asks for them.
+    #[pyo3(get)]
+    events: Option<Table>,
 }
 
 #[pymethods]
@@ -61,7 +65,8 @@ pub(crate) fn run(
     let outcome = python.detach(|| drive(&plan, seed, keep, &raised))?;
     let report = serde_json::to_string(&outcome.report)
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(Outcome { report, tables: tables(&outcome.recording)? })
+    let events = plan.scenario().record.events.then(|| events(&plan, &outcome.events));
+    Ok(Outcome { report, tables: tables(&outcome.recording)?, events: events.transpose()? })
 }
 
 fn drive(
@@ -88,6 +93,11 @@ fn tables(recording: &Recording) -> PyResult<Vec<(&'static str, Table)>> {
     let Recording { times, paths, connections, links } = recording;
     let tables = [table(times, paths)?, table(times, connections)?, table(times, links)?];
     Ok(tables.into_iter().flatten().collect())
+}
+
+fn events(plan: &Plan, events: &[EventRecord]) -> PyResult<Table> {
+    let names: Vec<_> = plan.connections().iter().map(|planned| planned.name.as_str()).collect();
+    Table::of_batch(events::batch(events, &names))
 }
 
 fn table<K: Key>(

@@ -22,6 +22,11 @@ use std::sync::Arc;
 pub(crate) struct Table(RecordBatch);
 
 impl Table {
+    /// A table of one batch.
+    pub(crate) fn of_batch(batch: Result<RecordBatch, ArrowError>) -> PyResult<Self> {
+        batch.map(Self).map_err(wrong)
+    }
+
     /// One table of several batches, in which each name stands once.
     pub(crate) fn of(
         schema: &SchemaRef,

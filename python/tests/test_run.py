@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -42,24 +43,77 @@ def test_results_are_typed(two_paths: polypath.Scenario) -> None:
         connection.path("5g")
 
 
-@pytest.mark.parametrize("kind", ["request_response", "video", "on_off", "constant_rate"])
-def test_every_kind_of_flow_tells_what_it_measures(kind: str) -> None:
-    flows = {
-        "request_response": {"kind": kind, "response": "100 kB", "think": "50 ms"},
-        "video": {"kind": kind, "bit_rates": ["1 Mbit/s", "4 Mbit/s"]},
-        "on_off": {"kind": kind, "on": "200 ms", "off": "100 ms"},
-        "constant_rate": {"kind": kind, "rate": "1 Mbit/s"},
-    }
-    text = _native.render(
-        {
-            "duration": "3 s",
-            "path": [{"name": "a", "rate": "20 Mbit/s", "delay": "10 ms"}],
-            "flow": [flows[kind]],
-        }
-    )
-    flow = polypath.run(polypath.Scenario.parse(text)).connections[0].flows[0]
-    assert flow.kind == kind
-    assert flow.observed
+FLOWS: dict[str, tuple[str, dict[str, object]]] = {
+    "bulk": ("tcp", {"kind": "bulk", "bytes": "1 MB"}),
+    "request_response": ("tcp", {"kind": "request_response", "response": "100 kB"}),
+    "video": ("tcp", {"kind": "video", "bit_rates": ["1 Mbit/s", "4 Mbit/s"]}),
+    "on_off": ("tcp", {"kind": "on_off", "on": "200 ms", "off": "100 ms"}),
+    "constant_rate": ("tcp", {"kind": "constant_rate", "rate": "1 Mbit/s"}),
+    "datagrams": ("udp", {"kind": "on_off", "rate": "1 Mbit/s", "on": "9 ms", "off": "9 ms"}),
+}
+
+
+def run_flow(name: str) -> polypath.FlowResult:
+    """A flow for three seconds, alone on a link of 20 Mbit/s."""
+    transport, flow = FLOWS[name]
+    path = {"name": "a", "rate": "20 Mbit/s", "delay": "10 ms"}
+    document = {"duration": "3 s", "path": [path], "flow": [flow]}
+    text = _native.render({**document, "connection": {"transport": transport}})
+    result = polypath.run(polypath.Scenario.parse(text))
+    (told,) = result.connections[0].flows
+    assert asdict(told) == result.report["connections"][0]["flows"][0]
+    return told
+
+
+def test_transfers_tell_their_end() -> None:
+    flow = run_flow("bulk")
+    assert isinstance(flow, polypath.TransferResult)
+    # A megabyte at 20 Mbit/s takes 0.4 s, and slow start a few round trips of 20 ms.
+    assert flow.finished_s is not None and 0.4 < flow.finished_s < 0.7
+
+
+def test_on_off_flows_tell_their_bursts() -> None:
+    flow = run_flow("on_off")
+    assert isinstance(flow, polypath.BurstsResult)
+    assert flow.bursts > 1
+    assert 0.0 < flow.on_s < 3.0
+    assert isinstance(run_flow("datagrams"), polypath.MessagesResult)
+
+
+def test_requests_and_messages_tell_their_times() -> None:
+    requests = run_flow("request_response")
+    assert isinstance(requests, polypath.RequestsResult)
+    assert requests.response_bytes == requests.completed * 100_000 > 0
+    messages = run_flow("constant_rate")
+    assert isinstance(messages, polypath.MessagesResult)
+    assert messages.delivered > 0 and messages.in_time is None
+    # Request, then 100 kB at 20 Mbit/s; a message takes the way once.
+    for spread, least in ((requests.completion_ms, 20.0 + 40.0), (messages.delay_ms, 10.0)):
+        assert isinstance(spread, polypath.Spread)
+        assert least < spread.p50 <= spread.p95 <= spread.p99 <= spread.max < 4 * least
+
+
+def test_video_tells_what_was_seen() -> None:
+    flow = run_flow("video")
+    assert isinstance(flow, polypath.VideoResult)
+    assert flow.startup_delay_s is not None and 0.0 < flow.startup_delay_s < 2.0
+    assert flow.stalls == 0 and flow.played_s == pytest.approx(3.0 - flow.startup_delay_s)
+
+
+def test_events_are_there_without_files(two_paths: polypath.Scenario, tmp_path: Path) -> None:
+    assert polypath.run(two_paths).events is None
+    recorded = two_paths.set("record.events", True)
+    events = polypath.run(recorded, seed=7).events
+    assert events is not None and events.unit("time") == "s"
+    lost = [row for row in events.to_rows() if row["event"] == "lost"]
+    paths = polypath.run(recorded, seed=7).connections[0].paths
+    assert len(lost) == sum(path.lost for path in paths) > 0
+    import pyarrow.parquet
+
+    polypath.run(recorded, seed=7, out=tmp_path)
+    file = tmp_path / "seed=7" / "events.parquet"
+    written = pyarrow.parquet.read_table(file, partitioning=None)
+    assert written.to_pylist() == events.to_rows()
 
 
 @pytest.mark.parametrize("name", ["two-equal.toml", "web.toml"])

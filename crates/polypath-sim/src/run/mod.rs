@@ -26,13 +26,14 @@ pub use settings::bond_config;
 use crate::application::ApplicationId;
 use crate::record::Subject;
 use crate::record::delay::PathDelay;
+use crate::record::events::EventRecord;
 use crate::record::series::Recording;
 use crate::simulator::Simulator;
 use attach::Attached;
 use measure::Baseline;
 use polypath_link::RunSeed;
 use polypath_units::Timestamp;
-use recording::Keeper;
+use recording::{Keeper, Kept};
 use std::time::Duration;
 
 /// A run without a duration ends at the latest then.
@@ -73,6 +74,8 @@ pub struct Outcome {
     pub report: RunReport,
     /// The time series that the scenario asks for.
     pub recording: Recording,
+    /// The events, if the scenario asks for them; connections are places in [`Plan::connections`].
+    pub events: Vec<EventRecord>,
     /// The delays of the connections' packets, if they were to be measured.
     pub delays: Vec<PathDelay>,
 }
@@ -155,8 +158,9 @@ impl<'a> Run<'a> {
     /// When something that was recorded cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
         let report = self.report();
-        let (recording, delays) = self.keeper.finish(&mut self.simulator, &self.subjects)?;
-        Ok(Outcome { report, recording, delays })
+        let Kept { recording, events, delays } =
+            self.keeper.finish(&mut self.simulator, &self.subjects)?;
+        Ok(Outcome { report, recording, events, delays })
     }
 
     /// Where something has to be done or looked at.

@@ -8,7 +8,7 @@ use super::RunError;
 #[cfg(feature = "parquet")]
 use crate::record::WriteError;
 use crate::record::delay::{DelayObserver, PathDelay};
-use crate::record::events;
+use crate::record::events::{self, EventRecord};
 #[cfg(feature = "pcapng")]
 use crate::record::pcapng::{Capture, CaptureError};
 #[cfg(feature = "qlog")]
@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 /// What is kept, and where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep<'a> {
-    /// The folder for the files of what the scenario records; without one only the time series are
-    /// kept, in memory.
+    /// The folder for the files of what the scenario records; without one only time series and
+    /// events are kept, in memory.
     pub folder: Option<&'a Path>,
     /// Whether the delays of the connections' packets are measured.
     pub delays: bool,
@@ -68,6 +68,14 @@ pub enum KeepError {
     Table(#[from] WriteError),
 }
 
+/// What is there at the end of a run.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) recording: Recording,
+    pub(super) events: Vec<EventRecord>,
+    pub(super) delays: Vec<PathDelay>,
+}
+
 /// Everything that records a run.
 #[derive(Debug)]
 pub(super) struct Keeper<'a> {
@@ -91,6 +99,9 @@ impl<'a> Keeper<'a> {
         if keep.delays {
             simulator.fabric_mut().observe(Box::new(DelayObserver::new(subjects)));
         }
+        if record.events {
+            events::attach(simulator, subjects);
+        }
         let keeper = Self { record, seed, keep, series };
         keeper.attach_files(simulator, subjects)?;
         Ok(keeper)
@@ -103,9 +114,6 @@ impl<'a> Keeper<'a> {
     ) -> Result<(), KeepError> {
         let Some(folder) = self.keep.folder else { return Ok(()) };
         built(self.record)?;
-        if self.record.events {
-            events::attach(simulator, subjects);
-        }
         #[cfg(feature = "qlog")]
         if self.record.qlog {
             Qlog::attach(simulator, subjects);
@@ -133,17 +141,23 @@ impl<'a> Keeper<'a> {
         mut self,
         simulator: &mut Simulator,
         subjects: &[Subject],
-    ) -> Result<(Recording, Vec<PathDelay>), KeepError> {
+    ) -> Result<Kept, KeepError> {
         self.series.sample(simulator);
         let observer: Option<DelayObserver> = simulator.fabric_mut().take_observer();
         let delays = observer.map(|observer| observer.finish(simulator)).unwrap_or_default();
         let recording = self.series.finish();
-        let Some(folder) = self.keep.folder else { return Ok((recording, delays)) };
+        let events = match self.record.events {
+            true => events::collect(simulator, subjects),
+            false => Vec::new(),
+        };
+        let kept = Kept { recording, events, delays };
+        let Some(folder) = self.keep.folder else { return Ok(kept) };
         #[cfg(feature = "parquet")]
-        recording.write(folder, self.seed)?;
+        kept.recording.write(folder, self.seed)?;
         #[cfg(feature = "parquet")]
         if self.record.events {
-            events::write(&events::collect(simulator, subjects), subjects, folder, self.seed)?;
+            let names: Vec<_> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+            events::write(&kept.events, &names, folder, self.seed)?;
         }
         #[cfg(feature = "pcapng")]
         if self.record.pcapng {
@@ -153,7 +167,7 @@ impl<'a> Keeper<'a> {
         if self.record.qlog {
             Qlog::finish(simulator, &run_folder(folder, self.seed)?)?;
         }
-        Ok((recording, delays))
+        Ok(kept)
     }
 }
 

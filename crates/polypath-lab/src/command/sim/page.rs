@@ -7,7 +7,7 @@ use crate::report::simulation::{PageInput, page};
 
 /// The page of a run of a plan for which the series that it needs were recorded.
 pub(super) fn render(scenario: &str, plan: &Plan, outcome: &Outcome) -> String {
-    let Outcome { report, recording, delays } = outcome;
+    let Outcome { report, recording, delays, .. } = outcome;
     let title = format!("{scenario}, seed {}", report.seed);
     page(&PageInput::new(title, rows(report), plan.topology(), recording, delays))
 }

@@ -5,7 +5,7 @@
 mod table;
 
 #[cfg(feature = "parquet")]
-pub use table::write;
+pub use table::{batch, write};
 
 use super::{End, Subject};
 use crate::endpoint::{EndEvent, LogEntry};

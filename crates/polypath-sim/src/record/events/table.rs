@@ -1,11 +1,10 @@
 //! Events as a Parquet file.
 
 use super::{EventKind, EventRecord};
-use crate::record::Subject;
 use crate::record::parquet::{self, WriteError};
 use crate::tcp::{LossReason, UndoReason};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt64Array};
-use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Metadata, Schema, SchemaRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,18 +19,25 @@ struct Details {
 }
 
 /// Writes `events.parquet` into the [`run_directory`](crate::record::run_directory). A file that is
-/// there is replaced.
+/// there is replaced. `names` are those of the connections.
 ///
 /// # Errors
 /// If the directory or the file cannot be written.
 pub fn write(
     events: &[EventRecord],
-    subjects: &[Subject],
+    names: &[&str],
     directory: &Path,
     seed: u64,
 ) -> Result<PathBuf, WriteError> {
-    let batch = RecordBatch::try_new(schema(), columns(events, subjects));
-    parquet::write(directory, seed, "events", schema(), [batch].into_iter())
+    parquet::write(directory, seed, "events", schema(), [batch(events, names)].into_iter())
+}
+
+/// The rows of that file.
+///
+/// # Errors
+/// None that could happen: columns have the types of the schema, and a value for each event.
+pub fn batch(events: &[EventRecord], names: &[&str]) -> Result<RecordBatch, ArrowError> {
+    RecordBatch::try_new(schema(), columns(events, names))
 }
 
 fn schema() -> SchemaRef {
@@ -56,12 +62,12 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-fn columns(events: &[EventRecord], subjects: &[Subject]) -> Vec<ArrayRef> {
+fn columns(events: &[EventRecord], names: &[&str]) -> Vec<ArrayRef> {
     let details: Vec<_> = events.iter().map(|event| Details::of(&event.kind)).collect();
     let numbers = |value: fn(&Details) -> Option<u64>| -> ArrayRef {
         Arc::new(details.iter().map(value).collect::<UInt64Array>())
     };
-    let names = events.iter().map(|event| &subjects[event.connection].name);
+    let names = events.iter().map(|event| names[event.connection]);
     let texts = |value: fn(&EventRecord) -> &'static str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(events.iter().map(value)))
     };
