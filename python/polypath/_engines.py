@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import pickle
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from .algorithm import OwnAlgorithms
 from .scenario import Scenario, native_of
 
 
@@ -29,6 +31,7 @@ class Job:
     """Equal keys are equal runs."""
     folder: Path | None
     """Where what it records goes."""
+    own: OwnAlgorithms
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,10 @@ Done = Callable[[Job, str], None]
 """Is told of each run that is over, in the thread that called the engine, with its report."""
 
 
-def report_of(scenario: Scenario, seed: int, folder: Path | None) -> str:
+def report_of(scenario: Scenario, seed: int, folder: Path | None, own: OwnAlgorithms) -> str:
     """The report of a run, as JSON."""
-    return _native.run(native_of(scenario), seed, folder, [], []).report
+    schedulers, avoidances = own.builders()
+    return _native.run(native_of(scenario), seed, folder, schedulers, avoidances).report
 
 
 def threads(jobs: Sequence[Job], workers: int | None, done: Done) -> Ended:
@@ -86,7 +90,8 @@ def threads(jobs: Sequence[Job], workers: int | None, done: Done) -> Ended:
     def begin() -> None:
         while waiting and len(running) < count:
             job = waiting.popleft()
-            running[pool.submit(report_of, job.scenario, job.seed, job.folder)] = job
+            run = pool.submit(report_of, job.scenario, job.seed, job.folder, job.own)
+            running[run] = job
 
     def collect() -> None:
         over, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -117,6 +122,7 @@ def on_ray(jobs: Sequence[Job], retries: int, done: Done) -> Ended:
     ray: Any = importlib.import_module("ray")
     if not ray.is_initialized():
         ray.init()
+    own = _sent(ray, jobs[0].own)
     ledger = ray.remote(num_cpus=0)(Ledger).remote()
     task = ray.remote(num_cpus=1, max_retries=retries)(_ray_task)
     scenarios: dict[str, Any] = {}
@@ -126,7 +132,8 @@ def on_ray(jobs: Sequence[Job], retries: int, done: Done) -> Ended:
         digest = job.scenario.digest
         if digest not in scenarios:
             scenarios[digest] = ray.put(job.scenario)
-        running[task.remote(ledger, job.index, scenarios[digest], job.seed, job.folder)] = job
+        reference = task.remote(ledger, job.index, scenarios[digest], job.seed, job.folder, own)
+        running[reference] = job
     try:
         while running:
             over, _ = ray.wait(list(running), num_returns=1)
@@ -143,6 +150,17 @@ def on_ray(jobs: Sequence[Job], retries: int, done: Done) -> Ended:
     by_index = {job.index: job for job in jobs}
     retried = [(by_index[index], reason) for index, reasons in lost.items() for reason in reasons]
     return Ended(failed, retried)
+
+
+def _sent(ray: Any, own: OwnAlgorithms) -> Any:
+    """The algorithms where all workers find them."""
+    try:
+        return ray.put(own)
+    except (TypeError, pickle.PicklingError) as error:
+        raise TypeError(
+            "the algorithms cannot be sent to the workers of Ray; allowed: classes and functions "
+            f"that cloudpickle takes, or engine='threads', which takes all: {error}"
+        ) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -174,8 +192,15 @@ class Ledger:
         }
 
 
-def _ray_task(ledger: Any, index: int, scenario: Scenario, seed: int, folder: Path | None) -> str:
+def _ray_task(
+    ledger: Any,
+    index: int,
+    scenario: Scenario,
+    seed: int,
+    folder: Path | None,
+    own: OwnAlgorithms,
+) -> str:
     ray: Any = importlib.import_module("ray")
     context = ray.get_runtime_context()
     ray.get(ledger.begin.remote(index, f"node {context.get_node_id()}, process {os.getpid()}"))
-    return report_of(scenario, seed, folder)
+    return report_of(scenario, seed, folder, own)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from ._native import Ack, Delivery, Loss, LostPacket, PathView, Pick, QueueView, Subflow
@@ -99,9 +100,34 @@ Own = TypeVar("Own", Scheduler, CongestionAvoidance)
 Builder = Callable[[], tuple[object, list[str]]]
 
 
-def builders(
+Schedulers = Callable[[], Scheduler] | Mapping[str, Callable[[], Scheduler]]
+"""What makes schedulers: for all connections that have one, or for those that are named."""
+
+Avoidances = Callable[[], CongestionAvoidance] | Mapping[str, Callable[[], CongestionAvoidance]]
+"""The same for congestion avoidance."""
+
+Builders = list[tuple[str | None, Builder]]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAlgorithms:
+    """Those that stand in place of the scenario's."""
+
+    scheduler: Schedulers | None = None
+    congestion: Avoidances | None = None
+
+    def __bool__(self) -> bool:
+        return self.scheduler is not None or self.congestion is not None
+
+    def builders(self) -> tuple[Builders, Builders]:
+        """What the library calls, for schedulers and for congestion avoidance."""
+        schedulers = _builders(self.scheduler, Scheduler)
+        return schedulers, _builders(self.congestion, CongestionAvoidance)
+
+
+def _builders(
     own: Callable[[], Own] | Mapping[str, Callable[[], Own]] | None, base: type[Own]
-) -> list[tuple[str | None, Builder]]:
+) -> Builders:
     """What makes the objects, for each connection that is named, or for all (None)."""
     if own is None:
         return []

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 
 from . import _native
-from .algorithm import CongestionAvoidance, Scheduler, builders
+from .algorithm import Avoidances, OwnAlgorithms, Schedulers
 from .result import Result, of_outcome
 from .scenario import Scenario, native_of
 
@@ -16,10 +15,8 @@ def run(
     *,
     seed: int = 1,
     out: str | os.PathLike[str] | None = None,
-    scheduler: Callable[[], Scheduler] | Mapping[str, Callable[[], Scheduler]] | None = None,
-    congestion: Callable[[], CongestionAvoidance]
-    | Mapping[str, Callable[[], CongestionAvoidance]]
-    | None = None,
+    scheduler: Schedulers | None = None,
+    congestion: Avoidances | None = None,
 ) -> Result:
     """Runs a scenario once. Equal seeds give equal results, on every machine.
 
@@ -36,6 +33,5 @@ def run(
     Raises ScenarioError if the scenario cannot be run, SimulationError if files cannot be written,
     AlgorithmError if an algorithm in Python raises something.
     """
-    schedulers = builders(scheduler, Scheduler)
-    avoidances = builders(congestion, CongestionAvoidance)
+    schedulers, avoidances = OwnAlgorithms(scheduler, congestion).builders()
     return of_outcome(_native.run(native_of(scenario), seed, out, schedulers, avoidances))

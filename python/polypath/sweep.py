@@ -17,6 +17,7 @@ from . import _engines
 from ._engines import Ended, Failure, Job, SweepError
 from ._native import __version__
 from ._store import Store
+from .algorithm import Avoidances, OwnAlgorithms, Schedulers
 from .result import Result, Series, of_report
 from .scenario import Scenario, Value
 from .table import Table
@@ -103,6 +104,9 @@ def sweep(
     over: Mapping[str, Sequence[Value]] | None = None,
     *,
     seeds: int | Iterable[int] = 10,
+    scheduler: Schedulers | None = None,
+    congestion: Avoidances | None = None,
+    version: str | None = None,
     engine: Literal["threads", "ray"] = "threads",
     workers: int | None = None,
     retries: int = 3,
@@ -117,6 +121,11 @@ def sweep(
     use cores if nothing is said, or what a Ray cluster has (``pip install polypath[ray]``). Ray does
     runs again, at most ``retries`` times, whose worker died; :attr:`Sweep.retried` tells which.
 
+    ``scheduler`` and ``congestion`` are algorithms written in Python, as :func:`run` takes them.
+    Threads take turns in them, for their calls hold the interpreter; Ray's workers do not, and get
+    them by cloudpickle. ``version`` is a text of yours that tells one state of their code from
+    another: with ``out``, runs of other versions are done again.
+
     ``out`` is a folder, which with Ray all nodes must see. Every run that is over is kept there, in
     ``runs.jsonl``; an interrupted sweep that is started again goes on where it was. What the
     scenario records goes to ``out/KEY=VALUE/.../seed=N/``.
@@ -127,7 +136,14 @@ def sweep(
     Raises ScenarioError before the first run if one of them could not be done, SweepError after the
     last if some failed.
     """
-    jobs = _grid(scenario, over or {}, _seeds(seeds), None if out is None else Path(out))
+    own = OwnAlgorithms(scheduler, congestion)
+    if own and out is not None and version is None:
+        raise ValueError(
+            "with algorithms in Python `out` needs a `version`, a text that you change with their "
+            "code: else finished runs of an older state would count as done"
+        )
+    folder = None if out is None else Path(out)
+    jobs = _grid(scenario, over or {}, _seeds(seeds), folder, own, version)
     if engine not in ("threads", "ray"):
         raise ValueError(f"engine is {engine!r}; allowed: 'threads', 'ray'")
     if workers is not None and workers < 1:
@@ -175,8 +191,14 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 
 
 def _grid(
-    scenario: Scenario, over: Mapping[str, Sequence[Value]], seeds: Sequence[int], out: Path | None
+    scenario: Scenario,
+    over: Mapping[str, Sequence[Value]],
+    seeds: Sequence[int],
+    out: Path | None,
+    own: OwnAlgorithms,
+    version: str | None,
 ) -> list[Job]:
+    code = f" {version}" if own else ""
     jobs: list[Job] = []
     for values in itertools.product(*over.values()):
         point = dict(zip(over, values, strict=True))
@@ -187,8 +209,9 @@ def _grid(
             folder = folder and folder / quote(f"{key}={_text(value)}", safe="= ")
         at.check()
         for seed in seeds:
-            key = hashlib.sha256(f"{__version__} {at.digest} {seed}".encode()).hexdigest()
-            jobs.append(Job(len(jobs), point, at, seed, key, folder))
+            told = f"{__version__} {at.digest} {seed}{code}"
+            key = hashlib.sha256(told.encode()).hexdigest()
+            jobs.append(Job(len(jobs), point, at, seed, key, folder, own))
     return jobs
 
 

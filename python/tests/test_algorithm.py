@@ -214,3 +214,36 @@ def test_every_event_is_told(two_paths: polypath.Scenario) -> None:
     assert ours == polypath.run(two_paths, congestion=Lia)
     told = {"on_packet_lost", "on_delivery", "on_round", "on_recovery_exit", "pacing_rate"}
     assert told <= heard
+
+
+def test_algorithms_run_in_sweeps(two_paths: polypath.Scenario) -> None:
+    """Runs at once have objects of their own: the sweep is that of the built-in ones."""
+    short = two_paths.set("duration", "500 ms").set("record.series", [])
+    other = short.set("connection.scheduler", "low_rtt")
+    over = {"path.lte.delay": ["20 ms", "80 ms"]}
+    ours = polypath.sweep(other, over, seeds=3, scheduler=RoundRobin, workers=3)
+    assert ours == polypath.sweep(short, over, seeds=3)
+    assert ours != polypath.sweep(other, over, seeds=3)
+    with pytest.raises(polypath.SweepError, match="2 of the runs failed.*AlgorithmError.*no idea"):
+        polypath.sweep(two_paths, seeds=2, scheduler=Broken)
+
+
+def test_finished_runs_are_those_of_a_version(short: polypath.Scenario, tmp_path: Path) -> None:
+    def begun(version: str | None) -> int:
+        told: list[int] = []
+        polypath.sweep(
+            short,
+            seeds=2,
+            out=tmp_path,
+            scheduler=RoundRobin,
+            version=version,
+            progress=lambda done, total: told.append(done),
+        )
+        return 2 - told[0]
+
+    assert [begun(version) for version in ("1", "1", "2", "1")] == [2, 0, 2, 0]
+    with pytest.raises(ValueError, match="`out` needs a `version`"):
+        begun(None)
+    told: list[int] = []
+    polypath.sweep(short, seeds=2, out=tmp_path, progress=lambda done, total: told.append(done))
+    assert told[0] == 0

@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +109,26 @@ def test_runs_that_fail_do_not_stop_the_others(short: polypath.Scenario, tmp_pat
     (tmp_path / "path.lte.delay=20 ms").unlink()
     again = polypath.sweep(recorded, over, seeds=2, out=tmp_path, engine="ray")
     assert again.results == polypath.sweep(recorded, over, seeds=2).results
+
+
+def test_own_algorithms_go_to_the_workers(short: polypath.Scenario) -> None:
+    class First(polypath.Scheduler):
+        """The first path that has room."""
+
+        def pick(
+            self, paths: Sequence[polypath.PathView], queue: polypath.QueueView, now: float
+        ) -> polypath.Pick:
+            ring = [path.id for path in paths if path.allowed and path.available]
+            return polypath.Pick.Send(ring[0]) if ring else queue.wait()
+
+    on_ray = polypath.sweep(short, seeds=2, engine="ray", scheduler=First)
+    assert on_ray == polypath.sweep(short, seeds=2, scheduler=First)
+    assert on_ray != polypath.sweep(short, seeds=2)
+    lock = threading.Lock()
+
+    def locked() -> First:
+        with lock:
+            return First()
+
+    with pytest.raises(TypeError, match=r"sent to the workers of Ray.*engine='threads'"):
+        polypath.sweep(short, seeds=1, engine="ray", scheduler=locked)
