@@ -46,7 +46,7 @@ def bond(
 
 def striped(
     rate_mbit_s: ArrayLike,
-    delay_s: ArrayLike,
+    rtt_s: ArrayLike,
     *,
     bytes: int = 1_000_000,
     segment_bytes: int = 536,
@@ -54,9 +54,10 @@ def striped(
     threshold_bytes: int = 65_535,
     segments_per_ack: int = 2,
 ) -> Numbers:
-    """Throughput of one TCP whose segments are dealt to several links in turn, by S1's model
-    (Sustainability 10(5):1337, 2018). ``delay_s`` is the propagation delay there and back."""
-    links, inputs, out = _sets(rate_mbit_s, delay_s)
+    """Goodput of one TCP whose segments are dealt to several links in turn, by S1's model
+    (Sustainability 10(5):1337, 2018), which knows neither losses nor queues. ``rtt_s`` is the
+    propagation delay there and back."""
+    links, inputs, out = _sets(rate_mbit_s, rtt_s)
     transfer = (bytes, segment_bytes, initial_window_bytes, threshold_bytes)
     _native.predict_striped(links, inputs, transfer, segments_per_ack, out.reshape(-1))
     return out

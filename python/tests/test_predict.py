@@ -43,6 +43,12 @@ def test_axes_are_broadcast_and_nan_is_no_link() -> None:
     assert told[1, 1] < 0.5 * alone
 
 
+def test_all_models_take_rates_and_rtts_by_name() -> None:
+    for function in (predict.bond, predict.striped, predict.tunnel):
+        told = function(rate_mbit_s=[RATES, RATES], rtt_s=0.04)
+        assert told.tolist() == function([RATES, RATES], [0.04] * 4).tolist()
+
+
 def test_columns_of_arrow_tables() -> None:
     table = pa.table({"rate": [20.0, 40.0], "rtt": [0.02, 0.02]})
     told = predict.bond(
