@@ -15,4 +15,4 @@ pub use bandwidth::Bandwidth;
 pub use bytes::ByteCount;
 pub use parse::{ParseUnitError, parse_duration};
 pub use path::{PathId, PathSet};
-pub use time::Timestamp;
+pub use time::{Timestamp, millis};

@@ -64,6 +64,12 @@ impl Timestamp {
     }
 }
 
+/// Milliseconds of a duration, with fraction: the nearest number, which prints as people write it.
+/// 91.4 ms are 91.4; by way of seconds they are 91.39999999999999.
+pub const fn millis(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
+}
+
 fn nanos(d: Duration) -> u64 {
     d.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(d.subsec_nanos()))
 }
@@ -114,5 +120,13 @@ mod tests {
         assert_eq!(early.checked_since(late), None);
         assert_eq!(Timestamp::MAX + Duration::from_secs(1), Timestamp::MAX);
         assert_eq!(Timestamp::ZERO - Duration::from_secs(1), Timestamp::ZERO);
+    }
+
+    #[test]
+    fn milliseconds_print_as_they_are_written() {
+        for text in ["91.4", "0.000001", "64.1", "8.2", "1000", "86400000.5"] {
+            let duration = crate::parse_duration(&format!("{text} ms")).unwrap();
+            assert_eq!(millis(duration).to_string(), text);
+        }
     }
 }

@@ -173,6 +173,7 @@ impl Overtaken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polypath_units::millis;
 
     fn arrive(overtaken: &mut Overtaken, path: u8, seq: u64, ms: u64) {
         let (path, now) = (PathId::new(path).unwrap(), Timestamp::from_millis(ms));
@@ -190,7 +191,7 @@ mod tests {
 
     fn wait_at(overtaken: &Overtaken, ms: u64) -> f64 {
         let wait = overtaken.wait(Timestamp::from_millis(ms), Duration::from_millis(777));
-        wait.as_secs_f64() * 1e3
+        millis(wait)
     }
 
     fn wait_ms(arrivals: &[(u64, u64)]) -> f64 {

@@ -219,7 +219,7 @@ macro_rules! parameters {
         $crate::registry::Parameter::number($key, $default.as_nanos() as f64 / 1e9, "s", $purpose)
     };
     (@row Duration, $key:expr, $default:expr, "ms", $purpose:expr) => {
-        $crate::registry::Parameter::number($key, $default.as_nanos() as f64 / 1e6, "ms", $purpose)
+        $crate::registry::Parameter::number($key, ::polypath_units::millis($default), "ms", $purpose)
     };
     (@row $integer:ident, $key:expr, $default:expr, $unit:tt, $purpose:expr) => {
         $crate::registry::Parameter::integer($key, $default as u64, $unit, $purpose)

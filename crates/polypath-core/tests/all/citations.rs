@@ -37,7 +37,7 @@ fn files(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-fn texts(extensions: &[&str]) -> BTreeMap<PathBuf, String> {
+pub(crate) fn texts(extensions: &[&str]) -> BTreeMap<PathBuf, String> {
     let mut found = Vec::new();
     files(&root(), extensions, &mut found);
     assert!(found.len() > 20, "{found:?}");

@@ -6,4 +6,5 @@ mod congestion;
 mod congestion_properties;
 mod coupled_increments;
 mod docs;
+mod milliseconds;
 mod toy;

@@ -6,7 +6,7 @@ use crate::netns::CleanError;
 use crate::plan::Prefix;
 use crate::wire::{DirectionReport, WireReport};
 use polypath_sim::run::{Keep, LinkReport, Plan, RunError, RunReport};
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ fn busier_live(before: &NetworkReport, after: &NetworkReport) -> Vec<Busier> {
 fn used(before: &DirectionReport, after: &DirectionReport, seconds: f64) -> Busier {
     let bytes = after.link.delivered.bytes - before.link.delivered.bytes;
     let mean = after.link.served.mean_since(before.link.served);
-    (bytes as f64 * 8e-6 / seconds, mean.as_ref().map_or(0.0, Duration::as_secs_f64) * 1e3)
+    (bytes as f64 * 8e-6 / seconds, mean.map_or(0.0, millis))
 }
 
 /// The mean of the sojourn times, weighted by the rates; zero of links that carried nothing.

@@ -18,7 +18,7 @@ use polypath_emulator::relay::{Relay, RelayPath};
 use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota};
 use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_sim::scenario::Scenario;
-use polypath_units::ByteCount;
+use polypath_units::{ByteCount, millis};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::network::{bond_config, emulated_paths};
@@ -97,10 +97,6 @@ impl Records {
 
 fn path_result((name, mbit_s, counts): (String, f64, bool)) -> PathResult {
     PathResult { name, mbit_s: counts.then_some(mbit_s) }
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
 }
 
 /// As far as was measured, be the machine busy or not.

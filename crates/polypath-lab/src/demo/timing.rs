@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use polypath_emulator::realtime::{LatenessSummary, OVERRUN};
 use polypath_emulator::relay::RelayPath;
+use polypath_units::millis;
 
 use crate::report::RunTiming;
 
@@ -66,7 +67,6 @@ impl Late {
 
     /// What the report says of a run that was tried so often.
     pub(super) fn report(&self, run: &str, tries: u32, counts: bool) -> RunTiming {
-        let millis = |time: Duration| time.as_secs_f64() * 1e3;
         RunTiming {
             run: run.to_owned(),
             tries,

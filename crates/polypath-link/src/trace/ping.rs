@@ -1,6 +1,7 @@
 //! Logs of `ping`: delays over time.
 
 use super::recording::lines::lines;
+use polypath_units::millis;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ impl PingLog {
 
     /// The delays in milliseconds, in the order of the requests.
     pub fn delays_ms(&self) -> Vec<f64> {
-        self.echoes.iter().map(|echo| echo.delay.as_nanos() as f64 / 1e6).collect()
+        self.echoes.iter().map(|echo| millis(echo.delay)).collect()
     }
 
     /// How many requests were sent, if the log says.

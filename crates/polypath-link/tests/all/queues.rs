@@ -5,7 +5,7 @@ use polypath_link::{
     CoDelConfig, DropReason, FqCoDelConfig, Link, LinkConfig, PeakRate, PriorityConfig,
     QueueConfig, QueueLimit, RedConfig, RedThresholds, SendOutcome, TokenBucketConfig,
 };
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::{Bandwidth, Timestamp, millis};
 use std::time::Duration;
 
 /// At 12 Mbit/s a packet of 1500 bytes takes 1 ms.
@@ -96,7 +96,7 @@ fn red_settles_where_its_drop_probability_balances_the_overload() {
     let mut link = slow_link(red);
     let taken = run(&mut link, regular(MS * 10 / 11, 550_000, 0));
     let settled = &taken[50_000..];
-    let waits = settled.iter().map(|(at, probe)| (at.since(probe.sent) - MS).as_secs_f64() * 1e3);
+    let waits = settled.iter().map(|(at, probe)| millis(at.since(probe.sent) - MS));
     let mean = waits.sum::<f64>() / settled.len() as f64 - 0.5;
     let expected = 50.0 + 100.0 / 0.1 / 22.0;
     assert!((mean / expected - 1.0).abs() < 0.01, "{mean}, not {expected}");

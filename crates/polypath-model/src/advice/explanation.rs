@@ -2,7 +2,7 @@
 
 use super::{AdviceQuestion, Advisor, Choice, Goal};
 use crate::Limit;
-use polypath_units::Bandwidth;
+use polypath_units::{Bandwidth, millis};
 
 /// A paragraph: what to use and what it gives, compared with what, why the others are left out, and
 /// what keeps it from being faster.
@@ -56,7 +56,7 @@ fn why(question: &AdviceQuestion, choice: &Choice) -> String {
         Goal::Latency => format!(
             "In the 99th percentile data is delivered in order after {:.0} ms; no choice{within} is \
              predicted to be quicker by more than a twentieth.",
-            choice.delay.as_secs_f64() * 1e3
+            millis(choice.delay)
         ),
         Goal::Reliability => match choice.links[..] {
             [_] => "Nothing is left if the link dies.".to_owned(),
@@ -156,13 +156,12 @@ pub(super) fn added(advisor: &Advisor, choice: &Choice, used: bool, before: &Cho
 
 /// What that is worth for a goal other than throughput.
 fn worth(goal: Goal, choice: &Choice, before: &Choice) -> String {
-    let milliseconds = |choice: &Choice| choice.delay.as_secs_f64() * 1e3;
     match goal {
         Goal::Throughput => String::new(),
         Goal::Latency => format!(
             ", data in order after {:.0} instead of {:.0} ms",
-            milliseconds(choice),
-            milliseconds(before)
+            millis(choice.delay),
+            millis(before.delay)
         ),
         Goal::Reliability => format!(
             ", and {} instead of {} if a link dies",

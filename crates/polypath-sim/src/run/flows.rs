@@ -4,7 +4,7 @@ use super::{Run, RunningFlow};
 use crate::application::{FlowReport, MessageReport, Observations, RequestReport, VideoReport};
 use crate::scenario::{Flow, FlowKind};
 use crate::traffic::Delays;
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::{Bandwidth, Timestamp, millis};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -100,14 +100,13 @@ pub struct Spread {
 impl Spread {
     /// Of delays, in milliseconds; none without any.
     fn of(delays: &Delays) -> Option<Self> {
-        let ms = |delay: Duration| delay.as_secs_f64() * 1e3;
-        let quantile = |share: f64| delays.quantile(share).map(ms);
+        let quantile = |share: f64| delays.quantile(share).map(millis);
         Some(Self {
-            mean: ms(delays.mean()?),
+            mean: millis(delays.mean()?),
             p50: quantile(0.5)?,
             p95: quantile(0.95)?,
             p99: quantile(0.99)?,
-            max: ms(delays.maximum()?),
+            max: millis(delays.maximum()?),
         })
     }
 }

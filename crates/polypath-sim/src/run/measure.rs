@@ -9,7 +9,7 @@ use crate::simulator::Simulator;
 use crate::topology::{Edge, LinkId, Route};
 use polypath_link::{Counters, Rate};
 use polypath_model::metrics::{aggregation_benefit, jain_index};
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 use std::collections::BTreeSet;
 
 /// What had been counted when averages began.
@@ -149,7 +149,7 @@ fn paths(
             sent_bytes: sent,
             lost: here.lost + there.lost,
             retransmitted: here.retransmitted + there.retransmitted,
-            srtt_ms: busier.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
+            srtt_ms: busier.srtt.map(millis),
         }
     };
     names.into_iter().map(total).collect()
@@ -173,7 +173,7 @@ fn queue(run: &Run<'_>, link: LinkId) -> LinkReport {
             Rate::Constant(capacity) => share(capacity.mbit_per_sec()),
             Rate::Schedule { .. } | Rate::Trace { .. } => None,
         },
-        sojourn_ms: now.served.mean_since(before.served).map(|mean| mean.as_secs_f64() * 1e3),
+        sojourn_ms: now.served.mean_since(before.served).map(millis),
         delivered_packets: delivered.packets,
         dropped_packets: Dropped {
             queue_full: dropped.queue_full.packets,

@@ -92,6 +92,22 @@ fn a_run_depends_on_its_seed_alone() {
     assert_ne!(beside[0].connections, alone.connections);
 }
 
+/// Nanoseconds of TCP's smoothed round-trip time, as milliseconds, have six decimals at most.
+#[test]
+fn times_are_the_nearest_numbers_of_milliseconds() {
+    let report = run(LOSSY);
+    let paths = report.connections.iter().flat_map(|connection| &connection.paths);
+    let sojourns = report.queues.iter().map(|queue| queue.sojourn_ms);
+    let mut seen = 0;
+    for ms in paths.map(|path| path.srtt_ms).chain(sojourns).flatten() {
+        let text = ms.to_string();
+        let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        assert!(decimals <= 6, "{text}");
+        seen += 1;
+    }
+    assert_eq!(seen, 8);
+}
+
 const LOSSY: &str = r#"
 duration = "3 s"
 [[path]]

@@ -1,11 +1,10 @@
 //! What is said, in the form of programs.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
 use super::table;
@@ -172,7 +171,6 @@ impl From<SameKey> for SameKeyReport {
 
 impl PathReport {
     fn new(path: PathStatus, remote: Option<SocketAddr>, rates: PathRates) -> Self {
-        let millis = |time: Duration| time.as_secs_f64() * 1e3;
         Self {
             id: path.id.get(),
             name: path.name,

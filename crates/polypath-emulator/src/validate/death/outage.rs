@@ -5,7 +5,7 @@ use polypath_link::Rate;
 use polypath_model::metrics::interruption;
 use polypath_sim::Direction;
 use polypath_sim::run::Plan;
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_units::{Bandwidth, Timestamp, millis};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -92,10 +92,10 @@ impl Outage {
         let starts = std::iter::once(self.dies).chain(dead);
         let recovery = starts.take_while(|&at| at + FOR <= self.returns).find(recovered);
         Outcome {
-            stall_ms: interruption(&deliveries, self.dies).map(|gap| gap.as_secs_f64() * 1e3),
-            recovery_ms: recovery.map(|at| at.since(self.dies).as_secs_f64() * 1e3),
+            stall_ms: interruption(&deliveries, self.dies).map(millis),
+            recovery_ms: recovery.map(|at| millis(at.since(self.dies))),
             goodput_share: share(self.dies, self.returns),
-            reuse_ms: reused.map(|at| at.since(self.returns).as_secs_f64() * 1e3),
+            reuse_ms: reused.map(|at| millis(at.since(self.returns))),
         }
     }
 }

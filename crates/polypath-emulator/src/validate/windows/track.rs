@@ -1,7 +1,7 @@
 //! A sender's window over time, at equal intervals.
 
 use crate::kernel::WindowSample;
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Track {
         let srtt = sample.and_then(|sample| sample.srtt);
         self.window_bytes.push(sample.map_or(0, |sample| sample.window));
         self.ssthresh_bytes.push(sample.and_then(|sample| sample.ssthresh));
-        self.srtt_ms.push(srtt.map(|srtt| srtt.as_secs_f64() * 1e3));
+        self.srtt_ms.push(srtt.map(millis));
     }
 
     /// The windows in bytes without the first ones.

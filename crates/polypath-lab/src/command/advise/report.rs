@@ -2,6 +2,7 @@
 
 use crate::trial::Trial;
 use polypath_model::{Added, Advice, AdviceQuestion, Choice, Goal};
+use polypath_units::millis;
 use serde::Serialize;
 
 use crate::command::model::ModelLink;
@@ -187,7 +188,7 @@ impl ChoiceReport {
             from_mbit_s: choice.interval.map(|[from, _]| mbit_s(from)),
             to_mbit_s: choice.interval.map(|[_, to]| mbit_s(to)),
             limit: choice.limit.name(),
-            delay_ms: choice.delay.as_secs_f64() * 1e3,
+            delay_ms: millis(choice.delay),
             surviving_mbit_s: mbit_s(choice.surviving_bytes_per_sec),
             cost_per_gb: choice.cost_per_gb,
             spare: choice.spare.iter().map(|link| link + 1).collect(),

@@ -8,7 +8,7 @@ use polypath_model::ModelPath;
 use polypath_sim::Direction;
 use polypath_sim::run::Plan;
 use polypath_sim::topology::{Edge, Route, Topology};
-use polypath_units::{Bandwidth, parse_duration};
+use polypath_units::{Bandwidth, millis, parse_duration};
 use serde::Serialize;
 
 /// A link: `RATE,DELAY[,LOSS]`, for example `35.9Mbit/s,40ms,0.1%`.
@@ -95,7 +95,8 @@ impl ModelLink {
 
     /// In a line.
     pub(in crate::command) fn describe(&self) -> String {
-        let (loss, delay) = (self.loss * 100.0, self.delay.as_secs_f64() * 1e3);
+        let delay = millis(self.delay);
+        let loss = self.loss * 100.0;
         format!("{}: {}, {delay} ms one way, {loss:.3} % lost", self.name, self.rate)
     }
 
@@ -165,6 +166,13 @@ mod tests {
         assert!((path.queue_bytes - 359_000.0).abs() < 1e-6, "one BDP");
         assert_eq!("1 Gbit/s, 5 ms".parse::<ModelLink>().unwrap().loss, 0.0);
         assert_eq!("1 Gbit/s, 5 ms, 0.02".parse::<ModelLink>().unwrap().loss, 0.02);
+    }
+
+    /// 0.0914 s times 1,000 is 91.39999999999999 in floating point.
+    #[test]
+    fn delays_are_told_without_the_digits_of_floating_point() {
+        let link = "8 Mbit/s, 91.4ms".parse::<ModelLink>().unwrap();
+        assert!(link.describe().contains(": 8 Mbit/s, 91.4 ms one way,"), "{}", link.describe());
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use polypath_link::{LinkConfig, Rate};
 use polypath_sim::topology::{LinkId, NodeId, Topology};
+use polypath_units::millis;
 
 use super::layout::{Layout, Place};
-use crate::report::chart::number;
 use crate::report::html::{escape, shortened};
 
 /// What is larger than that cannot be read.
@@ -81,7 +81,7 @@ impl Half {
             Rate::Schedule { .. } => format!("up to {reference}"),
             Rate::Trace { .. } => format!("{:.1} Mbit/s on average", reference.mbit_per_sec()),
         };
-        Self { rate, delay: millis(link.delay) }
+        Self { rate, delay: delay_text(link.delay) }
     }
 
     fn text(&self) -> String {
@@ -89,8 +89,8 @@ impl Half {
     }
 }
 
-fn millis(delay: Duration) -> String {
-    format!("{} ms", number(delay.as_secs_f64() * 1e3))
+fn delay_text(delay: Duration) -> String {
+    format!("{} ms", millis(delay))
 }
 
 /// Writes the network. Writing to a `String` cannot fail.

@@ -6,6 +6,7 @@ use polypath_sim::record::delay::PathDelay;
 use polypath_sim::record::series::{LinkKey, PathKey, Recording};
 use polypath_sim::scenario::Series;
 use polypath_sim::topology::Topology;
+use polypath_units::millis;
 
 use super::Diagram;
 use crate::report::chart::DISTINCT;
@@ -120,8 +121,8 @@ fn distributions(delays: &[PathDelay]) -> Vec<Line> {
     let names = Names::of(delays.iter().map(|delay| &delay.key));
     let busy = largest(delays.iter().map(|delay| delay.delays.count() as f64));
     let line = |PathDelay { key, delays }: &PathDelay| {
-        let start = delays.minimum().map(|least| (least.as_secs_f64() * 1e3, 0.0));
-        let points = delays.distribution().map(|(at, share)| (at.as_secs_f64() * 1e3, share));
+        let start = delays.minimum().map(|least| (millis(least), 0.0));
+        let points = delays.distribution().map(|(at, share)| (millis(at), share));
         Line { name: names.path(key), points: start.into_iter().chain(points).collect() }
     };
     busy.into_iter().map(|index| line(&delays[index])).collect()

@@ -9,7 +9,7 @@ use polypath_emulator::live::{Network, NetworkOptions};
 use polypath_emulator::realtime::{Clock, rest};
 use polypath_sim::scenario::Scenario;
 use polypath_sim::topology::Topology;
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 
 use super::lab::{Lab, alone, polypath};
 use crate::process::stderr;
@@ -61,7 +61,7 @@ fn send(clock: Clock) {
     let (start, end) = (clock.now(), Timestamp::from_millis(SECONDS * 1000));
     let mut sent = 0.0;
     while clock.now() < end {
-        while sent < clock.now().since(start).as_secs_f64() * 1000.0 * PACKETS_PER_MS {
+        while sent < millis(clock.now().since(start)) * PACKETS_PER_MS {
             socket.send_to(&[0; PAYLOAD], "10.0.1.2:9").unwrap();
             sent += 1.0;
         }

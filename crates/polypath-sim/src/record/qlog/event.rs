@@ -3,17 +3,12 @@
 use super::exchange::{Kind, Sent};
 use crate::record::events::EventKind;
 use crate::tcp::{LossReason, PathMetrics, State};
-use polypath_units::Timestamp;
+use polypath_units::{Timestamp, millis};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// One event.
 pub(super) fn event(at: Timestamp, name: &str, data: &Value) -> Value {
-    json!({ "time": milliseconds(at.since(Timestamp::ZERO)), "name": name, "data": data })
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e6
+    json!({ "time": millis(at.since(Timestamp::ZERO)), "name": name, "data": data })
 }
 
 /// The data of `packet_sent` and `packet_received`.
@@ -70,10 +65,10 @@ pub(super) fn metrics(metrics: &PathMetrics) -> Value {
         data["ssthresh"] = ssthresh.into();
     }
     if let Some(rtt) = metrics.rtt {
-        data["latest_rtt"] = milliseconds(rtt.latest).into();
-        data["min_rtt"] = milliseconds(rtt.min).into();
-        data["smoothed_rtt"] = milliseconds(rtt.smoothed).into();
-        data["rtt_variance"] = milliseconds(rtt.variation).into();
+        data["latest_rtt"] = millis(rtt.latest).into();
+        data["min_rtt"] = millis(rtt.min).into();
+        data["smoothed_rtt"] = millis(rtt.smoothed).into();
+        data["rtt_variance"] = millis(rtt.variation).into();
     }
     data
 }

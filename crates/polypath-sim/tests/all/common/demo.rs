@@ -6,7 +6,7 @@ use polypath_bond::BondConfig;
 use polypath_link::RunSeed;
 use polypath_sim::PathLinks;
 use polypath_sim::scenario::{CompositionOptions, Scenario, Transport};
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{PathId, Timestamp, millis};
 use std::path::Path;
 use std::time::Duration;
 
@@ -89,10 +89,6 @@ fn fail_once(world: &mut World, path: usize) -> (f64, f64) {
     let reuse = at.since(back);
     let report = transfer.run(world, LIMIT).expect("there is time enough");
     (millis(report.longest_gap), millis(reuse))
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// DSN space that a path has carried for the first time.

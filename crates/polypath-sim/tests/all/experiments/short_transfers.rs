@@ -17,6 +17,7 @@
 use crate::common::{Link, link, parallel, world};
 use crate::world::{Transfer, World};
 use polypath_bond::BondConfig;
+use polypath_units::millis;
 use std::time::Duration;
 
 /// Bytes.
@@ -81,7 +82,7 @@ pub(crate) enum Start {
 fn complete(world: &mut World, bytes: u64) -> f64 {
     let mut transfer = Transfer::start(world, bytes);
     let limit = world.now() + Duration::from_secs(60);
-    transfer.run(world, limit).expect("a short transfer ends").duration.as_secs_f64() * 1e3
+    millis(transfer.run(world, limit).expect("a short transfer ends").duration)
 }
 
 /// Completion times of all sizes.

@@ -139,6 +139,7 @@ mod tests {
     use super::*;
     use polypath_model::mean_difference;
     use polypath_sim::scenario::read_overridden;
+    use polypath_units::millis;
     use std::path::Path;
 
     fn links(settings: &[&str], seed: u32) -> Vec<Link> {
@@ -151,7 +152,7 @@ mod tests {
         let of = |value: &dyn Fn(&Link) -> f64| {
             mean_difference(&links.iter().map(value).collect::<Vec<_>>())
         };
-        [of(&|l| l.rtt.as_secs_f64() * 1e3), of(&|l| l.rate.mbit_per_sec() * 1e3)]
+        [of(&|l| millis(l.rtt)), of(&|l| l.rate.mbit_per_sec() * 1e3)]
     }
 
     #[test]
