@@ -135,7 +135,7 @@ class Result:
     segments_delivered: int
     """Data segments, or datagrams, that endpoints received, duplicates left out."""
     jain_index: float | None
-    """Jain's index of the connections' goodputs."""
+    """Jain's index of the goodputs of the connections whose flows have begun."""
     connections: list[ConnectionResult]
     queues: list[LinkResult]
     """The links, each in both directions."""

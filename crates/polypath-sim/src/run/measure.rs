@@ -52,7 +52,8 @@ fn mbit_s(bytes: u64, from: Timestamp, to: Timestamp) -> f64 {
 /// The report of a run as it stands.
 pub(super) fn report(run: &Run<'_>) -> RunReport {
     let connections: Vec<_> = (0..run.subjects.len()).map(|n| connection(run, n)).collect();
-    let goodputs: Vec<f64> = connections.iter().map(|c| c.0.goodput_mbit_s).collect();
+    let begun = connections.iter().enumerate().filter(|(n, _)| start(run, *n) < run.now());
+    let goodputs: Vec<f64> = begun.map(|(_, c)| c.0.goodput_mbit_s).collect();
     RunReport {
         seed: run.seed,
         sim_s: run.now().as_secs_f64(),
@@ -89,16 +90,20 @@ fn connection(run: &Run<'_>, number: usize) -> (ConnectionReport, u64) {
     (report, now[0].segments_delivered + now[1].segments_delivered)
 }
 
+/// When the first flow of a connection is to begin.
+fn start(run: &Run<'_>, number: usize) -> Timestamp {
+    let planned = &run.plan.connections()[number];
+    let starts = run.plan.flows_of(planned).map(|(_, flow)| flow.start).min();
+    planned.start + starts.unwrap_or_default().since(Timestamp::ZERO)
+}
+
 /// The time that means of a connection are over: from its first flow, or the end of the warm-up,
 /// to the end of its last flow, or of the run.
 fn span(run: &Run<'_>, number: usize) -> (Timestamp, Timestamp) {
-    let planned = &run.plan.connections()[number];
-    let starts = run.plan.flows_of(planned).map(|(_, flow)| flow.start).min();
-    let start = planned.start + starts.unwrap_or_default().since(Timestamp::ZERO);
     let warm = run.baseline.as_ref().map_or(run.now(), |baseline| baseline.at);
     let ended = run.flows[number].iter().map(|flow| run.finished(flow));
     let last = ended.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
-    (start.max(warm), last.unwrap_or(run.now()))
+    (start(run, number).max(warm), last.unwrap_or(run.now()))
 }
 
 /// The aggregation benefit of a connection's paths, up or back.

@@ -12,8 +12,8 @@ pub struct RunReport {
     pub sim_s: f64,
     /// Data segments, or datagrams, that endpoints received, duplicates left out.
     pub segments_delivered: u64,
-    /// Jain's index of the connections' goodputs (`docs/algorithms/metrics.md`); none without
-    /// connections.
+    /// Jain's index of the goodputs of the connections whose flows have begun
+    /// (`docs/algorithms/metrics.md`); none without any.
     pub jain_index: Option<f64>,
     /// The connections.
     pub connections: Vec<ConnectionReport>,

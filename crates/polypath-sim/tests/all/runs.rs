@@ -92,6 +92,33 @@ fn a_run_depends_on_its_seed_alone() {
     assert_ne!(beside[0].connections, alone.connections);
 }
 
+/// Two connections of the same rate, of which a third one that has not begun takes nothing.
+#[test]
+fn fairness_is_among_those_that_have_begun() {
+    let connection = |name: &str, start: &str| {
+        format!(
+            r#"
+            [[connection]]
+            name = "{name}"
+            transport = "udp"
+            [[flow]]
+            connection = "{name}"
+            kind = "constant_rate"
+            rate = "1 Mbit/s"
+            start = "{start}"
+            "#
+        )
+    };
+    let path = "duration = \"3 s\"\n[[path]]\nname = \"a\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"";
+    let index = |starts: &[&str]| {
+        let connections =
+            starts.iter().enumerate().map(|(n, start)| connection(&format!("c{n}"), start));
+        run(&connections.fold(path.to_owned(), |text, other| text + &other)).jain_index
+    };
+    assert!((index(&["0 s", "1 s", "10 s"]).unwrap() - 1.0).abs() < 1e-3);
+    assert_eq!(index(&["10 s"]), None);
+}
+
 /// Nanoseconds of TCP's smoothed round-trip time, as milliseconds, have six decimals at most.
 #[test]
 fn times_are_the_nearest_numbers_of_milliseconds() {
