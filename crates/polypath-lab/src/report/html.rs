@@ -43,11 +43,11 @@ pub(super) fn write_results(page: &mut String, rows: &[Row]) {
 
 /// Writes a table whose first row are the headings; the first `names` columns name the other rows.
 /// Writing to a `String` cannot fail.
-pub(super) fn write_table<const N: usize>(page: &mut String, rows: &[[String; N]], names: usize) {
+pub(super) fn write_table(page: &mut String, rows: &[impl AsRef<[String]>], names: usize) {
     page.push_str("<table>\n");
     for (number, row) in rows.iter().enumerate() {
         page.push_str("<tr>");
-        for (column, cell) in row.iter().enumerate() {
+        for (column, cell) in row.as_ref().iter().enumerate() {
             let cell = escape(cell);
             let _ = match number == 0 || column < names {
                 true => write!(page, "<th>{cell}</th>"),

@@ -17,6 +17,7 @@ pub mod windows;
 
 pub use chart::{Line, Mark};
 pub use table::Row;
+pub(crate) use table::{MOST_ROWS, more};
 
 use serde::Serialize;
 

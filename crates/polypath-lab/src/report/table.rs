@@ -17,6 +17,15 @@ pub(super) fn render(report: &DemoReport) -> String {
     text
 }
 
+/// Rows of a table of connections, links or flows, at most.
+pub(crate) const MOST_ROWS: usize = 40;
+
+/// Says how many of them are not shown.
+pub(crate) fn more(all: usize, what: &str) -> Option<String> {
+    let others = all.checked_sub(MOST_ROWS).filter(|&others| others > 0)?;
+    Some(format!("... and {others} more {what}: see --json"))
+}
+
 /// A line of a table of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {

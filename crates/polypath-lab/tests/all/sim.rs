@@ -153,6 +153,8 @@ fn a_page_shows_the_run() {
     for part in [
         "two ways, seed 1",
         "Throughput of each path",
+        "Applications",
+        "shipping request_response up",
         "Congestion windows",
         "Queues",
         "delay",

@@ -5,7 +5,8 @@ use core::fmt::Write;
 use polypath_sim::run::{FlowTotals, Observed, Spread};
 
 use super::TimedRun;
-use super::table::{MOST_ROWS, more, spread};
+use super::table::spread;
+use crate::report::{MOST_ROWS, more};
 
 /// A flow in all runs.
 #[derive(Clone, Copy)]
@@ -27,10 +28,10 @@ pub(super) fn write(text: &mut String, runs: &[TimedRun]) {
         return;
     }
     text.push('\n');
-    for line in lines.iter().take(MOST_ROWS) {
+    let hidden = more(lines.len(), "flows");
+    for line in lines.into_iter().take(MOST_ROWS).chain(hidden) {
         let _ = writeln!(text, "{line}");
     }
-    more(text, lines.len(), "flows");
 }
 
 impl Row<'_> {

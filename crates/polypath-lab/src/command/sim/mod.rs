@@ -42,7 +42,7 @@ pub struct SimOptions {
     /// Write the results and what the scenario records into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write a page with the network, throughput, windows, queues and delays of the first run
+    /// Write a page of the first run: applications, network, throughput, windows, queues, delays
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print JSON

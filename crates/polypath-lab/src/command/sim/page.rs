@@ -1,15 +1,25 @@
 //! The page of a run.
 
-use polypath_sim::run::{Outcome, Plan, RunReport};
+use polypath_sim::run::{ConnectionReport, FlowTotals, Outcome, Plan, RunReport};
 
 use crate::report::Row;
-use crate::report::simulation::{PageInput, page};
+use crate::report::simulation::{Application, PageInput, page};
 
 /// The page of a run of a plan for which the series that it needs were recorded.
 pub(super) fn render(scenario: &str, plan: &Plan, outcome: &Outcome) -> String {
     let Outcome { report, recording, delays, .. } = outcome;
     let title = format!("{scenario}, seed {}", report.seed);
-    page(&PageInput::new(title, rows(report), plan.topology(), recording, delays))
+    let applications = applications(report);
+    page(&PageInput::new(title, rows(report), applications, plan.topology(), recording, delays))
+}
+
+fn applications(report: &RunReport) -> Vec<Application> {
+    let of = |connection: &ConnectionReport, flow: &FlowTotals| Application {
+        connection: connection.name.clone(),
+        flow: flow.clone(),
+    };
+    let connections = report.connections.iter();
+    connections.flat_map(|one| one.flows.iter().map(move |flow| of(one, flow))).collect()
 }
 
 fn rows(report: &RunReport) -> Vec<Row> {

@@ -6,6 +6,7 @@ use polypath_model::metrics::quantile;
 use polypath_sim::run::{ConnectionReport, LinkReport, PathTotals};
 
 use super::{TimedRun, flows};
+use crate::report::{MOST_ROWS, more};
 use polypath::output::columns;
 
 /// The results of runs of one scenario: medians, and from where to where they go.
@@ -32,8 +33,6 @@ pub(super) fn render(scenario: &str, runs: &[TimedRun]) -> String {
     text
 }
 
-/// Rows of a table, at most.
-pub(super) const MOST_ROWS: usize = 40;
 /// Rows of a connection or path: name, and its columns.
 const HEADINGS: [&str; 5] = ["connection", "Mbit/s", "lost", "sent again", "srtt ms"];
 
@@ -48,14 +47,7 @@ fn connections(text: &mut String, runs: &[TimedRun]) {
         }
     }
     text.push_str(&columns(&rows, 1));
-    more(text, all.len(), "connections");
-}
-
-/// Says how many are not shown.
-pub(super) fn more(text: &mut String, all: usize, what: &str) {
-    if let Some(others) = all.checked_sub(MOST_ROWS).filter(|&others| others > 0) {
-        let _ = writeln!(text, "... and {others} more {what}: see --json");
-    }
+    text.extend(more(all.len(), "connections").map(|note| note + "\n"));
 }
 
 /// A connection in all runs.
@@ -123,7 +115,7 @@ fn links(text: &mut String, runs: &[TimedRun]) {
     }
     text.push('\n');
     text.push_str(&columns(&rows, 1));
-    more(text, all.len(), "links");
+    text.extend(more(all.len(), "links").map(|note| note + "\n"));
 }
 
 fn dropped(link: &LinkReport) -> u64 {

@@ -8,7 +8,7 @@ use polypath_sim::scenario::Series;
 use polypath_sim::topology::Topology;
 use polypath_units::millis;
 
-use super::Diagram;
+use super::{Application, Diagram};
 use crate::report::chart::DISTINCT;
 use crate::report::{Line, Mark, Row};
 
@@ -23,6 +23,8 @@ pub struct PageInput {
     pub title: String,
     /// The key results.
     pub results: Vec<Row>,
+    /// What the flows did.
+    pub applications: Vec<Application>,
     /// The network.
     pub network: Diagram,
     /// What happened, for the charts over time.
@@ -44,6 +46,7 @@ impl PageInput {
     pub fn new(
         title: String,
         results: Vec<Row>,
+        applications: Vec<Application>,
         topology: &Topology,
         recording: &Recording,
         delays: &[PathDelay],
@@ -64,6 +67,7 @@ impl PageInput {
         Self {
             title,
             results,
+            applications,
             network: Diagram::from(topology),
             marks: Vec::new(),
             throughput: paths("throughput", 1e-6),

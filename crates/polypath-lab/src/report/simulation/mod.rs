@@ -1,13 +1,16 @@
 //! The page of a simulated run.
 
+mod applications;
 mod diagram;
 mod input;
 mod layout;
 
+pub use applications::Application;
 pub use diagram::{Diagram, DiagramLink, Half};
 pub use input::{PageInput, SERIES};
 
 use core::fmt::Write;
+use core::iter;
 
 use super::chart::{self, Axis, Chart, Line};
 use super::html::{self, escape};
@@ -19,6 +22,7 @@ const SHOWN_DELAYS: f64 = 0.999;
 pub fn page(input: &PageInput) -> String {
     html::page(&input.title, |page| {
         html::write_results(page, &input.results);
+        applications::write(page, &input.applications);
         page.push_str("<h2>Network</h2>\n");
         diagram::write(page, &input.network);
         write_charts(page, input);
@@ -82,7 +86,7 @@ fn write_chart(page: &mut String, chart: &Chart<'_>) -> bool {
     true
 }
 
-/// The same as numbers, for those who cannot see the chart. Writing to a `String` cannot fail.
+/// The same as numbers, for those who cannot see the chart.
 fn write_summary<const N: usize>(
     page: &mut String,
     lines: &[Line],
@@ -90,19 +94,14 @@ fn write_summary<const N: usize>(
     rows: impl Iterator<Item = [f64; N]>,
     unit: &str,
 ) {
-    page.push_str("<table>\n<tr><th></th>");
-    for column in columns {
-        let _ = write!(page, "<th>{column} ({unit})</th>");
-    }
-    page.push_str("</tr>\n");
-    for (line, values) in lines.iter().zip(rows) {
-        let _ = write!(page, "<tr><th>{}</th>", escape(&line.name));
-        for value in values {
-            let _ = write!(page, "<td class=\"value\">{value:.2}</td>");
-        }
-        page.push_str("</tr>\n");
-    }
-    page.push_str("</table>\n");
+    let headings = columns.map(|column| format!("{column} ({unit})"));
+    let named = lines.iter().zip(rows).map(|(line, values)| {
+        let values = values.map(|value| format!("{value:.2}"));
+        [vec![line.name.clone()], values.to_vec()].concat()
+    });
+    let table: Vec<_> =
+        iter::once([vec![String::new()], headings.to_vec()].concat()).chain(named).collect();
+    html::write_table(page, &table, 1);
 }
 
 /// The mean of a line whose points each stand for the time since the point before.

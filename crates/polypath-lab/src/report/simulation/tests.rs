@@ -8,6 +8,7 @@ use polypath_sim::mptcp::MptcpConfig;
 use polypath_sim::record::Subject;
 use polypath_sim::record::delay::{DelayObserver, PathDelay};
 use polypath_sim::record::series::{Recorder, Recording};
+use polypath_sim::run::{FlowTotals, Observed, Spread};
 use polypath_sim::scenario::Record;
 use polypath_sim::topology::{Graph, Topology, dumbbell};
 use polypath_sim::{PathLinks, Simulator};
@@ -38,6 +39,7 @@ fn input() -> PageInput {
             value: "42.0 Mbit/s".to_owned(),
             remark: "70 % of the links".to_owned(),
         }],
+        applications: Vec::new(),
         network: Diagram {
             nodes: vec!["client".to_owned(), "server".to_owned()],
             links: vec![
@@ -86,6 +88,74 @@ fn charts_are_told_in_numbers_too() {
     }
     let (_, chart) = page.rsplit_once("<svg").unwrap();
     assert!(chart.contains(">20</text>") && !chart.contains(">80</text>"));
+}
+
+fn flow(kind: &'static str, finished_s: Option<f64>, observed: Observed) -> Application {
+    let flow = FlowTotals { kind, direction: "down", start_s: 0.5, finished_s, observed };
+    Application { connection: "web".to_owned(), flow }
+}
+
+/// A row for each flow, in the table of what is measured of it; what there is not is a dash.
+#[test]
+fn applications_are_told_by_what_they_measure() {
+    let spread =
+        Spread { mean: 12.0, p50: 10.25, p95: 20.0, p99: 91.399_999_999_999_99, max: 95.0 };
+    let requests = |completion_ms| Observed::Requests {
+        completed: 47,
+        outstanding: 1,
+        response_bytes: 9,
+        completion_ms,
+    };
+    let messages = Observed::Messages {
+        produced: 9,
+        delivered: 8,
+        missing: 1,
+        reordered: 0,
+        in_time: Some(7),
+        delay_ms: Some(spread),
+    };
+    let video = Observed::Video {
+        startup_delay_s: Some(0.25),
+        stalls: 2,
+        stall_s: 1.5,
+        played_s: 8.0,
+        chunks: 4,
+        bit_rate_mbit_s: Some(2.5),
+        switches: 3,
+    };
+    let applications = vec![
+        flow("bulk", Some(2.0), Observed::Transfer {}),
+        flow("bulk", None, Observed::Transfer {}),
+        flow("on_off", None, Observed::Bursts { bursts: 3, on_s: 0.75 }),
+        flow("request_response", None, requests(Some(spread))),
+        flow("request_response", None, requests(None)),
+        flow("constant_rate", None, messages),
+        flow("video", None, video),
+    ];
+    let page = page(&PageInput { applications, ..PageInput::default() });
+    assert_well_formed(&page);
+    for (kind, cells) in [
+        ("bulk", &["0.50", "2.00"][..]),
+        ("bulk", &["0.50", "-"]),
+        ("on_off", &["3", "0.75"]),
+        ("request_response", &["47", "1", "12.0", "10.2", "20.0", "91.4", "95.0"]),
+        ("request_response", &["47", "1", "-", "-", "-", "-", "-"]),
+        ("constant_rate", &["9", "8", "1", "7", "12.0", "10.2", "20.0", "91.4", "95.0"]),
+        ("video", &["0.25", "2", "1.50", "8.00", "2.50", "3"]),
+    ] {
+        let cells: String =
+            cells.iter().map(|cell| format!("<td class=\"value\">{cell}</td>")).collect();
+        let row = format!("<tr><th>web {kind} down</th>{cells}</tr>");
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+#[test]
+fn many_applications_are_counted() {
+    let applications = vec![flow("bulk", None, Observed::Transfer {}); 45];
+    let page = page(&PageInput { applications, ..PageInput::default() });
+    assert_eq!(page.matches("web bulk down").count(), 40);
+    assert!(page.contains("<p>... and 5 more flows: see --json</p>"));
 }
 
 #[test]
@@ -170,7 +240,7 @@ fn run() -> (Topology, Recording, Vec<PathDelay>) {
 #[test]
 fn a_run_fills_the_page() {
     let (topology, recording, delays) = run();
-    let input = PageInput::new("run".to_owned(), Vec::new(), &topology, &recording, &delays);
+    let input = PageInput::new("run".to_owned(), vec![], vec![], &topology, &recording, &delays);
     let names = |lines: &[Line]| lines.iter().map(|line| line.name.clone()).collect::<Vec<_>>();
     for lines in [&input.throughput, &input.windows, &input.delays] {
         assert_eq!(names(lines), ["wifi", "lte"]);
@@ -204,7 +274,7 @@ fn the_busiest_are_shown() {
         copy.key.connection = format!("bulk{n}");
         delays.insert(0, copy);
     }
-    let input = PageInput::new("run".to_owned(), Vec::new(), &topology, &recording, &delays);
+    let input = PageInput::new("run".to_owned(), vec![], vec![], &topology, &recording, &delays);
     let lengths = [&input.throughput, &input.windows, &input.delays].map(Vec::len);
     assert_eq!(lengths, [12; 3]);
     assert!(input.throughput.iter().all(|line| line.name != "bulk: lte"));
