@@ -99,7 +99,6 @@ Own = TypeVar("Own", Scheduler, CongestionAvoidance)
 
 Builder = Callable[[], tuple[object, list[str]]]
 
-
 Schedulers = Callable[[], Scheduler] | Mapping[str, Callable[[], Scheduler]]
 """What makes schedulers: for all connections that have one, or for those that are named."""
 
@@ -119,10 +118,27 @@ class OwnAlgorithms:
     def __bool__(self) -> bool:
         return self.scheduler is not None or self.congestion is not None
 
+    def names(self) -> str:
+        """What is where, by the names of classes and functions."""
+        return f"scheduler {_names(self.scheduler)}, congestion {_names(self.congestion)}"
+
     def builders(self) -> tuple[Builders, Builders]:
         """What the library calls, for schedulers and for congestion avoidance."""
         schedulers = _builders(self.scheduler, Scheduler)
         return schedulers, _builders(self.congestion, CongestionAvoidance)
+
+
+def _names(own: Schedulers | Avoidances | None) -> str:
+    if own is None:
+        return "none"
+    if callable(own):
+        return _name(own)
+    return ", ".join(f"{connection!r} {_name(make)}" for connection, make in own.items())
+
+
+def _name(make: Callable[[], object]) -> str:
+    """That of the class or function, or of the class of another object that can be called."""
+    return getattr(make, "__qualname__", type(make).__qualname__)
 
 
 def _builders(

@@ -124,7 +124,7 @@ def sweep(
     ``scheduler`` and ``congestion`` are algorithms written in Python, as :func:`run` takes them.
     Threads take turns in them, for their calls hold the interpreter; Ray's workers do not, and get
     them by cloudpickle. ``version`` is a text of yours that tells one state of their code from
-    another: with ``out``, runs of other versions are done again.
+    another: with ``out``, runs of other versions, and of classes of other names, are done again.
 
     ``out`` is a folder, which with Ray all nodes must see. Every run that is over is kept there, in
     ``runs.jsonl``; an interrupted sweep that is started again goes on where it was. What the
@@ -198,7 +198,7 @@ def _grid(
     own: OwnAlgorithms,
     version: str | None,
 ) -> list[Job]:
-    code = f" {version}" if own else ""
+    code = f" {own.names()} {version}" if own else ""
     jobs: list[Job] = []
     for values in itertools.product(*over.values()):
         point = dict(zip(over, values, strict=True))

@@ -229,19 +229,23 @@ def test_algorithms_run_in_sweeps(two_paths: polypath.Scenario) -> None:
 
 
 def test_finished_runs_are_those_of_a_version(short: polypath.Scenario, tmp_path: Path) -> None:
-    def begun(version: str | None) -> int:
+    class Other(RoundRobin):
+        """The same by another name."""
+
+    def begun(version: str | None, scheduler: type[polypath.Scheduler] = RoundRobin) -> int:
         told: list[int] = []
         polypath.sweep(
             short,
             seeds=2,
             out=tmp_path,
-            scheduler=RoundRobin,
+            scheduler=scheduler,
             version=version,
             progress=lambda done, total: told.append(done),
         )
         return 2 - told[0]
 
     assert [begun(version) for version in ("1", "1", "2", "1")] == [2, 0, 2, 0]
+    assert [begun("1", Other), begun("1", Other)] == [2, 0]
     with pytest.raises(ValueError, match="`out` needs a `version`"):
         begun(None)
     told: list[int] = []
