@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.transforms import offset_copy
 
 # Okabe and Ito, Color Universal Design, 2008, without yellow, which is too light for lines; then nine
 # that are as far from all before them as can be in CIELAB, and, seen with deuteranopia, from those
@@ -31,6 +34,8 @@ WIDTH, HEIGHT = 5.0, 3.2
 OWN_SHARE, GIVEN_SHARE = 1.0, 0.35
 """How high the names may be, in heights of the axes: of figures that grow, and of those that are
 given."""
+STEP = 2.5
+"""From an error bar to that of the next line, in points, where there is room."""
 
 
 def new_axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
@@ -49,6 +54,11 @@ def styles() -> Iterator[dict[str, Any]]:
         number += 1
 
 
+def text_of(value: object) -> str:
+    """A value of a key as people write it: 0.3, where floating point has 0.30000000000000004."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
 def finish(axes: Axes, *, own: bool) -> None:
     """Frame, grid and names. A figure of the axes' ``own`` grows by the height of the names; in one
     that is given they take no more than a share of the axes, and those for which there is no room
@@ -62,11 +72,28 @@ def finish(axes: Axes, *, own: bool) -> None:
     figure = _figure(axes)
     figure.draw_without_rendering()
     extent = axes.get_window_extent()
-    columns = _columns(axes, handles, names, extent.width)
     most = extent.height * (OWN_SHARE if own else GIVEN_SHARE)
-    height = _limited(axes, handles, names, columns, most)
+    height = _write_names(axes, handles, names, extent.width, most)
     if own:
         figure.set_figheight(figure.get_figheight() + height / figure.dpi)
+
+
+def stand_beside(axes: Axes, lines: Sequence[ErrorbarContainer], places: Sequence[float]) -> None:
+    """Moves lines with the same places aside, so that no error bar hides another and none comes
+    near those of the next place. Their data stay as they are, and so do the limits of the axes."""
+    figure = _figure(axes)
+    figure.draw_without_rendering()
+    at = np.sort(axes.transData.transform([(place, 0.0) for place in places])[:, 0])
+    extent = axes.get_window_extent()
+    room = min([2 * (at[0] - extent.x0), 2 * (extent.x1 - at[-1]), *np.diff(at)])
+    step = min(STEP, 0.8 * room * 72 / figure.dpi / len(lines))
+    for number, container in enumerate(lines):
+        line, caps, bars = container.lines
+        assert line is not None
+        aside = step * (number - (len(lines) - 1) / 2)
+        moved = offset_copy(axes.transData, figure, x=aside, units="points")
+        for artist in (line, *caps, *bars):
+            artist.set_transform(moved)
 
 
 def tilt_crowded(axes: Axes) -> None:
@@ -100,25 +127,27 @@ def _legend(axes: Axes, handles: list[Artist], names: list[str], columns: int) -
     )
 
 
-def _columns(axes: Axes, handles: list[Artist], names: list[str], width: float) -> int:
-    """How many columns of names fit into the width."""
+def _write_names(
+    axes: Axes, handles: list[Artist], names: list[str], width: float, most: float
+) -> float:
+    """Writes names in as many columns as fit into the width. Returns how high they are."""
     for columns in range(min(len(names), 6), 1, -1):
-        if _legend(axes, handles, names, columns).get_window_extent().width <= width:
-            return columns
-    return 1
+        extent = _limited(axes, handles, names, columns, most).get_window_extent()
+        if extent.width <= width:
+            return extent.height
+    return _limited(axes, handles, names, 1, most).get_window_extent().height
 
 
 def _limited(
     axes: Axes, handles: list[Artist], names: list[str], columns: int, most: float
-) -> float:
-    """Writes as many names as fit into the height, and the number of the rest. Returns how high they
-    are."""
-    height = _legend(axes, handles, names, columns).get_window_extent().height
+) -> Legend:
+    """As many names as fit into the height, and the number of the rest."""
+    legend = _legend(axes, handles, names, columns)
+    height = legend.get_window_extent().height
     if height <= most:
-        return height
+        return legend
     rows = -(-len(names) // columns)
     kept = max(int(most / height * rows) * columns - 1, 1)
     shown = [*names[:kept], f"and {len(names) - kept} more"]
     rest = Line2D([], [], linestyle="none")
-    legend = _legend(axes, [*handles[:kept], rest], shown, columns)
-    return legend.get_window_extent().height
+    return _legend(axes, [*handles[:kept], rest], shown, columns)

@@ -19,11 +19,23 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
+from matplotlib.container import ErrorbarContainer
 from numpy.typing import ArrayLike, NDArray
 
 from . import predict
-from ._canvas import COLOURS, HEIGHT, WIDTH, finish, new_axes, styles, tilt_crowded
+from ._canvas import (
+    COLOURS,
+    HEIGHT,
+    WIDTH,
+    finish,
+    new_axes,
+    stand_beside,
+    styles,
+    text_of,
+    tilt_crowded,
+)
 from ._interval import mean_and_error
+from ._series import lines_of
 from .result import Result
 from .sweep import Sweep
 from .table import Table
@@ -86,32 +98,38 @@ def means(
     axes: Axes | None = None,
 ) -> Axes:
     """The mean of a column of ``sweep.table`` over a key of the sweep, a line for each value of the
-    key ``by``, with error bars: the 95 % confidence intervals over all else, such as the seeds.
-    ``label`` is the value with its unit."""
+    key ``by``, with error bars: the 95 % confidence intervals over all else, such as the seeds; a
+    single run has none. ``label`` is the value with its unit."""
     columns = _columns(sweep, x, value, *([by] if by else []))
     xs = list(dict.fromkeys(columns[x]))
-    numbers = all(isinstance(at, int | float) for at in xs)
+    numbers = all(isinstance(at, int | float) and not isinstance(at, bool) for at in xs)
+    if numbers:
+        xs.sort()
     lines: dict[str | None, dict[Any, list[float]]] = {}
-    names = map(str, columns[by]) if by else [None] * len(columns[x])
+    names = map(text_of, columns[by]) if by else [None] * len(columns[x])
     for name, at, number in zip(names, columns[x], columns[value], strict=True):
         cells = lines.setdefault(name, {at: [] for at in xs})
         if number is not None:
             cells[at].append(number)
     own, axes = axes is None, axes or new_axes()
-    for number, ((name, cells), look) in enumerate(zip(lines.items(), styles(), strict=False)):
-        # Beside each other, where places have no numbers, so that no bar hides another.
-        aside = 0.5 * ((number + 0.5) / len(lines) - 0.5)
-        places = xs if numbers else np.arange(len(xs)) + aside
+    places = xs if numbers else range(len(xs))
+    drawn: list[ErrorbarContainer] = []
+    for (name, cells), look in zip(lines.items(), styles(), strict=False):
         told = [mean_and_error(cell or [np.nan]) for cell in cells.values()]
         centre, error = np.array(told, dtype=np.float64).reshape(-1, 2).T
         bars = {"elinewidth": 0.8, "capsize": 2, "marker": "o", "markersize": 3}
-        axes.errorbar(places, centre, np.nan_to_num(error), label=name, **bars, **look)
-    if not numbers:
-        axes.set_xticks(range(len(xs)), [str(tick) for tick in xs])
+        drawn.append(axes.errorbar(places, centre, error, label=name, **bars, **look))
+    if numbers:
+        axes.margins(x=0.1)
+    else:
+        axes.set_xlim(-0.5, len(xs) - 0.5)
+        axes.set_xticks(range(len(xs)), [text_of(tick) for tick in xs])
         tilt_crowded(axes)
     axes.set_xlabel(x)
     axes.set_ylabel(label or _label(value))
-    axes.set_ylim(bottom=0.0)
+    if min((number for number in columns[value] if number is not None), default=0.0) >= 0.0:
+        axes.set_ylim(bottom=0.0)
+    stand_beside(axes, drawn, places)
     finish(axes, own=own)
     return axes
 
@@ -133,16 +151,16 @@ def heat_map(
     for at_x, at_y, number in zip(columns[x], columns[y], columns[value], strict=True):
         if number is not None:
             cells[ys.index(at_y)][xs.index(at_x)].append(number)
-    means = np.array([[np.mean(cell) if cell else np.nan for cell in row] for row in cells])
+    centres = np.array([[np.mean(cell) if cell else np.nan for cell in row] for row in cells])
     # A cell has room for its number.
     axes = axes or new_axes(max(WIDTH, 1.6 + 0.45 * len(xs)), max(HEIGHT, 0.8 + 0.22 * len(ys)))
     # cividis is made for all kinds of colour vision, and its lightness rises evenly.
-    image = axes.imshow(means, cmap="cividis", origin="lower", aspect="auto")
-    axes.set_xticks(range(len(xs)), [str(tick) for tick in xs])
-    axes.set_yticks(range(len(ys)), [str(tick) for tick in ys])
+    image = axes.imshow(centres, cmap="cividis", origin="lower", aspect="auto")
+    axes.set_xticks(range(len(xs)), [text_of(tick) for tick in xs])
+    axes.set_yticks(range(len(ys)), [text_of(tick) for tick in ys])
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    _write_numbers(axes, means)
+    _write_numbers(axes, centres)
     axes.figure.colorbar(image, ax=axes, label=label or _label(value))
     tilt_crowded(axes)
     return axes
@@ -234,19 +252,14 @@ def _lines(runs: Runs, column: str, scale: float, label: str, axes: Axes | None)
     given = [runs] if isinstance(runs, Result | Table) else list(runs)
     if not given:
         raise ValueError("there are no runs to draw")
-    lines = [_line_of_each(run, column, scale) for run in given]
+    times, lines = lines_of([_paths(run, column) for run in given], column)
     own, axes = axes is None, axes or new_axes()
-    looks = styles()
-    names = list(dict.fromkeys(name for run in lines for name in run))
-    for name in names:
-        of_all = [run.get(name, {}) for run in lines]
-        times = [time for time in of_all[0] if all(time in run for run in of_all)]
-        look = next(looks)
-        mean, error = mean_and_error([[run[time] for time in times] for run in of_all])
+    for (name, values), look in zip(lines.items(), styles(), strict=False):
+        mean, error = mean_and_error(values * scale)
         axes.plot(times, mean, label=name, **look)
         if len(given) > 1:
             low, high = np.maximum(mean - error, 0.0), mean + error
-            alpha = min(0.2, 0.8 / len(names))
+            alpha = min(0.2, 0.8 / len(lines))
             axes.fill_between(times, low, high, color=look["color"], alpha=alpha, linewidth=0)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(label)
@@ -255,28 +268,11 @@ def _lines(runs: Runs, column: str, scale: float, label: str, axes: Axes | None)
     return axes
 
 
-def _line_of_each(run: Result | Table, column: str, scale: float) -> dict[str, dict[float, float]]:
-    """The values of each line by their times."""
+def _paths(run: Result | Table, column: str) -> Table:
     table = run if isinstance(run, Table) else run.series.paths
     if column not in table.column_names:
         raise LookupError(f"the run has no series {column!r}: set record.series to [{column!r}]")
-    columns = table.to_pydict()
-    times, values = columns["time"], columns[column]
-    return {
-        name: {times[row]: np.nan if values[row] is None else values[row] * scale for row in rows}
-        for name, rows in _subjects(columns).items()
-    }
-
-
-def _subjects(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
-    """The rows of each line, by a name that has only what tells the lines apart."""
-    keys = ["connection", "end", "path"]
-    telling = [key for key in keys if key == "path" or len(set(columns[key])) > 1]
-    rows: dict[str, list[int]] = {}
-    for row in range(len(columns["time"])):
-        name = ", ".join(str(columns[key][row]) for key in telling)
-        rows.setdefault(name, []).append(row)
-    return rows
+    return table
 
 
 def _columns(sweep: Sweep, *names: str) -> dict[str, list[Any]]:
@@ -295,7 +291,7 @@ def _benefits(sweep: Sweep, by: str | None) -> dict[str, list[float]]:
     groups: dict[str, list[float]] = {}
     for name, benefit in zip(columns[by], columns["aggregation_benefit"], strict=True):
         if benefit is not None:
-            groups.setdefault(str(name), []).append(benefit)
+            groups.setdefault(text_of(name), []).append(benefit)
     if not groups:
         raise ValueError("no run has an aggregation benefit: paths share links, or have no rates")
     return groups
@@ -305,10 +301,10 @@ def _lists(runs: Mapping[str, Iterable[float]]) -> dict[str, list[float]]:
     return {name: list(values) for name, values in runs.items()}
 
 
-def _write_numbers(axes: Axes, means: Numbers) -> None:
+def _write_numbers(axes: Axes, centres: Numbers) -> None:
     """The numbers themselves, dark on light and light on dark."""
-    middle = (np.nanmin(means) + np.nanmax(means)) / 2
-    for (row, column), mean in np.ndenumerate(means):
+    middle = (np.nanmin(centres) + np.nanmax(centres)) / 2
+    for (row, column), mean in np.ndenumerate(centres):
         if not np.isnan(mean):
             colour = "black" if mean > middle else "white"
             axes.text(column, row, f"{mean:#.3g}", ha="center", va="center", color=colour)

@@ -116,17 +116,19 @@ def test_names_leave_room_for_the_lines(
     assert figure.y1 >= legend.y1 and figure.x1 >= legend.x1
 
 
-def test_names_take_a_third_of_axes_that_are_given() -> None:
-    """Which does not grow: names without room are counted."""
+@pytest.mark.parametrize("name", ["a scheduler with number {}", "{}"])
+def test_names_take_a_third_of_axes_that_are_given(name: str) -> None:
+    """Which does not grow: names without room are counted, in a cell that may be the widest."""
     given = plt.figure(figsize=(4, 3), layout="constrained").add_subplot()
-    samples = {f"a scheduler with number {number}": [1.0, 2.0] for number in range(16)}
+    samples = {name.format(number): [1.0, 2.0] for number in range(48)}
     axes = plot.cdf(samples, label="delay (ms)", axes=given)
     figure, lines, legend = boxes(axes)
     assert figure.height == 300
     assert lines.height > 0.5 * figure.height
     assert legend.y0 >= lines.y1 and figure.y1 >= legend.y1
+    assert legend.width <= lines.width
     told = names(axes)
-    assert told[-1] == f"and {16 - (len(told) - 1)} more"
+    assert told[-1] == f"and {48 - (len(told) - 1)} more"
     assert told[:-1] == list(samples)[: len(told) - 1]
 
 
@@ -158,6 +160,32 @@ def test_several_runs_are_a_mean_in_a_band(two_paths: polypath.Scenario) -> None
         plot.windows([])
 
 
+def series(rows: list[tuple[float, str, str, float | None]]) -> polypath.Table:
+    """Of a connection: time, end, path, throughput in Mbit/s."""
+    columns = zip(*rows, strict=True)
+    names = ("time", "end", "path", "throughput")
+    given = {name: list(column) for name, column in zip(names, columns, strict=True)}
+    given["throughput"] = [value and 1e6 * value for value in given["throughput"]]
+    return polypath.Table.from_columns({"connection": ["c"] * len(rows), **given})
+
+
+def test_what_a_run_lacks_is_a_gap() -> None:
+    """A path that came up in one of the runs only, and an end that sent in one of them only."""
+    one = series([(1.0, "up", "a", 4.0), (2.0, "up", "a", 6.0), (2.0, "up", "b", 8.0)])
+    other = series([(1.0, "up", "a", 2.0), (2.0, "up", "a", None), (1.0, "down", "a", 1.0)])
+    axes = plot.throughput([one, other])
+    drawn = {line.get_label(): np.asarray(line.get_ydata(), float) for line in axes.lines}
+    np.testing.assert_equal(
+        drawn,
+        {
+            "up, a": np.array([3.0, 6.0]),
+            "up, b": np.array([np.nan, 8.0]),
+            "down, a": np.array([1.0, np.nan]),
+        },
+    )
+    assert names(plot.throughput(one)) == ["a", "b"]
+
+
 def test_means_have_error_bars(short: polypath.Scenario) -> None:
     over = {"path.lte.delay": ["10 ms", "50 ms"], "connection.congestion": ["lia", "cubic"]}
     sweep = polypath.sweep(short, over, seeds=3)
@@ -172,13 +200,59 @@ def test_means_have_error_bars(short: polypath.Scenario) -> None:
         np.testing.assert_allclose(line.get_ydata(), runs[:, control].mean(axis=1))
         ends = np.array([segment[:, 1] for segment in bars[0].get_segments()])
         np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * error[:, control])
-    single = plot.means(
-        polypath.sweep(short, {"connection.count": [1, 2]}, seeds=1), "connection.count"
-    )
-    assert single.get_legend() is None
-    assert np.asarray(single.lines[0].get_xdata()).tolist() == [1, 2]
     with pytest.raises(ValueError, match="no column 'delay'"):
         plot.means(sweep, "delay")
+
+
+@pytest.mark.parametrize("key", ["path.lte.loss", "path.lte.delay"])
+@pytest.mark.parametrize("count", [2, 16])
+def test_error_bars_stand_beside_each_other(short: polypath.Scenario, key: str, count: int) -> None:
+    """Each of them nearer to its own place than to another, and all within the axes."""
+    places = {"path.lte.loss": [0.0, 0.01], "path.lte.delay": ["10 ms", "20 ms"]}[key]
+    over = {key: places, "path.wifi.queue": [f"{20 + size} kB" for size in range(count)]}
+    given = plt.figure(figsize=(2, 3), layout="constrained").add_subplot()
+    sweep = polypath.sweep(short.set("duration", "50 ms"), over, seeds=1)
+    axes = plot.means(sweep, key, by="path.wifi.queue", axes=given)
+    axes.figure.draw_without_rendering()
+    lines = [container.lines[0] for container in axes.containers]
+    at = np.array([line.get_transform().transform(line.get_xydata())[:, 0] for line in lines])
+    first, second = at.T
+    assert np.diff(first).min() > 0.0
+    assert first[-1] < axes.transData.transform((np.mean(lines[0].get_xdata()), 0.0))[0] < second[0]
+    frame = axes.get_window_extent()
+    assert frame.x0 < first[0] and second[-1] < frame.x1
+
+
+def test_means_below_zero_are_seen(short: polypath.Scenario) -> None:
+    sweep = polypath.sweep(short, {"path.lte.delay": ["10 ms", "90 ms"]}, seeds=1)
+    axes = plot.means(sweep, "path.lte.delay", "aggregation_benefit")
+    lowest = np.asarray(axes.lines[0].get_ydata()).min()
+    assert axes.get_ylim()[0] < lowest < 0.0
+    assert plot.means(sweep, "path.lte.delay").get_ylim()[0] == 0.0
+
+
+def test_means_of_single_runs_have_no_error_bars(short: polypath.Scenario) -> None:
+    """Numbers are in their order, whatever that of the sweep."""
+    sweep = polypath.sweep(short, {"path.lte.loss": [0.01, 0.0]}, seeds=1)
+    axes = plot.means(sweep, "path.lte.loss")
+    assert axes.get_legend() is None
+    assert np.asarray(axes.lines[0].get_xdata()).tolist() == [0.0, 0.01]
+    _, _, bars = axes.containers[0].lines
+    assert [len(bar) for bar in bars[0].get_segments()] == [0, 0]
+    switches = polypath.sweep(short, {"connection.coupled": [True, False]}, seeds=2)
+    ticks = plot.means(switches, "connection.coupled").get_xticklabels()
+    assert [tick.get_text() for tick in ticks] == ["True", "False"]
+
+
+def test_numbers_are_named_as_people_write_them(short: polypath.Scenario) -> None:
+    """0.1 + 0.2 is 0.30000000000000004 in floating point."""
+    over = {"path.lte.loss": [0.1 + 0.2, 0.0], "path.lte.delay": ["10 ms", "20 ms"]}
+    sweep = polypath.sweep(short, over, seeds=1)
+    assert names(plot.means(sweep, "path.lte.delay", by="path.lte.loss")) == ["0.3", "0"]
+    map_of_both = plot.heat_map(sweep, "path.lte.loss", "path.lte.delay")
+    ticks = [tick.get_text() for tick in map_of_both.get_xticklabels()]
+    boxes = plot.aggregation_benefit(sweep, "path.lte.loss")
+    assert ticks == [tick.get_text() for tick in boxes.get_xticklabels()] == ["0.3", "0"]
 
 
 def test_distributions_rise_from_zero_to_one() -> None:
