@@ -23,6 +23,7 @@ use polypath_sim::scenario::ScenarioError;
 
 use crate::compare::drawn::DrawnError;
 use crate::compare::{GridError, JobError};
+use crate::experiment::{StudyError, TrialError};
 
 /// Simulates, models, compares and emulates what Polypath does over several links.
 #[derive(Debug, Parser)]
@@ -91,6 +92,8 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<crate::compare::SelectError>()
             || cause.is::<crate::experiment::SelectError>()
             || cause.downcast_ref().is_some_and(RunError::is_of_scenario)
+            || cause.downcast_ref().is_some_and(StudyError::is_of_plan)
+            || cause.downcast_ref().is_some_and(|trial: &TrialError| trial.error.is_of_plan())
             || cause.downcast_ref().is_some_and(GridError::is_of_scenario)
             || cause.downcast_ref().is_some_and(DrawnError::is_of_scenario)
             || cause.downcast_ref().is_some_and(|job: &JobError| job.error.is_of_scenario())

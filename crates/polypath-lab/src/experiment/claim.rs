@@ -1,8 +1,6 @@
 //! From a quantity to a verdict.
 
-use super::Quantity;
 use super::plan::Claim;
-use super::runs::SeedRuns;
 use crate::compare::Interval;
 use core::fmt;
 use serde::Serialize;
@@ -39,9 +37,9 @@ pub struct Judgement {
 }
 
 impl Claim {
-    /// Judges the claim by the runs of each seed.
-    pub(super) fn judge(&self, quantity: &Quantity, seeds: &[SeedRuns<'_>]) -> Judgement {
-        let value = Interval::of_all(seeds.iter().map(|runs| (quantity.of)(runs)));
+    /// Judges the claim by the value for each seed.
+    pub(super) fn judge(&self, values: impl Iterator<Item = Option<f64>>) -> Judgement {
+        let value = Interval::of_all(values);
         let verdict = value.map_or(Verdict::NotReproduced, |value| self.verdict(value.median));
         Judgement { value, verdict }
     }

@@ -1,7 +1,9 @@
 //! How a trial comes to what it observes.
 
 use super::observation::Observation;
+use super::own::Formulas;
 use core::fmt;
+use polypath_config::DocumentError;
 use polypath_model::ModelError;
 use polypath_sim::run::{Keep, Outcome, Plan, RunError};
 use polypath_sim::scenario::declare::{Keys, Located};
@@ -12,12 +14,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How a trial comes to what it observes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Method {
     /// The experiment's file is a scenario: it is run, and this is taken from the run.
-    Simulation(fn(&Scenario, &Outcome) -> Observation),
+    Simulation(Observer),
     /// The file has parameters, which this reads: they are evaluated.
     Evaluation(fn(&Input<'_>) -> Result<Arc<dyn Evaluate>, ScenarioError>),
+}
+
+/// What is taken from a run.
+#[derive(Clone, Debug)]
+pub enum Observer {
+    /// What a function takes.
+    Code(fn(&Scenario, &Outcome) -> Observation),
+    /// The quantities of a plan of one's own.
+    Formulas(Arc<Formulas>),
 }
 
 /// Parameters that can be evaluated: those of a model, or of scenarios that are made of them. Their
@@ -35,6 +46,10 @@ pub trait Evaluate: fmt::Debug + Send + Sync {
 pub struct Input<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
+    /// The table of it with the scenario, unless that is all of it.
+    pub(super) table: Option<&'static str>,
+    /// Gives what traces have.
+    pub(super) open: fn(&Path) -> io::Result<Vec<u8>>,
     pub(super) settings: &'a [String],
 }
 
@@ -47,6 +62,20 @@ pub enum TrialFailure {
     /// A model refuses its parameters.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A quantity does not fit the results.
+    #[error(transparent)]
+    Quantity(#[from] DocumentError),
+}
+
+impl TrialFailure {
+    /// Whether a plan or its scenario is wrong.
+    pub fn is_of_plan(&self) -> bool {
+        match self {
+            Self::Run(error) => error.is_of_scenario(),
+            Self::Quantity(_) => true,
+            Self::Model(_) => false,
+        }
+    }
 }
 
 impl From<ScenarioError> for TrialFailure {
@@ -66,28 +95,53 @@ impl Input<'_> {
     }
 
     fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
-        Scenario::parse_with(self.text, self.settings, self.file, no_trace)
+        let Self { file, text, settings, .. } = *self;
+        let open = &mut |trace: &Path| (self.open)(trace);
+        match self.table {
+            Some(table) => Scenario::parse_table(text, table, settings, file, open),
+            None => Scenario::parse_with(text, settings, file, open),
+        }
     }
 }
 
 /// What a trial does, ready to be done.
 #[derive(Clone, Debug)]
 pub(super) enum Prepared {
-    Run(Box<Plan>, fn(&Scenario, &Outcome) -> Observation),
+    Run(Box<Plan>, Observer),
     Evaluation(Arc<dyn Evaluate>),
 }
 
 impl Method {
     /// # Errors
     /// When the scenario cannot be run, or the parameters cannot be read.
-    pub(super) fn prepare(self, input: &Input<'_>) -> Result<Prepared, TrialFailure> {
+    pub(super) fn prepare(&self, input: &Input<'_>) -> Result<Prepared, TrialFailure> {
         Ok(match self {
             Self::Simulation(observe) => {
-                Prepared::Run(Box::new(Plan::new(input.scenario()?)?), observe)
+                Prepared::Run(Box::new(Plan::new(input.scenario()?)?), observe.clone())
             }
             Self::Evaluation(read) => Prepared::Evaluation(read(input)?),
         })
+    }
+}
+
+impl Observer {
+    /// What the observation depends on besides the run and the program.
+    fn fingerprint(&self) -> String {
+        match self {
+            Self::Code(_) => String::new(),
+            Self::Formulas(formulas) => formulas.fingerprint(),
+        }
+    }
+
+    fn observe(
+        &self,
+        scenario: &Scenario,
+        outcome: &Outcome,
+    ) -> Result<Observation, DocumentError> {
+        match self {
+            Self::Code(observe) => Ok(observe(scenario, outcome)),
+            Self::Formulas(formulas) => formulas.observe(&outcome.report),
+        }
     }
 }
 
@@ -104,7 +158,7 @@ impl Prepared {
     /// All that the result depends on but the seed.
     pub(super) fn fingerprint(&self) -> String {
         match self {
-            Self::Run(plan, _) => format!("{:?}", plan.scenario()),
+            Self::Run(plan, observer) => observer.fingerprint() + &format!("{:?}", plan.scenario()),
             Self::Evaluation(parameters) => format!("{parameters:?}"),
         }
     }
@@ -113,9 +167,9 @@ impl Prepared {
     /// When the run or the evaluation fails.
     pub(super) fn observe(&self, seed: u32) -> Result<Observation, TrialFailure> {
         match self {
-            Self::Run(plan, observe) => {
+            Self::Run(plan, observer) => {
                 let outcome = plan.run(seed.into(), Keep::default(), &mut |_| {})?;
-                Ok(observe(plan.scenario(), &outcome))
+                Ok(observer.observe(plan.scenario(), &outcome)?)
             }
             Self::Evaluation(parameters) => parameters.evaluate(seed),
         }

@@ -1,4 +1,4 @@
-//! The experiments of papers, run again, and what becomes of their claims.
+//! Experiments, those of papers and one's own, and what becomes of their claims.
 //!
 //! An [`Experiment`] is a folder `experiments/ID/` of this crate with a `plan.toml`, a file with a
 //! scenario or with the parameters of a model, and a file of Rust beside this one with what is
@@ -7,32 +7,43 @@
 //! makes [`Trial`]s, runs that do not depend on each other, and turns what they observed into a
 //! [`StudyReport`] with a verdict on each claim. Nothing here starts threads: whoever has the
 //! trials runs them in any order.
+//!
+//! A plan of one's own ([`OwnPlan`]) is the same without code: it says itself what is taken from
+//! its runs, by an [`Expression`] for each quantity ([`Formulas`]).
 
 mod claim;
+mod expression;
 mod method;
 mod observation;
+mod own;
 mod papers;
 mod plan;
 mod report;
 mod runs;
 mod study;
+mod study_error;
+mod subject;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 pub use claim::{Judgement, Verdict};
-pub use method::{Evaluate, Input, Method, TrialFailure};
+pub use expression::{Expression, ParseExpressionError};
+pub use method::{Evaluate, Input, Method, Observer, TrialFailure};
 pub use observation::{Curve, Observation};
+pub use own::{Formulas, OwnPlan, ScenarioSource, WrittenQuantity};
 pub use papers::{EXPERIMENTS, SelectError, select};
 pub use plan::{
     Assumption, Axis, Claim, CurvePlot, ExperimentPlan, Plot, PlotKind, SweepPlot, TimePlot,
     Variant,
 };
 pub use report::{
-    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, Sensitivity, StudyReport,
+    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, QuantityReport, Sensitivity,
+    StudyReport,
 };
 pub use runs::SeedRuns;
-pub use study::{Effort, Study, StudyError};
+pub use study::{Effort, Study};
+pub use study_error::StudyError;
 pub use trial::{Trial, TrialError};
 
 /// An experiment of a paper: what cannot be said in its plan.

@@ -1,5 +1,9 @@
 //! The file `plan.toml` of an experiment.
 
+mod check;
+
+pub(super) use check::{known, unique};
+
 use polypath_config::DocumentError;
 use polypath_sim::scenario::declare::{Located, keys, read_document, tagged};
 use std::path::Path;
@@ -12,15 +16,15 @@ keys! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct ExperimentPlan {
         /// The name of the experiment, such as `R2-1`.
-        id: String;
-        /// The paper.
-        paper: String;
+        id: Located<String>;
+        /// The paper, or whatever its claims are from.
+        paper: Option<String>;
         /// Its figure or table.
-        figure: String;
+        figure: Option<String>;
         /// What is examined.
         title: String;
         /// Seeds of a full run, from 1 on.
-        seeds: u32 = 10 where 10 to 1000;
+        seeds: u32 = 10 where 1 to 1000;
         /// Seeds of a quick run.
         quick_seeds: u32 = 2 where 1 to 1000;
         /// Whether nothing depends on the seed, so that one is enough.
@@ -33,8 +37,8 @@ keys! {
         quick: Vec<String> = [];
         /// What the paper does not say.
         assumption: Vec<Located<Assumption>> = [];
-        /// What is compared.
-        variant: Located<Vec<Located<Variant>>>;
+        /// What is compared; if not given, there is only the scenario as it is.
+        variant: Located<Vec<Located<Variant>>> = [];
         /// What is varied.
         axis: Vec<Located<Axis>> = [];
         /// What the paper says.
@@ -89,8 +93,8 @@ keys! {
         label: String;
         /// The values; plots take the number that each begins with.
         values: Vec<String>;
-        /// Those of them that a quick run, and a sensitivity run, takes.
-        quick: Vec<String>;
+        /// Those of them that a quick run, and a sensitivity run, takes; if not given, all.
+        quick: Vec<String> = [];
         /// The overrides that set it, with `{}` for the value.
         set: Vec<String>;
     }
@@ -105,9 +109,10 @@ keys! {
         /// What the paper says, in our words.
         says: String;
         /// The paper's figure.
-        paper: String;
-        /// The quantity that is judged, by the median over the seeds.
-        quantity: String;
+        paper: Option<String>;
+        /// The quantity that is judged, by the median over the seeds; in a plan of one's own an
+        /// expression over quantities.
+        quantity: Located<String>;
         /// It is reproduced if the quantity is no less ...
         at_least: Option<f64>;
         /// ... and no more.
@@ -199,6 +204,13 @@ impl PlotKind {
     }
 }
 
+impl Axis {
+    /// The values that are run, by whether few are enough.
+    pub(super) fn run(&self, reduced: bool) -> &[String] {
+        if reduced && !self.quick.is_empty() { &self.quick } else { &self.values }
+    }
+}
+
 impl Assumption {
     /// Whether a variant has it.
     pub(super) fn is_of(&self, variant: &Variant) -> bool {
@@ -212,110 +224,19 @@ impl ExperimentPlan {
     /// # Errors
     /// See [`DocumentError`].
     pub(super) fn parse(text: &str, file: &Path) -> Result<Self, DocumentError> {
-        let plan: Self = read_document(text, file, "a plan")?;
-        plan.check()?;
-        Ok(plan)
+        read_document::<Self>(text, file, "a plan")?.checked()
     }
 
-    /// Checks what refers to each other.
-    fn check(&self) -> Result<(), DocumentError> {
+    /// The plan, if what refers to each other fits. Without variants it gets one.
+    pub(super) fn checked(mut self) -> Result<Self, DocumentError> {
+        self.check()?;
         if self.variant.value.is_empty() {
-            return Err(self.variant.wrong("no variant; at least one is allowed"));
+            let name = "scenario".to_owned();
+            let as_it_is = Variant { title: name.clone(), name, beyond: false, set: Vec::new() };
+            self.variant.value.push(self.id.at_same_place(as_it_is));
         }
-        if self.claim.value.is_empty() {
-            return Err(self.claim.wrong("no claim; at least one is allowed"));
-        }
-        unique(&self.variant.value, |variant| &variant.name)?;
-        unique(&self.claim.value, |claim| &claim.id)?;
-        unique(&self.axis, |axis| &axis.name)?;
-        unique(&self.assumption, |assumption| &assumption.name)?;
-        self.axis.iter().try_for_each(check_axis)?;
-        let variants = self.variant_names();
-        self.assumption.iter().try_for_each(|a| check_assumption(a, &variants))?;
-        self.claim.value.iter().try_for_each(check_claim)?;
-        self.plot.iter().try_for_each(|plot| self.check_plot(plot))
+        Ok(self)
     }
-
-    fn variant_names(&self) -> Vec<&str> {
-        self.variant.value.iter().map(|variant| variant.value.name.as_str()).collect()
-    }
-
-    fn check_plot(&self, plot: &Located<Plot>) -> Result<(), DocumentError> {
-        let axes: Vec<_> = self.axis.iter().map(|axis| axis.value.name.as_str()).collect();
-        for at in &plot.value.at {
-            let known = at.split_once('=').is_some_and(|(name, value)| {
-                let axis = self.axis.iter().find(|axis| axis.value.name == name);
-                axis.is_some_and(|axis| axis.value.values.iter().any(|known| known == value))
-            });
-            if !known {
-                return Err(plot.wrong(format_args!(
-                    "at: {at:?} is not AXIS=VALUE of a value of an axis; axes are {axes:?}"
-                )));
-            }
-        }
-        let variants = self.variant_names();
-        if let PlotKind::Sweep(sweep) = &plot.value.kind {
-            known(plot, "over", &sweep.over, &axes)?;
-        }
-        plot.value
-            .kind
-            .variants()
-            .iter()
-            .try_for_each(|name| known(plot, "variants", name, &variants))
-    }
-}
-
-fn known<T>(
-    plot: &Located<T>,
-    key: &str,
-    name: &str,
-    allowed: &[&str],
-) -> Result<(), DocumentError> {
-    if allowed.contains(&name) {
-        return Ok(());
-    }
-    Err(plot.wrong(format_args!("{key}: {name:?} is not allowed; allowed are {allowed:?}")))
-}
-
-fn unique<T>(items: &[Located<T>], name: impl Fn(&T) -> &String) -> Result<(), DocumentError> {
-    for (index, item) in items.iter().enumerate() {
-        if items[..index].iter().any(|other| name(&other.value) == name(&item.value)) {
-            let name = name(&item.value);
-            return Err(item.wrong(format_args!("{name:?} is there twice; names must be unique")));
-        }
-    }
-    Ok(())
-}
-
-fn check_axis(axis: &Located<Axis>) -> Result<(), DocumentError> {
-    let Axis { values, quick, .. } = &axis.value;
-    if let Some(value) = quick.iter().find(|value| !values.contains(value)) {
-        return Err(axis.wrong(format_args!("quick: {value:?} is not one of `values`: {values:?}")));
-    }
-    let numbers = |list: &[String]| list.iter().all(|value| number(value).is_some());
-    if values.is_empty() || quick.is_empty() || !numbers(values) {
-        return Err(axis.wrong("`values` and `quick` need values that begin with a number"));
-    }
-    Ok(())
-}
-
-fn check_assumption(
-    assumption: &Located<Assumption>,
-    variants: &[&str],
-) -> Result<(), DocumentError> {
-    let Assumption { set, range, variants: have, .. } = &assumption.value;
-    have.iter().try_for_each(|name| known(assumption, "variants", name, variants))?;
-    if set.is_empty() != range.is_empty() {
-        return Err(assumption.wrong("`set` and `range` go together: both or none is allowed"));
-    }
-    Ok(())
-}
-
-fn check_claim(claim: &Located<Claim>) -> Result<(), DocumentError> {
-    if claim.value.at_least.is_none() && claim.value.at_most.is_none() {
-        return Err(claim.missing("`at_least`, `at_most` or both"));
-    }
-    Ok(())
 }
 
 /// The number that a value begins with.

@@ -5,6 +5,7 @@ use super::observation::Curve;
 use super::plan::{Claim, Plot, PlotKind, number};
 use super::runs::SeedRuns;
 use super::study::{Scope, Seeds, Study};
+use super::subject::Meaning;
 use crate::compare::Interval;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,9 @@ pub struct StudyReport {
     pub seeds: u32,
     /// Runs, those with varied assumptions included.
     pub runs: usize,
+    /// What is taken from each run, where the plan says that and not code.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quantities: Vec<QuantityReport>,
     /// The claims with their verdicts.
     pub claims: Vec<ClaimReport>,
     /// What the paper does not say.
@@ -33,6 +37,17 @@ pub struct StudyReport {
     /// What is drawn.
     #[serde(skip)]
     pub drawings: Vec<Drawing>,
+}
+
+/// A quantity of a plan of one's own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuantityReport {
+    /// Its name.
+    pub name: String,
+    /// Quantity and unit.
+    pub label: String,
+    /// The expression.
+    pub value: String,
 }
 
 /// A claim and what becomes of it.
@@ -47,7 +62,7 @@ pub struct ClaimReport {
     /// The quantity.
     pub quantity: String,
     /// What it is.
-    pub meaning: &'static str,
+    pub meaning: String,
     /// Its unit; nothing for a ratio.
     pub unit: &'static str,
     /// What the median has to be.
@@ -130,12 +145,13 @@ impl StudyReport {
             range: assumption.range.clone(),
         };
         Self {
-            id: plan.id.clone(),
-            paper: plan.paper.clone(),
-            figure: plan.figure.clone(),
+            id: plan.id.value.clone(),
+            paper: plan.paper.clone().unwrap_or_default(),
+            figure: plan.figure.clone().unwrap_or_default(),
             title: plan.title.clone(),
             seeds: study.seeds(),
             runs,
+            quantities: study.subject().measures.reports(),
             claims: study.claims().filter_map(claim).collect(),
             assumptions: plan.assumption.iter().map(|a| assumption(&a.value)).collect(),
             cells: cells(study, main),
@@ -151,14 +167,15 @@ impl ClaimReport {
         main: &[SeedRuns<'_>],
         scopes: &BTreeMap<Scope, Seeds<'_>>,
     ) -> Option<Self> {
-        let (quantity, judgement) = (study.find(claim)?, study.judge(claim, main)?);
+        let Meaning { meaning, unit } = study.meaning(claim)?;
+        let judgement = study.judge(claim, Scope::Main, main);
         Some(Self {
             id: claim.id.clone(),
             says: claim.says.clone(),
-            paper: claim.paper.clone(),
-            quantity: claim.quantity.clone(),
-            meaning: quantity.meaning,
-            unit: quantity.unit,
+            paper: claim.paper.clone().unwrap_or_default(),
+            quantity: claim.quantity.value.clone(),
+            meaning: meaning.into_owned(),
+            unit,
             bounds: claim.bounds(),
             judgement,
             sensitivity: sensitivity(study, claim, judgement.verdict, scopes),
@@ -176,7 +193,7 @@ fn sensitivity(
     let mut all = Sensitivity { points: 0, same: 0, others: Vec::new() };
     for (scope, seeds) in scopes {
         let Scope::Sensitivity(varied) = *scope else { continue };
-        let judgement = study.judge(claim, seeds)?;
+        let judgement = study.judge(claim, *scope, seeds);
         all.points += 1;
         if judgement.verdict == verdict {
             all.same += 1;

@@ -1,16 +1,22 @@
 //! An experiment whose plan has been read.
 
+use super::Experiment;
 use super::claim::Judgement;
 use super::method::Prepared;
+use super::method::TrialFailure;
 use super::observation::Observation;
+use super::own::{Own, Points};
 use super::plan::{self, Claim, ExperimentPlan, Variant};
 use super::report::StudyReport;
 use super::runs::SeedRuns;
+use super::study_error::StudyError;
+use super::subject::{Meaning, Subject};
 use super::trial::{self, Trial, TrialError};
-use super::{Experiment, Quantity};
-use polypath_config::DocumentError;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// No plan of one's own has more runs.
+const MOST_RUNS: usize = 1_000_000;
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +30,7 @@ pub enum Effort {
 /// An experiment and its plan.
 #[derive(Debug)]
 pub struct Study {
-    experiment: &'static Experiment,
+    subject: Subject,
     plan: ExperimentPlan,
     effort: Effort,
 }
@@ -47,45 +53,6 @@ pub(super) struct Varied {
     pub(super) value: usize,
 }
 
-/// Why an experiment cannot be done.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StudyError {
-    /// The plan is wrong.
-    #[error(transparent)]
-    Plan(#[from] DocumentError),
-    /// A claim about a quantity that the experiment does not have.
-    #[error(
-        "{}: claim {claim}: no quantity {quantity:?}; allowed are {}", file.display(), allowed.join(", ")
-    )]
-    Quantity {
-        /// The plan.
-        file: PathBuf,
-        /// The claim.
-        claim: String,
-        /// The quantity that it names.
-        quantity: String,
-        /// The quantities of the experiment.
-        allowed: Vec<&'static str>,
-    },
-    /// A default that the scenario does not have.
-    #[error(
-        "{}: assumption {assumption:?}: the scenario does not have the value {value:?}",
-        file.display()
-    )]
-    Default {
-        /// The plan.
-        file: PathBuf,
-        /// The assumption.
-        assumption: String,
-        /// Its value.
-        value: String,
-    },
-    /// The scenario is wrong.
-    #[error(transparent)]
-    Trial(#[from] TrialError),
-}
-
 /// The runs of a scope, by seed.
 pub(super) type Seeds<'a> = Vec<SeedRuns<'a>>;
 
@@ -97,20 +64,50 @@ impl Study {
     pub fn new(experiment: &'static Experiment, effort: Effort) -> Result<Self, StudyError> {
         let file = Path::new("experiments").join(experiment.folder).join("plan.toml");
         let plan = ExperimentPlan::parse(experiment.plan, &file)?;
-        let study = Self { experiment, plan, effort };
+        let study = Self { subject: Subject::of_experiment(experiment), plan, effort };
         study.check(&file)?;
+        Ok(study)
+    }
+
+    /// Reads a plan of one's own, some of whose values are overridden, each by a `KEY=VALUE`; keys
+    /// that begin with `scenario.` are about its scenario.
+    ///
+    /// # Errors
+    /// See [`StudyError`].
+    pub fn load(file: &Path, settings: &[String], effort: Effort) -> Result<Self, StudyError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| StudyError::Read { file: file.to_owned(), error })?;
+        Self::parse(text, settings, file, effort)
+    }
+
+    /// The same with the text of the file.
+    pub(super) fn parse(
+        text: String,
+        settings: &[String],
+        file: &Path,
+        effort: Effort,
+    ) -> Result<Self, StudyError> {
+        let own = Own::read(text, settings, file)?;
+        let plan = own.plan.clone();
+        let study = Self { subject: Subject::of_own(own), plan, effort };
+        study.check_size(file)?;
+        for scope in study.scopes() {
+            study.subject.measures.check(&study.names(scope))?;
+        }
+        study.check(file)?;
+        study.rehearse()?;
         Ok(study)
     }
 
     /// Checks the plan against the experiment and its scenario.
     fn check(&self, file: &Path) -> Result<(), StudyError> {
         for claim in self.claims() {
-            if self.find(claim).is_none() {
+            if let Some(allowed) = self.subject.measures.allowed_instead(claim) {
                 return Err(StudyError::Quantity {
                     file: file.to_owned(),
                     claim: claim.id.clone(),
-                    quantity: claim.quantity.clone(),
-                    allowed: self.experiment.quantities.iter().map(|q| q.name).collect(),
+                    quantity: claim.quantity.value.clone(),
+                    allowed,
                 });
             }
         }
@@ -121,11 +118,14 @@ impl Study {
     fn check_defaults(&self, file: &Path) -> Result<(), StudyError> {
         let variants = self.plan.variant.value.iter().map(|variant| &variant.value);
         for variant in variants.filter(|variant| !variant.beyond) {
-            let as_it_is = self.prepare(&[&self.plan.set, &variant.set])?;
+            let prepare = |settings: &[&Vec<String>]| {
+                self.prepare(settings).map_err(|error| self.failed(&variant.name, error))
+            };
+            let as_it_is = prepare(&[&self.plan.set, &variant.set])?;
             let assumptions = self.plan.assumption.iter().map(|assumption| &assumption.value);
             for assumption in assumptions.filter(|assumption| assumption.is_of(variant)) {
                 let set = plan::filled(&assumption.set, &assumption.value);
-                if !self.prepare(&[&self.plan.set, &variant.set, &set])?.is_like(&as_it_is) {
+                if !prepare(&[&self.plan.set, &variant.set, &set])?.is_like(&as_it_is) {
                     return Err(StudyError::Default {
                         file: file.to_owned(),
                         assumption: assumption.name.clone(),
@@ -137,18 +137,48 @@ impl Study {
         Ok(())
     }
 
-    fn prepare(&self, settings: &[&Vec<String>]) -> Result<Prepared, TrialError> {
-        let settings: Vec<_> = settings.iter().flat_map(|part| part.iter().cloned()).collect();
-        trial::prepare(self, &settings).map_err(|error| TrialError {
-            experiment: self.plan.id.clone(),
-            run: "checking assumptions".to_owned(),
-            error: Box::new(error),
-        })
+    /// Refuses grids that nobody can want and no memory holds.
+    fn check_size(&self, file: &Path) -> Result<(), StudyError> {
+        let runs_of = |scope: Scope| {
+            let values = (0..self.plan.axis.len()).map(|axis| self.values_of(scope, axis).len());
+            let points = values.fold(1, usize::saturating_mul);
+            let variants = self.variants_of(scope).count();
+            points.saturating_mul(variants).saturating_mul(self.seeds_of(scope) as usize)
+        };
+        let runs = self.scopes().into_iter().map(runs_of).fold(0, usize::saturating_add);
+        match runs > MOST_RUNS {
+            true => Err(StudyError::TooMany { file: file.to_owned(), runs, allowed: MOST_RUNS }),
+            false => Ok(()),
+        }
     }
 
-    /// The experiment.
-    pub const fn experiment(&self) -> &'static Experiment {
-        self.experiment
+    /// Runs each variant for next to no time, so that an expression which names what the results
+    /// do not have is told before anybody waits. Whether a run is right otherwise it tells itself.
+    fn rehearse(&self) -> Result<(), TrialError> {
+        let short = ["warm_up=0 s", "duration=1 us"].map(str::to_owned).to_vec();
+        for variant in self.plan.variant.value.iter().map(|variant| &variant.value) {
+            let Ok(prepared) = self.prepare(&[&self.plan.set, &variant.set, &short]) else {
+                continue;
+            };
+            if let Err(error @ TrialFailure::Quantity(_)) = prepared.observe(1) {
+                return Err(self.failed(&variant.name, error));
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, settings: &[&Vec<String>]) -> Result<Prepared, TrialFailure> {
+        let settings: Vec<_> = settings.iter().flat_map(|part| part.iter().cloned()).collect();
+        trial::prepare(self, &settings)
+    }
+
+    fn failed(&self, run: &str, error: TrialFailure) -> TrialError {
+        let experiment = self.plan.id.value.clone();
+        TrialError { experiment, run: run.to_owned(), error: Box::new(error) }
+    }
+
+    pub(super) const fn subject(&self) -> &Subject {
+        &self.subject
     }
 
     /// The plan.
@@ -194,14 +224,27 @@ impl Study {
         StudyReport::new(self, &scopes.collect(), results.len())
     }
 
-    /// The judgement of a claim by the runs of each seed.
-    pub(super) fn judge(&self, claim: &Claim, seeds: &[SeedRuns<'_>]) -> Option<Judgement> {
-        self.find(claim).map(|quantity| claim.judge(quantity, seeds))
+    /// The judgement of a claim by the runs of each seed of a scope.
+    pub(super) fn judge(&self, claim: &Claim, scope: Scope, seeds: &[SeedRuns<'_>]) -> Judgement {
+        let names = self.names(scope);
+        claim.judge(seeds.iter().map(|runs| {
+            self.subject.measures.value(claim, &Points { runs: Some(runs), ..names.clone() })
+        }))
     }
 
-    /// The quantity of a claim: there is one, it has been checked.
-    pub(super) fn find(&self, claim: &Claim) -> Option<&'static Quantity> {
-        self.experiment.quantities.iter().find(|quantity| quantity.name == claim.quantity)
+    /// What a claim is about: there is something, it has been checked.
+    pub(super) fn meaning(&self, claim: &Claim) -> Option<Meaning<'_>> {
+        self.subject.measures.meaning(claim)
+    }
+
+    /// What claims may name in the runs of a scope.
+    fn names(&self, scope: Scope) -> Points<'_> {
+        let variants = self.variants_of(scope);
+        let variants = variants.map(|index| self.plan.variant.value[index].value.name.as_str());
+        let axes = self.plan.axis.iter().map(|axis| &axis.value);
+        let axes = axes.map(|axis| (axis.name.as_str(), axis.run(self.is_reduced(scope))));
+        let quantities = self.subject.measures.names();
+        Points { quantities, variants: variants.collect(), axes: axes.collect(), runs: None }
     }
 
     /// The claims.
@@ -232,13 +275,13 @@ impl Study {
     }
 
     fn values_of(&self, scope: Scope, axis: usize) -> &[String] {
-        let axis = &self.plan.axis[axis].value;
-        if self.is_reduced(scope) { &axis.quick } else { &axis.values }
+        self.plan.axis[axis].value.run(self.is_reduced(scope))
     }
 
     fn scopes(&self) -> Vec<Scope> {
         let mut scopes = vec![Scope::Main];
-        if self.effort == Effort::Full {
+        let varied = self.plan.assumption.iter().any(|varied| !varied.value.range.is_empty());
+        if self.effort == Effort::Full && varied {
             scopes.push(Scope::Sensitivity(None));
             for (assumption, varied) in self.plan.assumption.iter().enumerate() {
                 let values = 0..varied.value.range.len();

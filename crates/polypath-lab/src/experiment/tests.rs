@@ -14,14 +14,15 @@ fn plans_are_sound(efforts: &[Effort]) {
         for &effort in efforts {
             let study = Study::new(experiment, effort).unwrap_or_else(|error| panic!("{error}"));
             let plan = study.plan();
-            assert_eq!(plan.id.to_lowercase(), experiment.folder);
+            assert_eq!(plan.id.value.to_lowercase(), experiment.folder);
+            assert!(plan.paper.is_some() && plan.figure.is_some() && plan.seeds >= 10);
             let trials = study.trials().unwrap_or_else(|error| panic!("{error}"));
             let keys: std::collections::BTreeSet<_> =
                 trials.iter().map(|trial| trial.label().key).collect();
             // Sensitivity runs at their defaults may be runs of the verdicts, too.
-            assert!(effort == Effort::Full || keys.len() == trials.len(), "{}", plan.id);
+            assert!(effort == Effort::Full || keys.len() == trials.len(), "{}", plan.id.value);
             for claim in &plan.claim.value {
-                assert!(claim.value.id.starts_with(&plan.id), "{}", claim.value.id);
+                assert!(claim.value.id.starts_with(&plan.id.value), "{}", claim.value.id);
             }
             for variant in &plan.variant.value {
                 assert!(variant.value.title.chars().count() <= 20, "the legend cuts it off");
@@ -117,7 +118,7 @@ fn experiment(plan: &str) -> &'static Experiment {
         plan: plan.to_owned().leak(),
         input_file: "x/scenario.toml",
         input: SCENARIO,
-        method: Method::Simulation(observe),
+        method: Method::Simulation(Observer::Code(observe)),
         quantities: &[Quantity {
             name: "growth",
             unit: "",
@@ -137,7 +138,7 @@ fn what_is_wrong_with_a_plan_is_told() {
             "titel = \"T\"",
             "experiments/x/plan.toml:4: unknown key `titel` in a plan; allowed are id, paper",
         ),
-        ("paper = \"P\"\n", "", "a plan needs `paper`"),
+        ("title = \"T\"\n", "", "a plan needs `title`"),
         (
             "says = \"It grows.\"",
             "say = \"\"",
@@ -313,7 +314,9 @@ fn an_experiment_may_evaluate_a_model() {
         plan: MODEL_PLAN,
         input: "",
         method: Method::Evaluation(|input| input.parameters::<Doubled>()),
-        ..*experiment(PLAN)
+        folder: "x",
+        input_file: "x/parameters.toml",
+        quantities: experiment(PLAN).quantities,
     }));
     let study = Study::new(evaluated, Effort::Full).unwrap();
     let results: Vec<_> = study
@@ -343,7 +346,11 @@ fn an_experiment_may_evaluate_a_model() {
     );
 
     let wrong = MODEL_PLAN.replacen("bonus={}", "bounus={}", 1);
-    let wrong = Box::leak(Box::new(Experiment { plan: wrong.leak(), ..*evaluated }));
+    let wrong = Box::leak(Box::new(Experiment {
+        plan: wrong.leak(),
+        method: evaluated.method.clone(),
+        ..*evaluated
+    }));
     let error = Study::new(wrong, Effort::Quick).unwrap_err().to_string();
     assert!(
         error.contains("unknown key `bounus` in parameters; allowed are rate, bonus"),

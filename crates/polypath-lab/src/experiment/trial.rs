@@ -4,8 +4,8 @@ use super::method::{Input, Prepared, TrialFailure};
 use super::observation::Observation;
 use super::plan::filled;
 use super::study::{Scope, Study};
+use super::subject::Subject;
 use crate::store::{Label, digest};
-use std::path::Path;
 
 /// Changes with what a line of results means.
 const FORMAT: &str = "1";
@@ -53,7 +53,7 @@ impl<'a> Trial<'a> {
     ) -> Result<Self, TrialError> {
         let settings = settings(study, scope, variant, &point);
         let prepared = prepare(study, &settings).map_err(|error| TrialError {
-            experiment: study.plan().id.clone(),
+            experiment: study.plan().id.value.clone(),
             run: name(study, scope, variant, &point),
             error: Box::new(error),
         })?;
@@ -66,12 +66,12 @@ impl<'a> Trial<'a> {
         let key = digest(&[
             FORMAT.to_owned(),
             env!("CARGO_PKG_VERSION").to_owned(),
-            self.study.plan().id.clone(),
+            self.study.plan().id.value.clone(),
             self.prepared.fingerprint(),
             self.keeps_curves().to_string(),
             self.seed.to_string(),
         ]);
-        let scenario = self.study.plan().id.clone();
+        let scenario = self.study.plan().id.value.clone();
         Label { key, scenario, sender: self.name(), seed: self.seed }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Trial<'a> {
     /// When the run fails.
     pub fn run(&self) -> Result<Observation, TrialError> {
         let mut observation = self.prepared.observe(self.seed).map_err(|error| TrialError {
-            experiment: self.study.plan().id.clone(),
+            experiment: self.study.plan().id.value.clone(),
             run: format!("{}, seed {}", self.name(), self.seed),
             error: Box::new(error),
         })?;
@@ -126,9 +126,8 @@ fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<
 
 /// The scenario or the parameters of a study with these values overridden.
 pub(super) fn prepare(study: &Study, settings: &[String]) -> Result<Prepared, TrialFailure> {
-    let experiment = study.experiment();
-    let file = Path::new("experiments").join(experiment.input_file);
-    experiment.method.prepare(&Input { file: &file, text: experiment.input, settings })
+    let Subject { method, file, text, table, open, .. } = study.subject();
+    method.prepare(&Input { file, text, table: *table, open: *open, settings })
 }
 
 /// `bess, mmwave_delay 5 ms, queue = 2 MB`

@@ -96,3 +96,53 @@ fn an_experiment_that_is_not_there_is_told() {
     let stderr = String::from_utf8(stderr).unwrap();
     assert!(stderr.contains("unknown experiment \"R9-9\"; allowed: R0-1, R0-2"), "{stderr}");
 }
+
+const REPRODUCTION: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduction.md"));
+
+/// The first block of this language behind `heading` in the documentation.
+fn documented(heading: &str, language: &str) -> &'static str {
+    let (_, behind) = REPRODUCTION.split_once(heading).unwrap();
+    let (_, block) = behind.split_once(&format!("```{language}\n")).unwrap();
+    block.split_once("```").unwrap().0
+}
+
+/// The plan of the documentation prints what the documentation says. After a change on purpose the
+/// test tells what it prints now.
+#[test]
+fn a_plan_of_ones_own_is_run_from_its_file() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("delays.toml");
+    fs::write(&file, documented("## A plan of your own", "toml")).unwrap();
+    let (file, page) = (file.to_str().unwrap(), place.path().join("page.html"));
+    let text = done(&[file, "--html", page.to_str().unwrap()]);
+    assert_eq!(text, documented("## A plan of your own", "text"), "\n{text}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("<h2>delays: ") && page.contains("<th>goodput (Mbit/s)</th>"), "{page}");
+    assert_eq!(page.matches("<svg").count(), 2, "a plot for each quantity");
+    let json: Value =
+        serde_json::from_str(&done(&[file, "--json", "--quick", "--set", "quick_seeds=1"]))
+            .unwrap();
+    let report = &json["experiments"][0];
+    assert_eq!((&report["id"], &report["seeds"]), (&"delays".into(), &1.into()));
+    assert_eq!(report["quantities"][0]["name"], "goodput");
+}
+
+#[test]
+fn a_plan_that_is_wrong_is_told_with_its_place() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("delays.toml");
+    let plan = documented("## A plan of your own", "toml");
+    fs::write(&file, plan.replace("goodput_mbit_s", "goodput")).unwrap();
+    let file = file.to_str().unwrap();
+    let told = |arguments: &[&str], message: &str| {
+        let Output { status, stderr, .. } = reproduce(arguments);
+        let stderr = String::from_utf8(stderr).unwrap();
+        assert!(status.code() == Some(2) && stderr.contains(message), "{stderr}");
+    };
+    told(&[file], "value: no \"goodput\" in connections.bond; allowed are aggregation_benefit, ");
+    told(&[file, "--set", "seeds=0"], "--set seeds=0: seeds: 0 is out of range");
+    told(&[file, file], "no \"goodput\"");
+    told(&["./none.toml"], "./none.toml: cannot be read: ");
+    told(&["r4-7", "--set", "seeds=3"], "--set: allowed with the file of a plan");
+}

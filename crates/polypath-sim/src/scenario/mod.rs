@@ -135,6 +135,21 @@ impl Scenario {
         file: &Path,
         open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
     ) -> Result<Self, ScenarioError> {
-        read::scenario(text, overrides, file, open)
+        read::scenario(text, None, overrides, file, open)
+    }
+
+    /// Reads the scenario that is the table `table` of a document of other things, otherwise as
+    /// [`Scenario::parse_with`]. Overrides are about the scenario.
+    ///
+    /// # Errors
+    /// See [`ScenarioError`].
+    pub fn parse_table(
+        text: &str,
+        table: &str,
+        overrides: &[String],
+        file: &Path,
+        open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+    ) -> Result<Self, ScenarioError> {
+        read::scenario(text, Some(table), overrides, file, open)
     }
 }

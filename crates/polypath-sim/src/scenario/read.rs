@@ -19,6 +19,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 keys! {
     /// A network and what runs on it.
@@ -91,12 +93,13 @@ fn read_trace(bytes: &[u8], columns: &Columns) -> Result<Trace, TraceFileError> 
 
 pub(super) fn scenario(
     text: &str,
+    table: Option<&str>,
     settings: &[String],
     file: &Path,
     open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
 ) -> Result<Scenario, ScenarioError> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let file: Located<File> = read_overridden(text, settings, file, "a scenario")?;
+    let file: Located<File> = read(text, table, settings, file, "a scenario")?;
     let duration = file.value.duration;
     build(file, &mut Reader { folder, open, duration, traces: BTreeMap::new() })
 }
@@ -111,13 +114,37 @@ pub fn read_overridden<T: Keys>(
     file: &Path,
     what: &str,
 ) -> Result<Located<T>, ScenarioError> {
+    read(text, None, settings, file, what)
+}
+
+/// Reads a document, or a table of it to which the overrides are then applied.
+fn read<T: Keys>(
+    text: &str,
+    table: Option<&str>,
+    settings: &[String],
+    file: &Path,
+    what: &str,
+) -> Result<Located<T>, ScenarioError> {
     let settings = Overrides::check(settings)?;
     let all = settings.append_to(text);
     let document = Document::with_overrides(file, &all, text.len());
     let mut root = document.parse()?;
+    if let Some(key) = table {
+        root = inner(root, key);
+    }
     overrides::apply(root.get_mut(), &all, text.len())?;
     let table = Table::root(document, what, &root);
     Ok(Located::new(T::read_all(&table)?, table.site()))
+}
+
+/// The table of this key; an empty one if there is none.
+fn inner<'a>(mut root: Spanned<DeTable<'a>>, key: &str) -> Spanned<DeTable<'a>> {
+    let value = root.get_mut().remove(key);
+    let span = value.as_ref().map_or(0..0, Spanned::span);
+    match value.map(Spanned::into_inner) {
+        Some(DeValue::Table(table)) => Spanned::new(span, table),
+        _ => Spanned::new(span, DeTable::new()),
+    }
 }
 
 /// Checks what refers to each other.

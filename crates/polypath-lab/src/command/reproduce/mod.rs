@@ -1,5 +1,6 @@
-//! `polypath reproduce`: the claims of papers, and what becomes of them.
+//! `polypath reproduce`: claims, of papers and one's own, and what becomes of them.
 
+mod studies;
 mod text;
 
 use std::fs;
@@ -7,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::experiment::{self, Effort, Observation, Study, StudyReport, Trial};
+use crate::experiment::{Effort, Observation, Study, StudyReport, Trial};
 use crate::store::Label;
 use anyhow::Context;
 use clap::Args;
@@ -18,15 +19,20 @@ use crate::report::reproduction;
 use polypath::output;
 use polypath::service::INTERRUPTED;
 
-/// Repeat the experiments of papers and judge their claims
+/// Repeat the experiments of papers, or of a plan of one's own, and judge their claims
 ///
-/// Runs each experiment in the simulator over several seeds, and prints for each claim of the paper
-/// what came out and whether that reproduces it.
+/// Runs each experiment in the simulator over several seeds, and prints for each claim what came
+/// out and whether that reproduces it; of plans of one's own also the quantities.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ReproduceOptions {
-    /// Only these experiments, such as R2-1 [default: all]
-    #[arg(value_name = "ID")]
-    ids: Vec<String>,
+    /// Only these experiments, such as R2-1, or the files of plans of one's own (TOML) [default:
+    /// all experiments of papers]
+    #[arg(value_name = "ID|FILE")]
+    experiments: Vec<String>,
+    /// Override a value of the plans in files, such as seeds=3, or of their scenarios, such as
+    /// scenario.path.lte.delay=50ms
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Fewer seeds and points, shorter runs, and no assumption varied
     #[arg(long)]
     quick: bool,
@@ -37,6 +43,9 @@ pub struct ReproduceOptions {
     /// those that are there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write the page into this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -54,10 +63,7 @@ struct Results<'a> {
 /// # Errors
 /// When an experiment is not known, a run fails, or something cannot be read or written.
 pub fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
-    let studies: Vec<Study> = experiment::select(&options.ids)?
-        .into_iter()
-        .map(|experiment| Study::new(experiment, options.effort()))
-        .collect::<Result<_, _>>()?;
+    let studies = studies::of(&options.experiments, &options.set, options.effort())?;
     let reports = match all(&studies, options)? {
         Reports::All(reports) => reports,
         Reports::Interrupted { done, of } => {
@@ -67,6 +73,9 @@ pub fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
     };
     if let Some(folder) = &options.out {
         write(folder, &reports, options.title())?;
+    }
+    if let Some(file) = &options.html {
+        write_file(file, &reproduction::page(&reports, options.title()))?;
     }
     output::print(&match options.json {
         true => {
@@ -108,10 +117,13 @@ fn all(studies: &[Study], options: &ReproduceOptions) -> anyhow::Result<Reports>
 fn write(folder: &Path, reports: &[StudyReport], title: &str) -> anyhow::Result<()> {
     let page = ("index.html".to_owned(), reproduction::page(reports, title));
     for (name, text) in reproduction::plots(reports).chain([page]) {
-        let file = folder.join(name);
-        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        write_file(&folder.join(name), &text)?;
     }
     Ok(())
+}
+
+fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 impl Work for Trial<'_> {

@@ -17,5 +17,10 @@ pub(super) fn render(reports: &[StudyReport], title: &str) -> String {
         columns(&rows::claims(reports), 3),
     );
     let _ = writeln!(text, "{}", rows::MEANING);
+    for report in reports.iter().filter(|report| !report.quantities.is_empty()) {
+        let StudyReport { id, title, seeds, .. } = report;
+        let table = columns(&rows::quantities(report), 3);
+        let _ = write!(text, "\n{id}: {title}, {seeds} seeds\n{table}");
+    }
     text
 }

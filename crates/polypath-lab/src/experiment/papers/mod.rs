@@ -29,13 +29,13 @@ mod r4_6;
 mod r4_7;
 mod striping;
 
-use super::{Experiment, Method};
+use super::{Experiment, Method, Observer};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
 /// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated).
 macro_rules! experiments {
     (@on $module:ident) => {
-        Method::Simulation($module::observe)
+        Method::Simulation(Observer::Code($module::observe))
     };
     (@of $module:ident) => {
         Method::Evaluation(|input| input.parameters::<$module::Parameters>())

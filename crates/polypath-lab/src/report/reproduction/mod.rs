@@ -5,7 +5,7 @@ pub(crate) mod rows;
 use core::fmt::Write;
 use std::collections::BTreeSet;
 
-use crate::experiment::{ClaimReport, Drawing, StudyReport};
+use crate::experiment::{ClaimReport, Drawing, QuantityReport, StudyReport};
 
 use super::chart::{self, Axis, Chart, Line};
 use super::html::{self, escape, write_notes, write_table};
@@ -36,10 +36,12 @@ pub(crate) fn plots(reports: &[StudyReport]) -> impl Iterator<Item = (String, St
 fn write_experiment(page: &mut String, report: &StudyReport) {
     let StudyReport { id, paper, figure, title, seeds, runs, .. } = report;
     let (id, title) = (escape(id), escape(title));
-    let source = escape(&format!("{paper}, {figure}"));
+    let source = [paper, figure].into_iter().filter(|part| !part.is_empty());
+    let source = source.map(|part| escape(part)).collect::<Vec<_>>().join(", ");
+    let source = if source.is_empty() { source } else { source + ". " };
     let _ = writeln!(
         page,
-        "<h2>{id}: {title}</h2>\n<p>{source}. {seeds} seeds; {runs} runs with those of the \
+        "<h2>{id}: {title}</h2>\n<p>{source}{seeds} seeds; {runs} runs with those of the \
          sensitivity.</p>"
     );
     report.claims.iter().for_each(|claim| write_claim(page, claim));
@@ -73,8 +75,15 @@ fn write_claim(page: &mut String, claim: &ClaimReport) {
     }
 }
 
-/// What each variant reached, a table for each value.
+/// What each variant reached: one table of the quantities of a plan of one's own, otherwise a
+/// table for each value.
 fn write_cells(page: &mut String, report: &StudyReport) {
+    if !report.quantities.is_empty() {
+        write_table(page, &rows::quantities(report), 3);
+        let note = |quantity: &QuantityReport| format!("{} = {}", quantity.name, quantity.value);
+        write_notes(page, &report.quantities.iter().map(note).collect::<Vec<_>>());
+        return;
+    }
     let values: BTreeSet<&String> =
         report.cells.iter().flat_map(|cell| cell.values.keys()).collect();
     for value in values {
@@ -86,6 +95,9 @@ fn write_cells(page: &mut String, report: &StudyReport) {
 }
 
 fn write_assumptions(page: &mut String, report: &StudyReport) {
+    if report.assumptions.is_empty() {
+        return;
+    }
     let note = |assumption: &crate::experiment::AssumptionReport| {
         let range = match assumption.range.is_empty() {
             true => "Not varied.".to_owned(),

@@ -53,6 +53,19 @@ pub(super) fn cells(cells: &[CellReport], value: &str) -> Vec<[String; 3]> {
     std::iter::once(headings).chain(cells.iter().filter_map(row)).collect()
 }
 
+/// The table of the quantities of a plan of one's own, for each variant at each point.
+pub(crate) fn quantities(report: &StudyReport) -> Vec<[String; 4]> {
+    let headings = ["quantity", "variant", "at", "median (5 % to 95 %)"].map(str::to_owned);
+    let rows = report.quantities.iter().flat_map(|quantity| {
+        report.cells.iter().map(|cell| {
+            let at: Vec<_> = cell.at.iter().map(|(axis, at)| format!("{axis} {at}")).collect();
+            let reached = cell.values.get(&quantity.name).map_or("none".to_owned(), interval);
+            [quantity.label.clone(), cell.variant.clone(), at.join(", "), reached]
+        })
+    });
+    std::iter::once(headings).chain(rows).collect()
+}
+
 /// `1.34 (1.30 to 1.40)`, or the value alone where all seeds agree.
 pub(super) fn interval(value: &Interval) -> String {
     let Interval { median, low, high } = *value;

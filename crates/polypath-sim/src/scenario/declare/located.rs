@@ -27,6 +27,11 @@ impl<T> Located<T> {
         Self { value, site }
     }
 
+    /// Another value that stands there, too.
+    pub fn at_same_place<U>(&self, value: U) -> Located<U> {
+        Located { value, site: self.site.clone() }
+    }
+
     /// Where it stands.
     pub fn place(&self) -> &Place {
         &self.site.place
