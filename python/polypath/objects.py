@@ -788,6 +788,9 @@ class TustinCongestion(Item):
     cutoff: float | None = None
     """time constant tau of the filter, in s. Default: 0.5."""
 
+    per_round: int | None = None
+    """1: a sample for each round trip, not for each ACK. Default: 0."""
+
     silence_divisor: float | None = None
     """m: every tau/m without an ACK counts as a sample of zero. Default: 2."""
 
@@ -803,8 +806,11 @@ class WestwoodCongestion(Item):
     name: Literal["westwood"] = "westwood"
     """The name of the algorithm."""
 
+    per_round: int | None = None
+    """1: a sample for each round trip, not for each ACK. Default: 0."""
+
     pole: float | None = None
-    """what remains of the estimate at each ACK. Default: 0.9."""
+    """what remains of the estimate at each sample. Default: 0.9."""
 
     start_share: float | None = None
     """weight of the filter's start in the estimate above which a loss leaves at least half.

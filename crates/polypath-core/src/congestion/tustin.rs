@@ -6,6 +6,7 @@
 //! implementation; half a second is assumed.
 
 use super::measured::{START_SHARE, START_SHARE_PURPOSE};
+use super::westwood::PER_ROUND_PURPOSE;
 use super::{CongestionAvoidance, Westwood};
 use crate::estimator::BandwidthFilter;
 use crate::registry::{Description, Kind, Values, parameters};
@@ -19,6 +20,8 @@ parameters! {
         /// `m`; 0: silence is no sample.
         pub silence_divisor: f64 = BandwidthFilter::SILENCE_DIVISOR, "silence_divisor", "",
             "m: every tau/m without an ACK counts as a sample of zero", 0.0 to 1000.0;
+        /// Whether there is a sample for each round trip and not for each ACK.
+        pub per_round: bool = false, "per_round", "", PER_ROUND_PURPOSE;
         /// Weight of the filter's start in the estimate down to which a loss leaves at least half.
         pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
     }
@@ -40,10 +43,10 @@ impl Tustin {
 
     /// An instance for the registry; nothing is drawn at random.
     pub fn build(values: &Values, _seed: u64) -> Box<dyn CongestionAvoidance> {
-        let TustinParameters { cutoff_secs, silence_divisor, start_share } =
+        let TustinParameters { cutoff_secs, silence_divisor, per_round, start_share } =
             TustinParameters::of(values);
         let filter = BandwidthFilter::Tustin { cutoff_secs, silence_divisor };
-        Box::new(Westwood::with_filter(filter, start_share))
+        Box::new(Westwood::with_filter(filter, per_round, start_share))
     }
 }
 

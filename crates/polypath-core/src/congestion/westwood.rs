@@ -10,6 +10,8 @@
 //! timeout:    the same ssthresh                     w = MSS
 //! ```
 //!
+//! `per_round` takes a sample of `B` for each round trip instead of each ACK, as Westwood+ does.
+//!
 //! Deviation: the paper says nothing about losses that come before the filter, which begins at
 //! zero, knows the path. While that start weighs more than `start_share` in the estimate, the
 //! threshold is not below Reno's: otherwise the overshoot of the first slow start would end in a
@@ -25,9 +27,11 @@ use polypath_units::PathId;
 parameters! {
     /// The parameters of [`Westwood`].
     pub struct WestwoodParameters {
-        /// What remains of the estimate at each ACK.
+        /// What remains of the estimate at each sample.
         pub pole: f64 = BandwidthFilter::POLE, "pole", "",
-            "what remains of the estimate at each ACK", 0.0 to 1.0;
+            "what remains of the estimate at each sample", 0.0 to 1.0;
+        /// Whether there is a sample for each round trip and not for each ACK.
+        pub per_round: bool = false, "per_round", "", PER_ROUND_PURPOSE;
         /// Weight of the filter's start in the estimate down to which a loss leaves at least half;
         /// 1: the estimate counts from its first sample on.
         pub start_share: f64 = START_SHARE, "start_share", "", START_SHARE_PURPOSE, 0.0 to 1.0;
@@ -38,8 +42,12 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     filter: BandwidthFilter,
+    per_round: bool,
     measured: Measured<WestwoodEstimator>,
 }
+
+/// What the switch of that name does.
+pub(super) const PER_ROUND_PURPOSE: &str = "1: a sample for each round trip, not for each ACK";
 
 impl Westwood {
     /// The registry row.
@@ -53,13 +61,13 @@ impl Westwood {
 
     /// Westwood with other parameters.
     pub fn new(parameters: WestwoodParameters) -> Self {
-        let WestwoodParameters { pole, start_share } = parameters;
-        Self::with_filter(BandwidthFilter::FixedPole { pole }, start_share)
+        let WestwoodParameters { pole, per_round, start_share } = parameters;
+        Self::with_filter(BandwidthFilter::FixedPole { pole }, per_round, start_share)
     }
 
     /// Westwood with another filter.
-    pub(crate) fn with_filter(filter: BandwidthFilter, start_share: f64) -> Self {
-        Self { filter, measured: Measured::new(start_share) }
+    pub(crate) fn with_filter(filter: BandwidthFilter, per_round: bool, start_share: f64) -> Self {
+        Self { filter, per_round, measured: Measured::new(start_share) }
     }
 
     /// An instance for the registry; Westwood draws nothing at random.
@@ -85,8 +93,11 @@ impl Default for Westwood {
 
 impl CongestionAvoidance for Westwood {
     fn on_delivery(&mut self, subflow: PathId, ack: &Ack, _subflows: &Subflows) {
-        let filter = self.filter;
-        let make = || WestwoodEstimator::new(filter);
+        let (filter, per_round) = (self.filter, self.per_round);
+        let make = || match per_round {
+            true => WestwoodEstimator::per_round(filter),
+            false => WestwoodEstimator::new(filter),
+        };
         self.measured.get_or_insert_with(subflow, make).on_ack(&ack.into());
     }
 
@@ -150,6 +161,24 @@ mod tests {
         westwood.on_timeout(path(0), &loss(30_000, 1_000), &mut flows);
         let (ssthresh, cwnd) = state(&flows);
         assert!((ssthresh - 16_640.0).abs() < 1e-6 && cwnd == 1_000.0, "{ssthresh} {cwnd}");
+    }
+
+    /// Of an RTT of 150 ms, with ACKs every 100 ms, each second ACK ends a round.
+    #[test]
+    fn samples_of_round_trips_settle_half_as_fast() {
+        let share = |per_round| {
+            let mut westwood =
+                Westwood::new(WestwoodParameters { per_round, ..WestwoodParameters::DEFAULT });
+            let flows = subflows(1_000, &[(30_000.0, 80)]);
+            for n in 0..21 {
+                let rtt = Some(Duration::from_millis(150));
+                let ack = Ack { now: at(100 * n), rtt, ..ack(20_800, 1_000) };
+                westwood.on_delivery(path(0), &ack, &flows);
+            }
+            westwood.bandwidth_estimate(path(0)).unwrap() / 208e3
+        };
+        assert!((share(false) - (1.0 - 0.9_f64.powi(20))).abs() < 1e-9);
+        assert!((share(true) - (1.0 - 0.9_f64.powi(10))).abs() < 1e-9);
     }
 
     #[test]

@@ -14,6 +14,11 @@ pub(super) struct AckInterval {
 }
 
 impl AckInterval {
+    /// Whether an ACK has begun it.
+    pub(super) const fn is_under_way(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// Counts an ACK and tells how long the interval is; `None` while no time has passed in it.
     pub(super) fn add(&mut self, ack: &AckRecord) -> Option<Duration> {
         let from = *self.from.get_or_insert(ack.at);

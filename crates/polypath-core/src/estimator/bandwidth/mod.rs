@@ -6,7 +6,7 @@
 //!
 //! | estimator | one sample for each | filter |
 //! | --- | --- | --- |
-//! | [`WestwoodEstimator`] | ACK | [`BandwidthFilter`]: fixed pole, Tustin, none |
+//! | [`WestwoodEstimator`] | ACK, or round trip | [`BandwidthFilter`]: fixed pole, Tustin, none |
 //! | [`WestwoodPlusEstimator`] | round trip | two fixed poles in a row |
 //! | [`AdaptiveEstimator`] | round trip | a pole that moves with the noise (ABSE, CABE) |
 

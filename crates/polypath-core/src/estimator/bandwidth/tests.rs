@@ -20,12 +20,13 @@ pub(super) fn after(
     estimates(estimator, trace).map(|(_, estimate)| estimate).collect()
 }
 
-fn all() -> [(&'static str, Box<dyn BandwidthEstimator>); 5] {
+fn all() -> [(&'static str, Box<dyn BandwidthEstimator>); 6] {
     let westwood = |filter| Box::new(WestwoodEstimator::new(filter));
     [
         ("fixed pole", westwood(BandwidthFilter::WESTWOOD)),
         ("Tustin", westwood(BandwidthFilter::TUSTIN)),
         ("Tustin of ns-3", westwood(BandwidthFilter::TUSTIN_NS3)),
+        ("per round", Box::new(WestwoodEstimator::per_round(BandwidthFilter::WESTWOOD))),
         ("Westwood+", Box::new(WestwoodPlusEstimator::new(WestwoodPlusFilter::DEFAULT))),
         ("adaptive", Box::new(AdaptiveEstimator::default())),
     ]
@@ -67,7 +68,7 @@ fn each_finds_a_steady_rate() {
 fn compressed_acks_deceive_samples_of_single_acks() {
     for (name, mut estimator) in all() {
         let value = last(&mut *estimator, compressed());
-        if ["Westwood+", "adaptive"].contains(&name) {
+        if ["per round", "Westwood+", "adaptive"].contains(&name) {
             assert!((value - 1e6).abs() <= 0.05 * 1e6, "{name}: {value}");
         } else {
             assert!((9e6..12e6).contains(&value), "{name}: {value}");
@@ -87,7 +88,7 @@ fn bursts() -> Vec<AckRecord> {
 #[test]
 fn samples_over_round_trips_count_all_acks_of_an_instant() {
     for (name, mut estimator) in all() {
-        if ["Westwood+", "adaptive"].contains(&name) {
+        if ["per round", "Westwood+", "adaptive"].contains(&name) {
             let value = last(&mut *estimator, bursts());
             assert!((value - 1e6).abs() <= 0.02 * 1e6, "{name}: {value}");
         }

@@ -9,9 +9,11 @@
 //! ACKs of the same instant are one. While nothing arrives the filter of the paper is fed zeros
 //! ([`BandwidthFilter::Tustin`]). Known weakness: ACKs that arrive closer together than their
 //! packets did (compressed) make samples far above the bandwidth, and every filter here believes
-//! them; Westwood+ was made for that reason.
+//! them; Westwood+ was made for that reason. With samples of round trips
+//! ([`WestwoodEstimator::per_round`]) `d_k` are the bytes of more than an RTT, `dt_k` its seconds.
 
 use super::filter::Filtered;
+use super::interval::AckInterval;
 use super::{AckRecord, BandwidthEstimator, BandwidthFilter};
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -23,6 +25,15 @@ pub struct WestwoodEstimator {
     /// Before the newest sample, so that further ACKs of its instant can still join it.
     before: Filtered,
     newest: Option<Sample>,
+    /// The round trip under way, where each has one sample.
+    round: Option<Round>,
+}
+
+/// ACKs that are one sample together: those of more than an RTT.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    acks: AckInterval,
+    rtt: Option<Duration>,
 }
 
 /// What arrived at one instant, and when what came before it did. Of no length: not a sample.
@@ -36,7 +47,12 @@ struct Sample {
 impl WestwoodEstimator {
     /// An estimator without samples.
     pub const fn new(filter: BandwidthFilter) -> Self {
-        Self { filter, before: Filtered::START, newest: None }
+        Self { filter, before: Filtered::START, newest: None, round: None }
+    }
+
+    /// One with a sample for each round trip. Without an RTT there is none.
+    pub fn per_round(filter: BandwidthFilter) -> Self {
+        Self { round: Some(Round::default()), ..Self::new(filter) }
     }
 
     /// Nothing has arrived until `now`: the filter of the paper then decays.
@@ -66,8 +82,25 @@ impl WestwoodEstimator {
     }
 }
 
+impl Round {
+    /// All ACKs of the round as one, if it ends with this one; the first of all is one alone.
+    fn ended_by(&mut self, ack: &AckRecord) -> Option<AckRecord> {
+        self.rtt = ack.rtt.or(self.rtt);
+        let begins = !self.acks.is_under_way();
+        let elapsed = self.acks.add(ack);
+        if begins {
+            return Some(*ack);
+        }
+        elapsed.zip(self.rtt).filter(|(elapsed, rtt)| elapsed > rtt)?;
+        Some(AckRecord { acked_bytes: self.acks.restart(ack.at), ..*ack })
+    }
+}
+
 impl BandwidthEstimator for WestwoodEstimator {
     fn on_ack(&mut self, ack: &AckRecord) {
+        let Some(ack) = self.round.as_mut().map_or(Some(*ack), |round| round.ended_by(ack)) else {
+            return;
+        };
         self.on_silence(ack.at);
         let from = match &mut self.newest {
             None => ack.at,
@@ -94,7 +127,7 @@ impl BandwidthEstimator for WestwoodEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimator::bandwidth::tests::{after, at};
+    use crate::estimator::bandwidth::tests::{after, at, record};
 
     fn tustin() -> WestwoodEstimator {
         WestwoodEstimator::new(BandwidthFilter::TUSTIN)
@@ -136,6 +169,29 @@ mod tests {
         let parts = after(&mut split, &[(0, 5_000), (100, 4_000), (100, 6_000), (200, 20_000)]);
         assert_eq!((whole[1], whole[2]), (parts[2], parts[3]));
         assert_eq!(after(&mut split, &[(150, 7)])[0], after(&mut one, &[(200, 7)])[0], "back");
+    }
+
+    /// An RTT of 60 ms. ACKs of 1 kB every 10 ms, 100 kB/s, but that of 50 ms comes 0.1 ms after
+    /// the one before it: a sample of 10 MB/s, where the round trips of 70 ms have what was sent.
+    #[test]
+    fn a_sample_of_a_round_trip_is_not_deceived_by_acks_that_come_together() {
+        let trace = (0..=14).map(|n| AckRecord {
+            at: at(10 * n) - Duration::from_micros(if n == 5 { 9_900 } else { 0 }),
+            ..record(0, 1_000, Some(60))
+        });
+        let mut estimator = WestwoodEstimator::per_round(BandwidthFilter::None);
+        let estimates = |estimator: &mut WestwoodEstimator| -> Vec<_> {
+            let estimate = |ack| {
+                estimator.on_ack(&ack);
+                estimator.bytes_per_sec()
+            };
+            trace.clone().map(estimate).collect()
+        };
+        let per_round = estimates(&mut estimator);
+        assert!(per_round[..7].iter().all(Option::is_none), "{per_round:?}");
+        assert!(per_round[7..].iter().all(|b| (b.unwrap() - 1e5).abs() < 1e-6), "{per_round:?}");
+        let per_ack = estimates(&mut WestwoodEstimator::new(BandwidthFilter::None));
+        assert!((per_ack[5].unwrap() - 1e7).abs() < 1.0, "{per_ack:?}");
     }
 
     /// A quarter of a second of silence is a sample of zero with a = (1 - 0.25) / (1 + 0.25) = 0.6;
