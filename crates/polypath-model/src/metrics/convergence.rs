@@ -1,6 +1,6 @@
 //! How long flows take to share a link.
 
-use super::jain_index;
+use super::{jain_index, mean};
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -11,14 +11,38 @@ pub struct ConvergenceRule {
     pub hold: Duration,
     /// The least utilisation, 0 to 1.
     pub utilisation: f64,
-    /// The least Jain index.
-    pub fairness: f64,
+    /// When flows are even.
+    pub fairness: Fairness,
+}
+
+/// When flows that share a link are even.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fairness {
+    /// Jain's index of them is at least this.
+    Jain(f64),
+    /// The slowest has at least this share of their mean.
+    Slowest(f64),
+    /// The last of the list, which joined last, has at least this share of their mean.
+    Newcomer(f64),
+}
+
+impl Fairness {
+    /// Whether flows are even that carried so much each; without a flow, or if none carried
+    /// anything, they are not.
+    pub fn holds(self, carried: &[f64]) -> bool {
+        let Some(fair) = mean(carried).filter(|mean| *mean > 0.0) else { return false };
+        match self {
+            Self::Jain(least) => jain_index(carried).is_some_and(|index| index >= least),
+            Self::Slowest(share) => carried.iter().all(|flow| *flow >= share * fair),
+            Self::Newcomer(share) => carried.last().is_some_and(|flow| *flow >= share * fair),
+        }
+    }
 }
 
 impl ConvergenceRule {
     /// The rule of `docs/algorithms/metrics.md`.
     pub const DEFAULT: Self =
-        Self { hold: Duration::from_secs(1), utilisation: 0.95, fairness: 0.95 };
+        Self { hold: Duration::from_secs(1), utilisation: 0.95, fairness: Fairness::Jain(0.95) };
 }
 
 /// When flows converged after one joined.
@@ -34,8 +58,8 @@ pub enum Convergence {
 /// (S4 section 4.4, which has neither bins nor bounds; see `docs/algorithms/metrics.md`): the end
 /// of the first bin from which on every bin within [`ConvergenceRule::hold`] fulfils the rule.
 ///
-/// `bins` has the bytes of every active flow in each bin of length `bin`; bin `i` begins at
-/// `i * bin`. `until` is when the next flow joins.
+/// `bins` has the bytes of every active flow in each bin of length `bin`, in the order in which
+/// they joined; bin `i` begins at `i * bin`. `until` is when the next flow joins.
 pub fn convergence(
     bins: &[Vec<f64>],
     bin: Duration,
@@ -46,8 +70,7 @@ pub fn convergence(
     let end_of = |index: usize| Timestamp::ZERO + bin.saturating_mul(index as u32 + 1);
     let full = capacity * bin.as_secs_f64();
     let good = |flows: &Vec<f64>| {
-        flows.iter().sum::<f64>() >= rule.utilisation * full
-            && jain_index(flows).is_some_and(|index| index >= rule.fairness)
+        flows.iter().sum::<f64>() >= rule.utilisation * full && rule.fairness.holds(flows)
     };
     let needed = rule.hold.as_nanos().div_ceil(bin.as_nanos().max(1)) as usize;
     let mut ends = (0..bins.len()).filter(|&index| end_of(index) >= joined);
@@ -81,6 +104,21 @@ mod tests {
         let after = |ms| Convergence::After(Duration::from_millis(ms));
         assert_eq!(from(1_000, 9_000, &bins(15, 20)), after(500));
         assert_eq!(from(1_000, 9_000, &bins(0, 30)), after(0));
+    }
+
+    /// Jain's index of 5, 5 and 2: 144 / (3 * 54) = 0.889. Their mean is 4.
+    #[test]
+    fn each_rule_of_fairness_looks_at_what_it_says() {
+        let flows = [5.0, 5.0, 2.0];
+        assert!(Fairness::Jain(0.88).holds(&flows) && !Fairness::Jain(0.89).holds(&flows));
+        assert!(Fairness::Slowest(0.5).holds(&flows) && !Fairness::Slowest(0.51).holds(&flows));
+        assert!(Fairness::Newcomer(0.5).holds(&flows) && !Fairness::Newcomer(0.51).holds(&flows));
+        let newcomer_first = [2.0, 5.0, 5.0];
+        assert!(Fairness::Newcomer(1.25).holds(&newcomer_first));
+        assert!(!Fairness::Slowest(0.51).holds(&newcomer_first));
+        for rule in [Fairness::Jain(0.5), Fairness::Slowest(0.0), Fairness::Newcomer(0.0)] {
+            assert!(!rule.holds(&[]) && !rule.holds(&[0.0, 0.0]), "{rule:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod reordering;
 mod spread;
 
 pub use benefit::aggregation_benefit;
-pub use convergence::{Convergence, ConvergenceRule, convergence};
+pub use convergence::{Convergence, ConvergenceRule, Fairness, convergence};
 pub use delivery::interruption;
 pub use fairness::jain_index;
 pub use reordering::ReorderDensity;

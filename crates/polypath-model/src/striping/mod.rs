@@ -80,6 +80,9 @@ pub enum Rounding {
     /// It waits: whole segments are sent.
     #[default]
     Floor,
+    /// It waits, and of a whole number that binary arithmetic has a little below, as 2.9999999
+    /// instead of 3, so does the last segment: what a program does that takes the floor.
+    BinaryFloor,
     /// The nearest whole number is sent.
     Nearest,
     /// It is sent; harmonic numbers are interpolated by the digamma function.

@@ -91,6 +91,7 @@ fn rounded(segments: f64, rounding: Rounding) -> f64 {
     const SLACK: f64 = 1e-9;
     let sent = match rounding {
         Rounding::Floor => (segments + SLACK).floor(),
+        Rounding::BinaryFloor => segments.floor(),
         Rounding::Nearest => segments.round(),
         Rounding::Real => segments,
     };

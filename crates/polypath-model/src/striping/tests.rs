@@ -36,6 +36,17 @@ fn throughput_is_two_to_three_segments_for_each_mean_delay() {
     }
 }
 
+/// In slow start three segments stay three: two are acknowledged in the mean, and the window has
+/// grown by one. Their mean of 2.9999999 in binary numbers is two of them if its floor is taken.
+#[test]
+fn the_floor_of_binary_numbers_leaves_two_segments_where_three_are_meant() {
+    let pair = [link(1_000_000, 20.0), link(1_000_000, 40.0)];
+    let binary = StripingOptions { rounding: Rounding::BinaryFloor, ..StripingOptions::default() };
+    // 36 kB are 67 segments, all in slow start, which ends at 65,535 B.
+    let [meant, floor] = [StripingOptions::default(), binary].map(|o| kbit(&pair, 36_000, &o));
+    assert!((floor / meant - 2.0 / 3.0).abs() < 0.02, "{floor} {meant}");
+}
+
 /// With two segments for each ACK only two of the links' delays matter.
 #[test]
 fn more_than_two_equal_links_bring_nothing() {
