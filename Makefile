@@ -2,7 +2,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 SECONDS ?= 60
 
-.PHONY: help demo test test-all generate lint doc fuzz bench
+.PHONY: help demo test test-all generate reproduction lint doc fuzz bench
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -27,6 +27,11 @@ test-all:
 generate:
 	@scripts/ensure build
 	@scripts/generate
+
+# make reproduction  run the experiments of the papers and write their results into the pages about them
+reproduction:
+	@scripts/ensure build
+	@scripts/reproduction
 
 # make lint        check formatting and run Clippy
 lint:

@@ -34,43 +34,86 @@ pub struct Judgement {
     pub value: Option<Interval>,
     /// The verdict on its median.
     pub verdict: Verdict,
+    /// How many seeds have that verdict by their own value.
+    pub agreeing: usize,
 }
 
 impl Claim {
-    /// Judges the claim by the value for each seed.
-    pub(super) fn judge(&self, values: impl Iterator<Item = Option<f64>>) -> Judgement {
-        let value = Interval::of_all(values);
-        let verdict = value.map_or(Verdict::NotReproduced, |value| self.verdict(value.median));
-        Judgement { value, verdict }
+    /// Judges the claim by the value of each seed; without one it could not be observed.
+    pub(super) fn judge(&self, values: &[Option<f64>]) -> Judgement {
+        let value = Interval::of_all(values.iter().copied());
+        let verdict_on =
+            |value: Option<f64>| value.map_or(Verdict::NotReproduced, |value| self.verdict(value));
+        let verdict = verdict_on(value.map(|value| value.median));
+        let agreeing = values.iter().filter(|value| verdict_on(**value) == verdict).count();
+        Judgement { value, verdict, agreeing }
     }
 
     /// The verdict on a value.
     pub(super) fn verdict(&self, value: f64) -> Verdict {
-        let has_direction = self.direction_at_least.is_some() || self.direction_at_most.is_some();
-        if within(value, self.at_least, self.at_most) {
+        let (figure, direction) = (self.figure(), self.direction());
+        if figure.is_some_and(|bounds| bounds.have(value)) {
             Verdict::Reproduced
-        } else if has_direction && within(value, self.direction_at_least, self.direction_at_most) {
+        } else if direction.is_some_and(|bounds| bounds.have(value)) {
             Verdict::DirectionOnly
         } else {
             Verdict::NotReproduced
         }
     }
 
-    /// The bounds for readers: `at least 1.3`.
+    /// The bounds for readers: `at least 1.3`, or, of a claim without, `direction: at least 1`.
     pub(super) fn bounds(&self) -> String {
-        bounds(self.at_least, self.at_most)
+        match (self.figure(), self.direction()) {
+            (Some(figure), _) => figure.to_string(),
+            (None, Some(direction)) => format!("direction: {direction}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// What reproduces the claim, if it is about more than a direction.
+    pub(super) fn figure(&self) -> Option<Bounds> {
+        Bounds::new(self.at_least, self.at_most)
+    }
+
+    /// What has the direction right, if the claim has such weaker bounds.
+    pub(super) fn direction(&self) -> Option<Bounds> {
+        Bounds::new(self.direction_at_least, self.direction_at_most)
     }
 }
 
-fn within(value: f64, low: Option<f64>, high: Option<f64>) -> bool {
-    low.is_none_or(|low| value >= low) && high.is_none_or(|high| value <= high)
+/// An interval with its ends, of which one may be open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bounds {
+    AtLeast(f64),
+    AtMost(f64),
+    Between(f64, f64),
 }
 
-fn bounds(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{low} to {high}"),
-        (Some(low), None) => format!("at least {low}"),
-        (None, Some(high)) => format!("at most {high}"),
-        (None, None) => String::new(),
+impl Bounds {
+    fn new(low: Option<f64>, high: Option<f64>) -> Option<Self> {
+        match (low, high) {
+            (None, None) => None,
+            (Some(low), None) => Some(Self::AtLeast(low)),
+            (None, Some(high)) => Some(Self::AtMost(high)),
+            (Some(low), Some(high)) => Some(Self::Between(low, high)),
+        }
+    }
+
+    fn have(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(low) => value >= low,
+            Self::AtMost(high) => value <= high,
+            Self::Between(low, high) => (low..=high).contains(&value),
+        }
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(low) => write!(f, "at least {low}"),
+            Self::AtMost(high) => write!(f, "at most {high}"),
+            Self::Between(low, high) => write!(f, "{low} to {high}"),
+        }
     }
 }

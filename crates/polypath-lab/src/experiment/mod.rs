@@ -13,6 +13,7 @@
 
 mod claim;
 mod expression;
+mod hypercube;
 mod method;
 mod observation;
 mod own;
@@ -20,6 +21,8 @@ mod papers;
 mod plan;
 mod report;
 mod runs;
+mod sample;
+mod sensitivity;
 mod study;
 mod study_error;
 mod subject;
@@ -34,14 +37,15 @@ pub use observation::{Curve, Observation};
 pub use own::{Formulas, OwnPlan, ScenarioSource, WrittenQuantity};
 pub use papers::{EXPERIMENTS, SelectError, select};
 pub use plan::{
-    Assumption, Axis, Claim, CurvePlot, ExperimentPlan, Plot, PlotKind, SweepPlot, TimePlot,
-    Variant,
+    Assumption, Axis, Claim, CurvePlot, ExperimentPlan, Plot, PlotKind, Reading, SweepPlot,
+    TimePlot, Variant,
 };
 pub use report::{
-    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, QuantityReport, Sensitivity,
+    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, QuantityReport, ReadingReport,
     StudyReport,
 };
 pub use runs::SeedRuns;
+pub use sensitivity::{Sensitivity, ValueReport};
 pub use study::{Effort, Study};
 pub use study_error::StudyError;
 pub use trial::{Trial, TrialError};

@@ -4,6 +4,7 @@ mod check;
 
 pub(super) use check::{known, unique};
 
+use super::study::Effort;
 use polypath_config::DocumentError;
 use polypath_sim::scenario::declare::{Located, keys, read_document, tagged};
 use std::path::Path;
@@ -29,14 +30,20 @@ keys! {
         quick_seeds: u32 = 2 where 1 to 1000;
         /// Whether nothing depends on the seed, so that one is enough.
         deterministic: bool = false;
-        /// Seeds of each point of a sensitivity run.
+        /// Seeds of each other reading.
+        reading_seeds: u32 = 10 where 1 to 1000;
+        /// Points of the sample of all assumptions of a sensitivity run.
+        sensitivity_points: u32 = 20 where 1 to 1000;
+        /// Seeds of each of them.
         sensitivity_seeds: u32 = 2 where 1 to 1000;
         /// What all runs have otherwise than the scenario.
         set: Vec<String> = [];
-        /// What a quick run, and a sensitivity run, has otherwise than the scenario.
+        /// What a quick run has otherwise than the scenario.
         quick: Vec<String> = [];
         /// What the paper does not say.
         assumption: Vec<Located<Assumption>> = [];
+        /// Other readings of what it does not say.
+        reading: Vec<Located<Reading>> = [];
         /// What is compared; if not given, there is only the scenario as it is.
         variant: Located<Vec<Located<Variant>>> = [];
         /// What is varied.
@@ -69,6 +76,22 @@ keys! {
 }
 
 keys! {
+    /// Another reading of what the paper does not say, which sets several things at once or is not
+    /// a value of an assumption: in a full run every claim is judged by it as well.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Reading {
+        /// What is read otherwise.
+        name: String;
+        /// Why it may be what was done.
+        reason: String;
+        /// What it has otherwise than the scenario.
+        set: Vec<String>;
+        /// The variants that have it; if not given, all of the paper's.
+        variants: Vec<String> = [];
+    }
+}
+
+keys! {
     /// One of those that are compared.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Variant {
@@ -93,7 +116,7 @@ keys! {
         label: String;
         /// The values; plots take the number that each begins with.
         values: Vec<String>;
-        /// Those of them that a quick run, and a sensitivity run, takes; if not given, all.
+        /// Those of them that a quick run takes; if not given, all.
         quick: Vec<String> = [];
         /// The overrides that set it, with `{}` for the value.
         set: Vec<String>;
@@ -101,7 +124,8 @@ keys! {
 }
 
 keys! {
-    /// What the paper says, as an inequality.
+    /// What the paper says, as an inequality. One with bounds of the direction alone is about what
+    /// the paper gives no figure for: there is nothing more to reproduce than the direction.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Claim {
         /// The name of the experiment and a letter.
@@ -205,13 +229,23 @@ impl PlotKind {
 }
 
 impl Axis {
-    /// The values that are run, by whether few are enough.
-    pub(super) fn run(&self, reduced: bool) -> &[String] {
-        if reduced && !self.quick.is_empty() { &self.quick } else { &self.values }
+    /// The values that are run.
+    pub(super) fn run(&self, effort: Effort) -> &[String] {
+        match effort {
+            Effort::Quick if !self.quick.is_empty() => &self.quick,
+            Effort::Quick | Effort::Full => &self.values,
+        }
     }
 }
 
 impl Assumption {
+    /// Whether a variant has it.
+    pub(super) fn is_of(&self, variant: &Variant) -> bool {
+        self.variants.is_empty() || self.variants.contains(&variant.name)
+    }
+}
+
+impl Reading {
     /// Whether a variant has it.
     pub(super) fn is_of(&self, variant: &Variant) -> bool {
         self.variants.is_empty() || self.variants.contains(&variant.name)

@@ -1,12 +1,14 @@
 //! What becomes of an experiment.
 
-use super::claim::{Judgement, Verdict};
+use super::claim::Judgement;
 use super::observation::Curve;
-use super::plan::{Claim, Plot, PlotKind, number};
+use super::plan::{Claim, Plot, PlotKind, Reading, number};
 use super::runs::SeedRuns;
+use super::sensitivity::Sensitivity;
 use super::study::{Scope, Seeds, Study};
 use super::subject::Meaning;
 use crate::compare::Interval;
+use polypath_sim::scenario::declare::Located;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,24 +67,27 @@ pub struct ClaimReport {
     pub meaning: String,
     /// Its unit; nothing for a ratio.
     pub unit: &'static str,
-    /// What the median has to be.
+    /// What the median has to be; of a claim about a direction alone, that.
     pub bounds: String,
     /// The value and the verdict.
     #[serde(flatten)]
     pub judgement: Judgement,
-    /// How far the verdict depends on assumptions; `None` if they were not varied.
+    /// The value by the runs of each seed alone; `None` where it could not be observed.
+    pub per_seed: Vec<Option<f64>>,
+    /// What becomes of it by the other readings, if these were run.
+    pub readings: Vec<ReadingReport>,
+    /// How far the verdict depends on the assumptions; `None` if they were not varied.
     pub sensitivity: Option<Sensitivity>,
 }
 
-/// How far a verdict depends on assumptions, each varied alone.
+/// A claim by another reading of what the paper does not say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sensitivity {
-    /// Points of the ranges, the defaults included.
-    pub points: usize,
-    /// Those of them with the same verdict.
-    pub same: usize,
-    /// The others, with their verdict and value.
-    pub others: Vec<String>,
+pub struct ReadingReport {
+    /// The name of the reading.
+    pub name: String,
+    /// The value and the verdict.
+    #[serde(flatten)]
+    pub judgement: Judgement,
 }
 
 /// An assumption.
@@ -168,7 +173,8 @@ impl ClaimReport {
         scopes: &BTreeMap<Scope, Seeds<'_>>,
     ) -> Option<Self> {
         let Meaning { meaning, unit } = study.meaning(claim)?;
-        let judgement = study.judge(claim, Scope::Main, main);
+        let per_seed = study.per_seed(claim, Scope::Main, main);
+        let judgement = claim.judge(&per_seed);
         Some(Self {
             id: claim.id.clone(),
             says: claim.says.clone(),
@@ -178,32 +184,25 @@ impl ClaimReport {
             unit,
             bounds: claim.bounds(),
             judgement,
-            sensitivity: sensitivity(study, claim, judgement.verdict, scopes),
+            per_seed,
+            readings: readings(study, claim, scopes),
+            sensitivity: Sensitivity::of(study, claim, judgement.verdict, scopes),
         })
     }
 }
 
-/// The verdicts with assumptions varied.
-fn sensitivity(
+fn readings(
     study: &Study,
     claim: &Claim,
-    verdict: Verdict,
     scopes: &BTreeMap<Scope, Seeds<'_>>,
-) -> Option<Sensitivity> {
-    let mut all = Sensitivity { points: 0, same: 0, others: Vec::new() };
-    for (scope, seeds) in scopes {
-        let Scope::Sensitivity(varied) = *scope else { continue };
-        let judgement = study.judge(claim, *scope, seeds);
-        all.points += 1;
-        if judgement.verdict == verdict {
-            all.same += 1;
-            continue;
-        }
-        let name = varied.map_or("quick runs".to_owned(), |varied| study.describe(varied));
-        let value = judgement.value.map_or("none".to_owned(), |v| format!("{:.3}", v.median));
-        all.others.push(format!("{name}: {} ({value})", judgement.verdict));
-    }
-    (all.points > 0).then_some(all)
+) -> Vec<ReadingReport> {
+    let readings = study.plan().reading.iter().enumerate();
+    let report = |(number, reading): (usize, &Located<Reading>)| {
+        let scope = Scope::Reading(number);
+        let values = study.per_seed(claim, scope, scopes.get(&scope)?);
+        Some(ReadingReport { name: reading.value.name.clone(), judgement: claim.judge(&values) })
+    };
+    readings.filter_map(report).collect()
 }
 
 fn cells(study: &Study, seeds: &[SeedRuns<'_>]) -> Vec<CellReport> {

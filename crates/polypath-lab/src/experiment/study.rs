@@ -1,7 +1,6 @@
 //! An experiment whose plan has been read.
 
 use super::Experiment;
-use super::claim::Judgement;
 use super::method::Prepared;
 use super::method::TrialFailure;
 use super::observation::Observation;
@@ -9,6 +8,7 @@ use super::own::{Own, Points};
 use super::plan::{self, Claim, ExperimentPlan, Variant};
 use super::report::StudyReport;
 use super::runs::SeedRuns;
+use super::sample::Sample;
 use super::study_error::StudyError;
 use super::subject::{Meaning, Subject};
 use super::trial::{self, Trial, TrialError};
@@ -21,9 +21,10 @@ const MOST_RUNS: usize = 1_000_000;
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Few seeds and few points, shorter runs; assumptions are not varied.
+    /// Few seeds and few points, shorter runs; no other readings, and assumptions are not varied.
     Quick,
-    /// All seeds and points, and each assumption varied over its range.
+    /// All seeds and points, the other readings, and all assumptions varied together over their
+    /// ranges.
     Full,
 }
 
@@ -33,6 +34,7 @@ pub struct Study {
     subject: Subject,
     plan: ExperimentPlan,
     effort: Effort,
+    sample: Sample,
 }
 
 /// What a run is for.
@@ -40,17 +42,10 @@ pub struct Study {
 pub(super) enum Scope {
     /// The verdicts.
     Main,
-    /// How far they depend on assumptions: with one of them varied, or none.
-    Sensitivity(Option<Varied>),
-}
-
-/// An assumption with a value of its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Varied {
-    /// The number of the assumption.
-    pub(super) assumption: usize,
-    /// The number of the value.
-    pub(super) value: usize,
+    /// The verdicts by another reading, of this number.
+    Reading(usize),
+    /// How far they depend on assumptions: at a point of the sample of all of them.
+    Sensitivity(usize),
 }
 
 /// The runs of a scope, by seed.
@@ -64,7 +59,7 @@ impl Study {
     pub fn new(experiment: &'static Experiment, effort: Effort) -> Result<Self, StudyError> {
         let file = Path::new("experiments").join(experiment.folder).join("plan.toml");
         let plan = ExperimentPlan::parse(experiment.plan, &file)?;
-        let study = Self { subject: Subject::of_experiment(experiment), plan, effort };
+        let study = Self::of(Subject::of_experiment(experiment), plan, effort);
         study.check(&file)?;
         Ok(study)
     }
@@ -89,7 +84,7 @@ impl Study {
     ) -> Result<Self, StudyError> {
         let own = Own::read(text, settings, file)?;
         let plan = own.plan.clone();
-        let study = Self { subject: Subject::of_own(own), plan, effort };
+        let study = Self::of(Subject::of_own(own), plan, effort);
         study.check_size(file)?;
         for scope in study.scopes() {
             study.subject.measures.check(&study.names(scope))?;
@@ -97,6 +92,14 @@ impl Study {
         study.check(file)?;
         study.rehearse()?;
         Ok(study)
+    }
+
+    fn of(subject: Subject, plan: ExperimentPlan, effort: Effort) -> Self {
+        let sample = match effort {
+            Effort::Quick => Sample::default(),
+            Effort::Full => Sample::of(&plan),
+        };
+        Self { subject, plan, effort, sample }
     }
 
     /// Checks the plan against the experiment and its scenario.
@@ -140,12 +143,12 @@ impl Study {
     /// Refuses grids that nobody can want and no memory holds.
     fn check_size(&self, file: &Path) -> Result<(), StudyError> {
         let runs_of = |scope: Scope| {
-            let values = (0..self.plan.axis.len()).map(|axis| self.values_of(scope, axis).len());
+            let values = (0..self.plan.axis.len()).map(|axis| self.values(axis).len());
             let points = values.fold(1, usize::saturating_mul);
             let variants = self.variants_of(scope).count();
             points.saturating_mul(variants).saturating_mul(self.seeds_of(scope) as usize)
         };
-        let runs = self.scopes().into_iter().map(runs_of).fold(0, usize::saturating_add);
+        let runs = self.scopes().map(runs_of).fold(0, usize::saturating_add);
         match runs > MOST_RUNS {
             true => Err(StudyError::TooMany { file: file.to_owned(), runs, allowed: MOST_RUNS }),
             false => Ok(()),
@@ -186,6 +189,10 @@ impl Study {
         &self.plan
     }
 
+    pub(super) const fn effort(&self) -> Effort {
+        self.effort
+    }
+
     /// How many seeds verdicts are made of.
     pub fn seeds(&self) -> u32 {
         self.seeds_of(Scope::Main)
@@ -199,7 +206,7 @@ impl Study {
         let mut trials = Vec::new();
         for scope in self.scopes() {
             for seed in 1..=self.seeds_of(scope) {
-                for point in self.points(scope) {
+                for point in self.points() {
                     for variant in self.variants_of(scope) {
                         trials.push(Trial::new(self, scope, variant, point.clone(), seed)?);
                     }
@@ -224,12 +231,20 @@ impl Study {
         StudyReport::new(self, &scopes.collect(), results.len())
     }
 
-    /// The judgement of a claim by the runs of each seed of a scope.
-    pub(super) fn judge(&self, claim: &Claim, scope: Scope, seeds: &[SeedRuns<'_>]) -> Judgement {
+    /// What a claim is about by the runs of each seed of a scope. What is not finite, as the ratio
+    /// to nothing, was not observed.
+    pub(super) fn per_seed(
+        &self,
+        claim: &Claim,
+        scope: Scope,
+        seeds: &[SeedRuns<'_>],
+    ) -> Vec<Option<f64>> {
         let names = self.names(scope);
-        claim.judge(seeds.iter().map(|runs| {
-            self.subject.measures.value(claim, &Points { runs: Some(runs), ..names.clone() })
-        }))
+        let value = |runs| {
+            let points = Points { runs: Some(runs), ..names.clone() };
+            self.subject.measures.value(claim, &points).filter(|value| value.is_finite())
+        };
+        seeds.iter().map(value).collect()
     }
 
     /// What a claim is about: there is something, it has been checked.
@@ -242,7 +257,7 @@ impl Study {
         let variants = self.variants_of(scope);
         let variants = variants.map(|index| self.plan.variant.value[index].value.name.as_str());
         let axes = self.plan.axis.iter().map(|axis| &axis.value);
-        let axes = axes.map(|axis| (axis.name.as_str(), axis.run(self.is_reduced(scope))));
+        let axes = axes.map(|axis| (axis.name.as_str(), axis.run(self.effort)));
         let quantities = self.subject.measures.names();
         Points { quantities, variants: variants.collect(), axes: axes.collect(), runs: None }
     }
@@ -258,44 +273,31 @@ impl Study {
         variants.find(|variant| variant.name == name)
     }
 
-    /// `queue = 2 MB`
-    pub(super) fn describe(&self, varied: Varied) -> String {
-        let assumption = &self.plan.assumption[varied.assumption].value;
-        format!("{} = {}", assumption.name, assumption.range[varied.value])
+    /// The values of the assumptions in sensitivity runs.
+    pub(super) const fn sample(&self) -> &Sample {
+        &self.sample
     }
 
-    /// Whether runs of this scope are those of a quick run.
-    pub(super) fn is_reduced(&self, scope: Scope) -> bool {
-        self.effort == Effort::Quick || scope != Scope::Main
-    }
-
-    /// The values of an axis that are run for the verdicts.
+    /// The values of an axis that are run.
     pub(super) fn values(&self, axis: usize) -> &[String] {
-        self.values_of(Scope::Main, axis)
+        self.plan.axis[axis].value.run(self.effort)
     }
 
-    fn values_of(&self, scope: Scope, axis: usize) -> &[String] {
-        self.plan.axis[axis].value.run(self.is_reduced(scope))
-    }
-
-    fn scopes(&self) -> Vec<Scope> {
-        let mut scopes = vec![Scope::Main];
-        let varied = self.plan.assumption.iter().any(|varied| !varied.value.range.is_empty());
-        if self.effort == Effort::Full && varied {
-            scopes.push(Scope::Sensitivity(None));
-            for (assumption, varied) in self.plan.assumption.iter().enumerate() {
-                let values = 0..varied.value.range.len();
-                let varied = values.map(|value| Varied { assumption, value });
-                scopes.extend(varied.map(|varied| Scope::Sensitivity(Some(varied))));
-            }
-        }
-        scopes
+    fn scopes(&self) -> impl Iterator<Item = Scope> {
+        let readings = match self.effort {
+            Effort::Quick => 0,
+            Effort::Full => self.plan.reading.len(),
+        };
+        let readings = (0..readings).map(Scope::Reading);
+        let points = (0..self.sample.points()).map(Scope::Sensitivity);
+        [Scope::Main].into_iter().chain(readings).chain(points)
     }
 
     fn seeds_of(&self, scope: Scope) -> u32 {
         match (scope, self.effort) {
             _ if self.plan.deterministic => 1,
             (Scope::Sensitivity(_), _) => self.plan.sensitivity_seeds,
+            (Scope::Reading(_), _) => self.plan.reading_seeds,
             (Scope::Main, Effort::Quick) => self.plan.quick_seeds,
             (Scope::Main, Effort::Full) => self.plan.seeds,
         }
@@ -309,10 +311,10 @@ impl Study {
     }
 
     /// All points of the axes, those of the last axis next to each other.
-    fn points(&self, scope: Scope) -> Vec<Vec<&str>> {
+    fn points(&self) -> Vec<Vec<&str>> {
         let mut points = vec![Vec::new()];
         for axis in 0..self.plan.axis.len() {
-            let values = self.values_of(scope, axis);
+            let values = self.values(axis);
             let mut longer = Vec::new();
             for point in points {
                 longer.extend(values.iter().map(|value| [&point[..], &[value.as_str()]].concat()));

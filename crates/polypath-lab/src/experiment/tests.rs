@@ -1,5 +1,6 @@
 //! Plans and what is wrong with them; claims by hand; runs that repeat.
 
+use super::study::Scope;
 use super::*;
 use polypath_model::metrics::quantile;
 use polypath_sim::run::Outcome;
@@ -64,6 +65,7 @@ paper = "P"
 figure = "1"
 title = "T"
 quick = ["duration=0.2 s"]
+sensitivity_points = 6
 sensitivity_seeds = 1
 [[variant]]
 name = "reno"
@@ -86,6 +88,10 @@ value = "100 kB"
 reason = "none"
 set = ["connection.receive_buffer={}"]
 range = ["2 kB", "200 kB"]
+[[reading]]
+name = "ten times the buffer"
+reason = "none"
+set = ["connection.receive_buffer=1 MB"]
 [[claim]]
 id = "Xa"
 says = "It grows."
@@ -142,9 +148,13 @@ fn what_is_wrong_with_a_plan_is_told() {
         (
             "says = \"It grows.\"",
             "say = \"\"",
-            "plan.toml:30: unknown key `say` in [[claim]]; allowed are id, says",
+            "plan.toml:35: unknown key `say` in [[claim]]; allowed are id, says",
         ),
-        ("at_least = 3\n", "", "plan.toml:28: [[claim]] needs `at_least`, `at_most` or both"),
+        (
+            "at_least = 3\ndirection_at_least = 1\n",
+            "",
+            "plan.toml:33: [[claim]] needs `at_least`, `at_most` or both, or such of the direction",
+        ),
         ("\"growth\"", "\"size\"", "plan.toml: claim Xa: no quantity \"size\"; allowed are growth"),
         (
             "over = \"rate\"",
@@ -159,6 +169,7 @@ fn what_is_wrong_with_a_plan_is_told() {
             "\"buffer\": the scenario does not have the value \"99 kB\"",
         ),
         ("range = [\"2 kB\", \"200 kB\"]", "", "`set` and `range` go together"),
+        ("set = [\"connection.receive_buffer=1 MB\"]", "set = []", "`set` is empty"),
         ("name = \"cubic\"", "name = \"reno\"", "\"reno\" is there twice"),
         ("congestion=reno", "congestion=renno", "unknown congestion"),
         (
@@ -202,6 +213,8 @@ fn claims_are_judged_by_the_median_over_seeds() {
     assert_eq!(value.median, quantile(&mut [2.0, 3.0], 0.5).unwrap());
     assert_eq!(value.low, quantile(&mut [2.0, 3.0], 0.05).unwrap());
     assert_eq!(claim.judgement.verdict, Verdict::DirectionOnly, "2.5 of 3");
+    assert_eq!(claim.per_seed, [Some(2.0), Some(3.0)]);
+    assert_eq!(claim.judgement.agreeing, 1, "seed 2 alone would reproduce it");
     assert_eq!(claim.sensitivity, None, "a quick run varies nothing");
     let drawing = &report.drawings[0];
     assert_eq!(drawing.lines[0].points, [(10.0, 10.0), (40.0, 25.0)]);
@@ -213,22 +226,82 @@ fn claims_are_judged_by_the_median_over_seeds() {
 #[test]
 fn a_full_run_tells_how_far_the_verdict_stands() {
     let study = Study::new(&SMALL, Effort::Full).unwrap();
-    // The growth is 4, but for the smallest buffer, where it is 0.5.
-    let results = by_hand(&study, |trial| {
-        let small = trial.label().sender.contains("buffer = 2 kB");
-        match (trial.point[0], small) {
-            ("10 Mbit/s", false) => 10.0,
-            ("10 Mbit/s", true) => 80.0,
+    let small: Vec<_> = study.sample().with(0, 1).map(Scope::Sensitivity).collect();
+    // The growth is 4, but for the smallest buffer, where it is 0.5, and by the other reading.
+    let results = study.trials().unwrap().into_iter().map(|trial| {
+        let goodput = match (trial.point[0], trial.scope) {
+            ("10 Mbit/s", scope) if small.contains(&scope) => 80.0,
+            ("10 Mbit/s", Scope::Reading(0)) => 20.0,
+            ("10 Mbit/s", _) => 10.0,
             _ => 40.0,
-        }
+        };
+        (trial, Observation::default().with("goodput", goodput))
     });
-    // 10 seeds of 2 variants at 3 rates; the default and 2 values of the paper's variant at 2.
-    assert_eq!(results.len(), 10 * 2 * 3 + 3 * 2);
+    let results = results.collect::<Vec<_>>();
+    // At 3 rates 10 seeds of 2 variants, and of the paper's by the other reading; 6 points of it.
+    assert_eq!(results.len(), 3 * (10 * 2 + 10 + 6));
     let claim = &study.report(&results).claims[0];
     assert_eq!(claim.judgement.verdict, Verdict::Reproduced);
+    let ReadingReport { name, judgement } = &claim.readings[0];
+    assert_eq!(
+        (name.as_str(), judgement.verdict),
+        ("ten times the buffer", Verdict::DirectionOnly)
+    );
+    assert_eq!((judgement.value.unwrap().median, judgement.agreeing), (2.0, 10));
     let sensitivity = claim.sensitivity.clone().unwrap();
-    assert_eq!((sensitivity.same, sensitivity.points), (2, 3));
-    assert_eq!(sensitivity.others, ["buffer = 2 kB: not reproduced (0.500)"]);
+    assert_eq!((sensitivity.points, sensitivity.same), (6, 4));
+    assert_eq!(sensitivity.value.unwrap().median, 4.0);
+    let by_value: Vec<_> = sensitivity
+        .by_value
+        .iter()
+        .map(|report| {
+            assert_eq!(report.assumption, "buffer");
+            (report.value.as_str(), report.points, report.same)
+        })
+        .collect();
+    assert_eq!(by_value, [("100 kB", 2, 2), ("2 kB", 2, 0), ("200 kB", 2, 2)]);
+}
+
+/// A reading sets what it says in the runs of the paper's variants, and nothing in others.
+#[test]
+fn another_reading_is_what_its_runs_have() {
+    let differs = |variants: &str| {
+        let plan = PLAN.replacen(
+            "reason = \"none\"\nset = [\"connection.receive_buffer=1 MB\"]",
+            &format!("reason = \"none\"\nset = [\"connection.receive_buffer=1 MB\"]\n{variants}"),
+            1,
+        );
+        let study = Study::new(experiment(&plan), Effort::Full).unwrap();
+        let trials = study.trials().unwrap();
+        let key = |scope| {
+            let runs = |trial: &&Trial<'_>| trial.scope == scope && trial.variant == 0;
+            trials.iter().find(runs).unwrap().label().key
+        };
+        key(Scope::Main) != key(Scope::Reading(0))
+    };
+    assert!(differs(""));
+    assert!(!differs("variants = [\"cubic\"]"));
+}
+
+/// What a point of the sample sets is what a run has, for the paper's variants alone.
+#[test]
+fn a_point_of_the_sample_sets_the_assumptions_in_its_runs() {
+    let study = Study::new(&SMALL, Effort::Full).unwrap();
+    let (plan, sample) = (study.plan(), study.sample());
+    let reno = &plan.variant.value[0].value;
+    for (value, set) in [
+        (0, vec![]),
+        (1, vec!["connection.receive_buffer=2 kB"]),
+        (2, vec!["connection.receive_buffer=200 kB"]),
+    ] {
+        for point in sample.with(0, value) {
+            assert_eq!(sample.settings(point, plan, reno), set);
+        }
+    }
+    let other = PLAN.replacen("range = [", "variants = [\"cubic\"]\nrange = [", 1);
+    let other = Study::new(experiment(&other), Effort::Full).unwrap();
+    let points = 0..other.sample().points();
+    assert!(points.into_iter().all(|p| other.sample().settings(p, other.plan(), reno).is_empty()));
 }
 
 #[test]
@@ -237,7 +310,13 @@ fn what_was_not_observed_reproduces_nothing() {
     let mut results = by_hand(&study, |_| 1.0);
     results[0].1 = Observation::default().with("goodput", f64::NAN);
     let claim = &study.report(&results).claims[0];
-    assert_eq!(claim.judgement, Judgement { value: None, verdict: Verdict::NotReproduced });
+    let verdict = Verdict::NotReproduced;
+    // Of seed 1 a run has no value; with seed 2 nothing grows.
+    assert_eq!(claim.per_seed, [None, Some(1.0)]);
+    assert_eq!(claim.judgement, Judgement { value: None, verdict, agreeing: 1 });
+    // Growth from nothing is infinite.
+    let from_nothing = by_hand(&study, |trial| f64::from(u8::from(trial.point[0] != "10 Mbit/s")));
+    assert_eq!(study.report(&from_nothing).claims[0].per_seed, [None, None]);
 }
 
 #[test]
@@ -251,6 +330,17 @@ fn bounds_are_inclusive_and_those_of_the_direction_weaker() {
     assert_eq!(no_direction.verdict(4.0), Verdict::Reproduced);
     assert_eq!(no_direction.verdict(4.1), Verdict::NotReproduced);
     assert_eq!(no_direction.bounds(), "3 to 4");
+}
+
+/// Where the paper has no figure there is nothing that could be reproduced.
+#[test]
+fn a_claim_about_a_direction_is_never_more_than_that() {
+    let study = Study::new(&SMALL, Effort::Quick).unwrap();
+    let claim = Claim { at_least: None, ..study.plan().claim.value[0].value.clone() };
+    assert_eq!(claim.verdict(1e9), Verdict::DirectionOnly);
+    assert_eq!(claim.verdict(1.0), Verdict::DirectionOnly);
+    assert_eq!(claim.verdict(0.9), Verdict::NotReproduced);
+    assert_eq!(claim.bounds(), "direction: at least 1");
 }
 
 keys! {
@@ -278,6 +368,7 @@ paper = "P"
 figure = "F"
 title = "T"
 deterministic = true
+sensitivity_points = 4
 [[variant]]
 name = "reno"
 title = "model"
@@ -328,17 +419,19 @@ fn an_experiment_may_evaluate_a_model() {
             (trial, observation)
         })
         .collect();
-    // Two points for the verdict, two with the default and two with the other bonus.
-    assert_eq!(results.len(), 6);
+    // Two rates for the verdict, and at each of four points of the sample.
+    assert_eq!(results.len(), 2 + 2 * 4);
     let keys: std::collections::BTreeSet<_> = results.iter().map(|(t, _)| t.label().key).collect();
-    assert_eq!(keys.len(), 6, "curves are kept for the verdict only");
+    // Those with the same bonus are the same; curves are kept for the verdict only.
+    assert_eq!(keys.len(), 2 + 2 * 2);
     let report = study.report(&results);
     let claim = &report.claims[0];
     assert_eq!(claim.judgement.value.unwrap().median, 4.0);
     assert_eq!(claim.judgement.verdict, Verdict::Reproduced);
     // (80 + 20) / (20 + 20).
     let sensitivity = claim.sensitivity.as_ref().unwrap();
-    assert_eq!(sensitivity.others, ["bonus = 20: not reproduced (2.500)"]);
+    assert_eq!((sensitivity.points, sensitivity.same), (4, 2));
+    assert_eq!(sensitivity.value.unwrap().median, f64::midpoint(4.0, 2.5));
     let drawing = &report.drawings[0];
     assert_eq!(
         (drawing.x.as_str(), &drawing.lines[0].points),

@@ -3,7 +3,7 @@
 use super::method::{Input, Prepared, TrialFailure};
 use super::observation::Observation;
 use super::plan::filled;
-use super::study::{Scope, Study};
+use super::study::{Effort, Scope, Study};
 use super::subject::Subject;
 use crate::store::{Label, digest};
 
@@ -109,16 +109,20 @@ fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<
     let plan = study.plan();
     let variant = &plan.variant.value[variant].value;
     let mut settings = [&plan.set[..], &variant.set[..]].concat();
-    if study.is_reduced(scope) {
+    if study.effort() == Effort::Quick {
         settings.extend(plan.quick.iter().cloned());
     }
     for (axis, value) in plan.axis.iter().zip(point) {
         settings.extend(filled(&axis.value.set, value));
     }
-    if let Scope::Sensitivity(Some(varied)) = scope {
-        let assumption = &plan.assumption[varied.assumption].value;
-        if assumption.is_of(variant) {
-            settings.extend(filled(&assumption.set, &assumption.range[varied.value]));
+    match scope {
+        Scope::Main => {}
+        Scope::Reading(number) => {
+            let reading = &plan.reading[number].value;
+            settings.extend(reading.set.iter().filter(|_| reading.is_of(variant)).cloned());
+        }
+        Scope::Sensitivity(point) => {
+            settings.extend(study.sample().settings(point, plan, variant));
         }
     }
     settings
@@ -130,15 +134,17 @@ pub(super) fn prepare(study: &Study, settings: &[String]) -> Result<Prepared, Tr
     method.prepare(&Input { file, text, table: *table, open: *open, settings })
 }
 
-/// `bess, mmwave_delay 5 ms, queue = 2 MB`
+/// `bess, mmwave_delay 5 ms, point 3 of the sample`
 fn name(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> String {
     let plan = study.plan();
     let mut name = plan.variant.value[variant].value.name.clone();
     for (axis, value) in plan.axis.iter().zip(point) {
         name += &format!(", {} {value}", axis.value.name);
     }
-    if let Scope::Sensitivity(Some(varied)) = scope {
-        name += &format!(", {}", study.describe(varied));
+    match scope {
+        Scope::Main => {}
+        Scope::Reading(number) => name += &format!(", {}", plan.reading[number].value.name),
+        Scope::Sensitivity(point) => name += &format!(", point {} of the sample", point + 1),
     }
     name
 }

@@ -1,6 +1,6 @@
 //! Whether what refers to each other in a plan fits.
 
-use super::{Assumption, Axis, Claim, ExperimentPlan, Plot, PlotKind, number};
+use super::{Assumption, Axis, Claim, ExperimentPlan, Plot, PlotKind, Reading, number};
 use polypath_config::DocumentError;
 use polypath_sim::scenario::declare::Located;
 
@@ -18,6 +18,8 @@ impl ExperimentPlan {
         self.axis.iter().try_for_each(check_axis)?;
         let variants = self.variant_names();
         self.assumption.iter().try_for_each(|a| check_assumption(a, &variants))?;
+        unique(&self.reading, |reading| &reading.name)?;
+        self.reading.iter().try_for_each(|reading| check_reading(reading, &variants))?;
         self.claim.value.iter().try_for_each(check_claim)?;
         self.plot.iter().try_for_each(|plot| self.check_plot(plot))
     }
@@ -112,9 +114,18 @@ fn check_assumption(
     Ok(())
 }
 
+fn check_reading(reading: &Located<Reading>, variants: &[&str]) -> Result<(), DocumentError> {
+    let Reading { set, variants: have, .. } = &reading.value;
+    have.iter().try_for_each(|name| known(reading, "variants", name, variants))?;
+    if set.is_empty() {
+        return Err(reading.wrong("`set` is empty; at least one override is allowed"));
+    }
+    Ok(())
+}
+
 fn check_claim(claim: &Located<Claim>) -> Result<(), DocumentError> {
-    if claim.value.at_least.is_none() && claim.value.at_most.is_none() {
-        return Err(claim.missing("`at_least`, `at_most` or both"));
+    if claim.value.figure().is_none() && claim.value.direction().is_none() {
+        return Err(claim.missing("`at_least`, `at_most` or both, or such of the direction"));
     }
     Ok(())
 }

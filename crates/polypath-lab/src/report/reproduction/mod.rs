@@ -5,7 +5,7 @@ pub(crate) mod rows;
 use core::fmt::Write;
 use std::collections::BTreeSet;
 
-use crate::experiment::{ClaimReport, Drawing, QuantityReport, StudyReport};
+use crate::experiment::{ClaimReport, Drawing, QuantityReport, Sensitivity, StudyReport};
 
 use super::chart::{self, Axis, Chart, Line};
 use super::html::{self, escape, write_notes, write_table};
@@ -15,8 +15,8 @@ pub fn page(reports: &[StudyReport], title: &str) -> String {
     html::page(title, |page| {
         // What a quantity is stands with its experiment; its name makes the table too wide.
         let rows = rows::claims(reports).into_iter();
-        let rows = rows.map(|[id, _, paper, required, ours, verdict, stands]| {
-            [id, paper, required, ours, verdict, stands]
+        let rows = rows.map(|[id, _, paper, required, ours, verdict, seeds, stands]| {
+            [id, paper, required, ours, verdict, seeds, stands]
         });
         write_table(page, &rows.collect::<Vec<_>>(), 2);
         let _ = writeln!(page, "<p>{}</p>", escape(rows::MEANING));
@@ -65,14 +65,29 @@ fn write_claim(page: &mut String, claim: &ClaimReport) {
         escape(meaning),
         escape(bounds),
     );
-    let Some(sensitivity) = &claim.sensitivity else { return };
-    if !sensitivity.others.is_empty() {
-        let _ = writeln!(
+    if !claim.readings.is_empty() {
+        write_notes(
             page,
-            "<p>Another verdict with {}.</p>",
-            escape(&sensitivity.others.join("; ").replace('|', "and"))
+            &claim.readings.iter().map(|r| rows::reading(claim, r)).collect::<Vec<_>>(),
         );
     }
+    if let Some(sensitivity) = &claim.sensitivity {
+        write_sensitivity(page, claim, sensitivity);
+    }
+}
+
+/// How far the verdict stands, and with which value of which assumption.
+fn write_sensitivity(page: &mut String, claim: &ClaimReport, sensitivity: &Sensitivity) {
+    let Sensitivity { points, same, .. } = sensitivity;
+    let value = rows::over_sample(claim, sensitivity);
+    let _ = writeln!(
+        page,
+        "<details><summary>{same} of {points} points of the sample of all assumptions have this \
+         verdict; over them: {}</summary>",
+        escape(&value)
+    );
+    write_table(page, &rows::by_value(sensitivity), 2);
+    page.push_str("</details>\n");
 }
 
 /// What each variant reached: one table of the quantities of a plan of one's own, otherwise a

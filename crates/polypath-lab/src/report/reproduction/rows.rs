@@ -1,22 +1,26 @@
 //! The rows of tables of claims.
 
 use crate::compare::Interval;
-use crate::experiment::{CellReport, ClaimReport, StudyReport};
+use crate::experiment::{
+    CellReport, ClaimReport, ReadingReport, Sensitivity, StudyReport, ValueReport,
+};
 
 /// What the columns mean.
-pub(crate) const MEANING: &str = "ours: the median over the seeds (5 % to 95 % quantile). stands: \
-     the share of sensitivity runs, one assumption varied in each, with the same verdict.";
+pub(crate) const MEANING: &str = "ours: the median over the seeds (5 % to 95 % quantile). seeds: \
+     how many of them have the verdict by their own value. stands: how many points of the sample \
+     of all assumptions have it.";
 
 /// What stands above the columns of claims.
-const HEADINGS: [&str; 7] = ["claim", "quantity", "paper", "required", "ours", "verdict", "stands"];
+const HEADINGS: [&str; 8] =
+    ["claim", "quantity", "paper", "required", "ours", "verdict", "seeds", "stands"];
 
 /// The table of claims with its headings.
-pub(crate) fn claims(reports: &[StudyReport]) -> Vec<[String; 7]> {
+pub(crate) fn claims(reports: &[StudyReport]) -> Vec<[String; 8]> {
     let rows = reports.iter().flat_map(|report| &report.claims).map(claim);
     std::iter::once(HEADINGS.map(str::to_owned)).chain(rows).collect()
 }
 
-fn claim(claim: &ClaimReport) -> [String; 7] {
+fn claim(claim: &ClaimReport) -> [String; 8] {
     let stands = claim.sensitivity.as_ref().map_or_else(String::new, |sensitivity| {
         format!("{} of {}", sensitivity.same, sensitivity.points)
     });
@@ -27,6 +31,7 @@ fn claim(claim: &ClaimReport) -> [String; 7] {
         with_unit(claim, &claim.bounds),
         ours(claim),
         claim.judgement.verdict.to_string(),
+        format!("{} of {}", claim.judgement.agreeing, claim.per_seed.len()),
         stands,
     ]
 }
@@ -35,6 +40,29 @@ fn claim(claim: &ClaimReport) -> [String; 7] {
 pub(super) fn ours(claim: &ClaimReport) -> String {
     let value = claim.judgement.value;
     value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
+}
+
+/// What becomes of a claim by another reading: `with all of ns-3: not reproduced (0.49)`.
+pub(super) fn reading(claim: &ClaimReport, reading: &ReadingReport) -> String {
+    let ReadingReport { name, judgement } = reading;
+    let value = judgement.value.map_or("none".to_owned(), |v| with_unit(claim, &interval(&v)));
+    format!("By another reading, {name}: {}, {value}", judgement.verdict)
+}
+
+/// The value of a claim over the points of the sample, with its unit.
+pub(super) fn over_sample(claim: &ClaimReport, sensitivity: &Sensitivity) -> String {
+    let value = sensitivity.value;
+    value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
+}
+
+/// The table of how often the verdict is the same by the value of an assumption.
+pub(super) fn by_value(sensitivity: &Sensitivity) -> Vec<[String; 3]> {
+    let headings = ["assumption", "value", "same verdict"].map(str::to_owned);
+    let row = |report: &ValueReport| {
+        let value = report.value.replace('|', "and");
+        [report.assumption.clone(), value, format!("{} of {}", report.same, report.points)]
+    };
+    std::iter::once(headings).chain(sensitivity.by_value.iter().map(row)).collect()
 }
 
 fn with_unit(claim: &ClaimReport, value: &str) -> String {

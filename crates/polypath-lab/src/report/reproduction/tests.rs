@@ -1,7 +1,7 @@
 use crate::compare::Interval;
 use crate::experiment::{
-    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, Judgement, Sensitivity,
-    StudyReport, Verdict,
+    AssumptionReport, CellReport, ClaimReport, Drawing, DrawnLine, Judgement, ReadingReport,
+    Sensitivity, StudyReport, ValueReport, Verdict,
 };
 
 use super::*;
@@ -9,7 +9,7 @@ use crate::report::well_formed::assert_well_formed;
 
 fn report() -> StudyReport {
     let value = Interval { median: 1.25, low: 1.0, high: 123.4 };
-    let judgement = Judgement { value: Some(value), verdict: Verdict::DirectionOnly };
+    let judgement = Judgement { value: Some(value), verdict: Verdict::DirectionOnly, agreeing: 1 };
     StudyReport {
         id: "R0-0".to_owned(),
         paper: "S0".to_owned(),
@@ -27,10 +27,21 @@ fn report() -> StudyReport {
             unit: "",
             bounds: "at least 1.5".to_owned(),
             judgement,
+            per_seed: vec![Some(1.25), Some(123.4)],
+            readings: vec![ReadingReport {
+                name: "delays one way".to_owned(),
+                judgement: Judgement { verdict: Verdict::Reproduced, ..judgement },
+            }],
             sensitivity: Some(Sensitivity {
                 points: 4,
                 same: 3,
-                others: vec!["delays = 1 ms | 2 ms: reproduced (1.600)".to_owned()],
+                value: Some(value),
+                by_value: vec![ValueReport {
+                    assumption: "delays".to_owned(),
+                    value: "1 ms | 2 ms".to_owned(),
+                    points: 2,
+                    same: 1,
+                }],
             }),
         }],
         assumptions: vec![AssumptionReport {
@@ -64,6 +75,7 @@ fn the_table_has_a_row_for_each_claim() {
         "at least 1.5",
         "1.25 (1.00 to 123)",
         "direction only",
+        "1 of 2",
         "3 of 4",
     ];
     assert_eq!(rows[1], expected.map(str::to_owned));
@@ -75,7 +87,13 @@ fn the_page_has_claims_plots_numbers_and_assumptions() {
     assert_well_formed(&text);
     assert!(text.contains("<b>R0-0a: direction only.</b> It is &lt;faster&gt;."), "{text}");
     assert!(text.contains("the a over b: 1.25 (1.00 to 123), at least 1.5 required."), "{text}");
-    assert!(text.contains("Another verdict with delays = 1 ms and 2 ms: reproduced (1.600)."));
+    let reading = "By another reading, delays one way: reproduced, 1.25 (1.00 to 123)";
+    assert!(text.contains(reading), "{text}");
+    let stands =
+        "3 of 4 points of the sample of all assumptions have this verdict; over them: 1.25";
+    assert!(text.contains(stands), "{text}");
+    let row = "<th>delays</th><th>1 ms and 2 ms</th><td class=\"value\">1 of 2</td>";
+    assert!(text.contains(row), "{text}");
     assert!(text.contains("a *") && text.contains("1 assumptions") && text.contains("<polyline"));
     let plots: Vec<_> = plots(&[report()]).map(|(name, _)| name).collect();
     assert_eq!(plots, ["r0-0-1.svg"]);
