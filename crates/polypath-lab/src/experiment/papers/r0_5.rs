@@ -5,6 +5,8 @@ pub(super) use super::r2_1::observe;
 use crate::experiment::runs::{least, most};
 use crate::experiment::{Quantity, SeedRuns};
 
+/// The three that the paper compares.
+const ALL: [&str; 3] = ["cabe", OTHERS[0], OTHERS[1]];
 const LOW: (&str, &str) = ("loss", "0.005");
 const HIGH: (&str, &str) = ("loss", "0.03");
 
@@ -16,14 +18,20 @@ fn lead(runs: &SeedRuns<'_>, loss: (&str, &str)) -> Option<f64> {
     Some(least(&leads.into_iter().collect::<Option<Vec<_>>>()?))
 }
 
+/// How far the three are apart at a loss: the logarithm of the highest goodput over the lowest.
+fn distance(runs: &SeedRuns<'_>, loss: (&str, &str)) -> Option<f64> {
+    let goodputs = ALL.iter().map(|variant| runs.at(variant, &[loss], "goodput"));
+    let goodputs = goodputs.collect::<Option<Vec<_>>>()?;
+    Some((most(&goodputs) / least(&goodputs)).ln())
+}
+
 /// The goodput at a loss over that at the next lower one, where it fell least, of all three.
 fn largest_step(runs: &SeedRuns<'_>) -> Option<f64> {
     let steps = |variant: &&str| {
         let goodputs = runs.all(variant, "goodput")?;
         Some(most(&goodputs.windows(2).map(|pair| pair[1] / pair[0]).collect::<Vec<_>>()))
     };
-    let [westwood, tustin] = OTHERS;
-    let steps = ["cabe", westwood, tustin].iter().map(steps).collect::<Option<Vec<_>>>()?;
+    let steps = ALL.iter().map(steps).collect::<Option<Vec<_>>>()?;
     Some(most(&steps))
 }
 
@@ -47,9 +55,9 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         of: |runs| lead(runs, HIGH),
     },
     Quantity {
-        name: "lead_high_over_low",
+        name: "distance_high_over_low",
         unit: "",
-        meaning: "that lead at 3 % over that at 0.5 %",
-        of: |runs| Some(lead(runs, HIGH)? / lead(runs, LOW)?),
+        meaning: "logarithm of the fastest over the slowest of the three at 3 %, over that at 0.5 %",
+        of: |runs| Some(distance(runs, HIGH)? / distance(runs, LOW)?),
     },
 ];
