@@ -37,6 +37,36 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         of: |runs| of_links(runs, "2"),
     },
     Quantity {
+        name: "accuracy_3",
+        unit: "",
+        meaning: "mean accuracy of the model with 3 links",
+        of: |runs| of_links(runs, "3"),
+    },
+    Quantity {
+        name: "accuracy_4",
+        unit: "",
+        meaning: "mean accuracy of the model with 4 links",
+        of: |runs| of_links(runs, "4"),
+    },
+    Quantity {
+        name: "accuracy_5",
+        unit: "",
+        meaning: "mean accuracy of the model with 5 links",
+        of: |runs| of_links(runs, "5"),
+    },
+    Quantity {
+        name: "accuracy_6",
+        unit: "",
+        meaning: "mean accuracy of the model with 6 links",
+        of: |runs| of_links(runs, "6"),
+    },
+    Quantity {
+        name: "accuracy_7",
+        unit: "",
+        meaning: "mean accuracy of the model with 7 links",
+        of: |runs| of_links(runs, "7"),
+    },
+    Quantity {
         name: "accuracy_8",
         unit: "",
         meaning: "mean accuracy of the model with 8 links",

@@ -13,9 +13,10 @@ const LARGE: f64 = 30.0;
 
 /// How throughput falls with the delay asymmetry: the negative of Spearman's rank correlation, of
 /// the number of links with the least.
-fn with_asymmetry(runs: &SeedRuns<'_>, by: &str) -> Option<f64> {
+fn with_asymmetry(runs: &SeedRuns<'_>) -> Option<f64> {
     let of = |links: &&str| {
-        let line = runs.along(by, &[("links", links)], "delay_asymmetry", "throughput")?;
+        let line =
+            runs.along("simulation", &[("links", links)], "delay_asymmetry", "throughput")?;
         Some(-spearman(&line)?)
     };
     let all: Vec<f64> = LINKS.iter().filter_map(of).collect();
@@ -61,13 +62,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         name: "fall_with_asymmetry",
         unit: "",
         meaning: "how the simulated throughput falls with the delay asymmetry, at worst: 1 is always",
-        of: |runs| with_asymmetry(runs, "simulation"),
-    },
-    Quantity {
-        name: "model_falls_with_asymmetry",
-        unit: "",
-        meaning: "the same of the model's throughput",
-        of: |runs| with_asymmetry(runs, "s1"),
+        of: with_asymmetry,
     },
     Quantity {
         name: "fall_with_links",

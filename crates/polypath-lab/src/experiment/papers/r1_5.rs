@@ -31,9 +31,21 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         of: |runs| threshold(runs, "5 ms"),
     },
     Quantity {
+        name: "threshold_20",
+        unit: "ms",
+        meaning: "delay asymmetry from which on 4 links carry less than 1, least delay 20 ms",
+        of: |runs| threshold(runs, "20 ms"),
+    },
+    Quantity {
+        name: "threshold_35",
+        unit: "ms",
+        meaning: "delay asymmetry from which on 4 links carry less than 1, least delay 35 ms",
+        of: |runs| threshold(runs, "35 ms"),
+    },
+    Quantity {
         name: "threshold_50",
         unit: "ms",
-        meaning: "the same, least delay 50 ms",
+        meaning: "delay asymmetry from which on 4 links carry less than 1, least delay 50 ms",
         of: |runs| threshold(runs, "50 ms"),
     },
     Quantity {

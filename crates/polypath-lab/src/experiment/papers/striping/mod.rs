@@ -39,6 +39,8 @@ choices! {
         Floor = "floor",
         /// The nearest whole number is sent.
         Nearest = "nearest",
+        /// It waits, and so does a whole segment whose number binary arithmetic has a little below.
+        BinaryFloor = "binary_floor",
         /// It is sent.
         Real = "real",
     }
@@ -80,6 +82,8 @@ keys! {
         window: ByteCount = "65535 B" where "1 B" to "1 GB";
         /// Packets that may wait for a link.
         queue: u32 = 100 where 1 to 100000;
+        /// By how much the delay of each packet varies in the simulator, plus or minus, one way.
+        jitter: Duration = "0 ms";
         /// How long an acknowledgement waits for a second segment.
         delayed_ack: Duration = "40 ms";
         /// What S1's model makes of fractions.
@@ -155,6 +159,7 @@ impl Parameters {
             acknowledged: print,
             rounding: match self.fraction {
                 Fraction::Floor => Rounding::Floor,
+                Fraction::BinaryFloor => Rounding::BinaryFloor,
                 Fraction::Nearest => Rounding::Nearest,
                 Fraction::Real => Rounding::Real,
             },

@@ -53,9 +53,10 @@ fn throughput(
         let _ = write!(
             text,
             "[[path]]\nname = \"l{index}\"\nrate = \"{} bit/s\"\ndelay = \"{} ns\"\n\
-             queue = \"{} packets\"\n",
+             jitter = \"{} ns\"\nqueue = \"{} packets\"\n",
             rate.bits_per_sec(),
             rtt.as_nanos() / 2,
+            parameters.jitter.as_nanos(),
             parameters.queue,
         );
     }
