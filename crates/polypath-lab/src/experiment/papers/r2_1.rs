@@ -3,6 +3,7 @@
 use super::network::goodput;
 use crate::experiment::runs::{least, most, ratios};
 use crate::experiment::{Observation, Quantity};
+use polypath_model::metrics::mean;
 use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 
@@ -41,6 +42,21 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             };
             SHORT.map(of).into_iter().collect::<Option<Vec<_>>>().map(|ratios| least(&ratios))
         },
+    },
+    Quantity {
+        name: "long_over_short",
+        unit: "",
+        meaning: "BESS with 50 ms of delay of mmWave over that with 1 ms, at the worse LTE delay",
+        of: |runs| {
+            let of = |delay| runs.where_at("bess", &[("mmwave_delay", delay)], "goodput");
+            Some(least(&ratios(&of("50 ms")?, &of("1 ms")?)))
+        },
+    },
+    Quantity {
+        name: "mean_over_css",
+        unit: "",
+        meaning: "BESS over coupled slow start, mean over the delays",
+        of: |runs| mean(&runs.ratios("bess", "css", "goodput")?),
     },
     Quantity {
         name: "most_over_rss",

@@ -43,10 +43,10 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         of: |runs| runs.only("rss", "least_free"),
     },
     Quantity {
-        name: "bess_least_free",
+        name: "bess_less_rss_free",
         unit: "",
-        meaning: "least free share of the receive buffer with BESS",
-        of: |runs| runs.only("bess", "least_free"),
+        meaning: "least free share of the receive buffer with BESS less that with regular slow start",
+        of: |runs| Some(runs.only("bess", "least_free")? - runs.only("rss", "least_free")?),
     },
     Quantity {
         name: "rss_trough",

@@ -42,10 +42,4 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         meaning: "throughput of LTE after 7 s over that from 2 to 7 s, with BESS",
         of: |runs| Some(runs.only("bess", "lte_after")? / runs.only("bess", "lte_before")?),
     },
-    Quantity {
-        name: "mmwave_after",
-        unit: "Mbit/s",
-        meaning: "throughput of mmWave after 7 s, with BESS",
-        of: |runs| runs.only("bess", "mmwave_after"),
-    },
 ];
