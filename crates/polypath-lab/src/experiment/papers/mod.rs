@@ -27,6 +27,8 @@ mod r4_4;
 mod r4_5;
 mod r4_6;
 mod r4_7;
+mod r4_8;
+mod r4_9;
 mod striping;
 
 use super::{Experiment, Method, Observer};
@@ -79,6 +81,8 @@ experiments! {
     r4_5 in "r4-5" on "networks/s4.toml",
     r4_6 in "r4-6" on "networks/s4.toml",
     r4_7 in "r4-7" on "networks/s4.toml",
+    r4_8 in "r4-8" on "networks/s4_switches.toml",
+    r4_9 in "r4-9" on "networks/s4_low.toml",
 }
 
 /// A name that no experiment has.

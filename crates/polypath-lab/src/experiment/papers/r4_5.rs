@@ -6,6 +6,7 @@ use crate::experiment::{Observation, Quantity};
 use polypath_sim::run::{LinkReport, Outcome};
 use polypath_sim::scenario::Scenario;
 
+const LARGE: (&str, &str) = ("buffer", "100000 packets");
 const SMALL: (&str, &str) = ("buffer", "1000 packets");
 
 pub(super) fn observe(_: &Scenario, outcome: &Outcome) -> Observation {
@@ -18,7 +19,7 @@ pub(super) fn observe(_: &Scenario, outcome: &Outcome) -> Observation {
 
 /// What the queue had no room for, in percent of all that came to the port; without losses on the
 /// line. `None` if nothing came.
-fn dropped_percent(port: &LinkReport) -> Option<f64> {
+pub(super) fn dropped_percent(port: &LinkReport) -> Option<f64> {
     let dropped = port.dropped_packets.queue_full + port.dropped_packets.aqm;
     let all = dropped + port.delivered_packets + port.dropped_packets.loss;
     (all > 0).then(|| 100.0 * dropped as f64 / all as f64)
@@ -39,6 +40,16 @@ pub(super) const QUANTITIES: &[Quantity] = &[
             let [bbr, cubic] =
                 ["bbr", "cubic"].map(|variant| runs.at(variant, &[SMALL], "dropped"));
             Some(bbr? - 10.0 * cubic?)
+        },
+    },
+    Quantity {
+        name: "others_dropped_large",
+        unit: "%",
+        meaning: "packets dropped with CUBIC or BBR, whichever drops more, with 100,000 packets",
+        of: |runs| {
+            let [bbr, cubic] =
+                ["bbr", "cubic"].map(|variant| runs.at(variant, &[LARGE], "dropped"));
+            Some(bbr?.max(cubic?))
         },
     },
 ];
