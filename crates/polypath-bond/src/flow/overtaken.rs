@@ -39,9 +39,8 @@ pub(super) struct Overtaken {
     began: Option<Timestamp>,
     /// Above all that have arrived.
     end: u64,
+    /// Those that all paths have passed come first.
     holes: VecDeque<Hole>,
-    /// So many of them, the first, have been passed by all paths.
-    passed: usize,
     paths: BTreeMap<PathId, Brought>,
     late: Lateness,
     /// By how much datagrams came after all paths had passed them.
@@ -93,7 +92,6 @@ impl Overtaken {
             began: None,
             end: 0,
             holes: VecDeque::new(),
-            passed: 0,
             paths: BTreeMap::new(),
             late: Lateness::new(),
             late_after_all: Lateness::new(),
@@ -112,17 +110,16 @@ impl Overtaken {
         let brought = self.paths.entry(path).or_insert(begun);
         (brought.newest, brought.last) = (brought.newest.max(seq), now);
         let all = self.paths.values().map(|brought| brought.newest).min().unwrap_or_default();
-        let beginning = self.holes.iter_mut().skip(self.passed);
-        for hole in beginning.take_while(|hole| hole.numbers.end <= all) {
+        let passed = self.holes.partition_point(|hole| hole.passed.is_some());
+        let others = self.holes.range_mut(passed..);
+        for hole in others.take_while(|hole| hole.numbers.end <= all) {
             hole.passed = Some(now);
-            self.passed += 1;
         }
     }
 
     fn open_hole(&mut self, numbers: Range<u64>, now: Timestamp) {
         if self.holes.len() == MEMORY {
             self.holes.pop_front();
-            self.passed = self.passed.saturating_sub(1);
         }
         self.holes.push_back(Hole { numbers, since: now, passed: None });
     }
@@ -190,8 +187,7 @@ mod tests {
     }
 
     fn wait_at(overtaken: &Overtaken, ms: u64) -> f64 {
-        let wait = overtaken.wait(Timestamp::from_millis(ms), Duration::from_millis(777));
-        millis(wait)
+        millis(overtaken.wait(Timestamp::from_millis(ms), Duration::from_millis(777)))
     }
 
     fn wait_ms(arrivals: &[(u64, u64)]) -> f64 {

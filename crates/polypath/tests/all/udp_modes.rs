@@ -61,8 +61,11 @@ impl Bond {
                 Mode::Best => less < MARGIN && more > BYTES,
                 Mode::Aggregate => (BYTES..BYTES + 2 * MARGIN).contains(&(less + more)),
             };
-            let paths = self.paths(node);
-            assert!(as_expected, "{mode:?} at the {side}: {less} B and {more} B; {paths:?}");
+            assert!(
+                as_expected,
+                "{mode:?} at the {side}: {less} B and {more} B; {:?}",
+                self.paths(node)
+            );
         }
         at_hub
     }

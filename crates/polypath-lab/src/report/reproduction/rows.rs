@@ -38,20 +38,22 @@ fn claim(claim: &ClaimReport) -> [String; 8] {
 
 /// The value of a claim, with its unit.
 pub(super) fn ours(claim: &ClaimReport) -> String {
-    let value = claim.judgement.value;
-    value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
+    observed(claim, claim.judgement.value)
 }
 
-/// What becomes of a claim by another reading: `with all of ns-3: not reproduced (0.49)`.
+/// What becomes of a claim by another reading.
 pub(super) fn reading(claim: &ClaimReport, reading: &ReadingReport) -> String {
     let ReadingReport { name, judgement } = reading;
-    let value = judgement.value.map_or("none".to_owned(), |v| with_unit(claim, &interval(&v)));
+    let value = observed(claim, judgement.value);
     format!("By another reading, {name}: {}, {value}", judgement.verdict)
 }
 
 /// The value of a claim over the points of the sample, with its unit.
 pub(super) fn over_sample(claim: &ClaimReport, sensitivity: &Sensitivity) -> String {
-    let value = sensitivity.value;
+    observed(claim, sensitivity.value)
+}
+
+fn observed(claim: &ClaimReport, value: Option<Interval>) -> String {
     value.map_or("none".to_owned(), |value| with_unit(claim, &interval(&value)))
 }
 
