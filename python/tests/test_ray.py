@@ -65,7 +65,9 @@ def runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario, see
 
 
 def test_runs_equal_the_local_ones_though_a_worker_dies(short: polypath.Scenario) -> None:
-    runs_equal_the_local_ones_though_a_worker_dies(short, 2)
+    # So long that workers are at work for most of the time, and not all is done when half is told.
+    long = short.set("duration", "3 s")
+    runs_equal_the_local_ones_though_a_worker_dies(long, 2)
 
 
 @pytest.mark.experiment
