@@ -17,7 +17,7 @@ use super::session::SessionError;
 use super::steering::Traffic;
 use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::limit::Place;
-use crate::tunnel::Target;
+use crate::tunnel::{Host, Target};
 
 /// Datagrams that wait for an association; further ones are dropped, as a full socket buffer would.
 const QUEUE: usize = 64;
@@ -32,6 +32,10 @@ type Steered = (FlowMode, Bytes);
 pub struct UdpForwardError(io::Error);
 
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
+///
+/// A client gets what comes from the target's address and port, as over a connected socket: nothing
+/// else would tell it that a datagram is somebody else's. Of a target with a name, the addresses are
+/// those that the exit has sent to.
 ///
 /// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either
 /// direction. They count against [`ProxyOptions::limits`]; datagrams of clients for which no place
@@ -107,13 +111,24 @@ impl Session {
                 Some((mode, payload)) = self.datagrams.recv() => {
                     options.send(&flow, mode, &self.target, &payload).await?;
                 }
-                received = flow.recv() => {
-                    let (_, payload) = received?;
+                answer = answer(&flow, &self.target) => {
+                    let payload = answer?;
                     // Like UDP: an answer that the client does not take is lost.
                     let _ = self.socket.send_to(&payload, self.peer).await;
                 }
                 () = idle => return Err(FlowError::Idle(options.udp_idle_timeout).into()),
             }
+        }
+    }
+}
+
+/// The next datagram of the target. Cancel-safe.
+async fn answer(flow: &impl DatagramFlow, target: &Target) -> Result<Bytes, FlowError> {
+    loop {
+        let (source, payload) = flow.recv().await?;
+        let is_its_host = source.host == target.host || matches!(target.host, Host::Domain(_));
+        if is_its_host && source.port == target.port {
+            return Ok(payload);
         }
     }
 }

@@ -129,7 +129,7 @@ async fn forwards_carry_tcp_and_udp() {
     within(client.read_to_end(&mut answer)).await.unwrap();
     assert_eq!(answer, b"hello");
 
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let socket = udp_socket().await;
     let udp = socket.local_addr().unwrap();
     tokio::spawn(forward_udp(socket, edge, udp_echo().await.into(), options()));
     // Two clients at the same time, each with its own answers.
@@ -144,10 +144,35 @@ async fn forwards_carry_tcp_and_udp() {
     }
 }
 
+/// The client could not tell them from the target's.
+#[tokio::test]
+async fn a_forward_brings_nothing_from_other_ports_of_its_target() {
+    let (edge, _reports) = Edge::new(exit(), None);
+    let [target, other] = [udp_socket().await, udp_socket().await];
+    let port = target.local_addr().unwrap().port();
+    for target_as_told in [format!("127.0.0.1:{port}"), format!("localhost:{port}")] {
+        let socket = udp_socket().await;
+        let client = udp_client(socket.local_addr().unwrap()).await;
+        let to = target_as_told.parse().unwrap();
+        tokio::spawn(forward_udp(socket, edge.clone(), to, options()));
+        client.send(b"question").await.unwrap();
+        let mut buffer = [0; 64];
+        let (_, at_exit) = within(target.recv_from(&mut buffer)).await.unwrap();
+        other.send_to(b"stranger", at_exit).await.unwrap();
+        target.send_to(b"answer", at_exit).await.unwrap();
+        let length = within(client.recv(&mut buffer)).await.unwrap();
+        assert_eq!(&buffer[..length], b"answer", "{target_as_told}");
+    }
+}
+
 async fn udp_client(to: SocketAddr) -> UdpSocket {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let socket = udp_socket().await;
     socket.connect(to).await.unwrap();
     socket
+}
+
+async fn udp_socket() -> UdpSocket {
+    UdpSocket::bind("127.0.0.1:0").await.unwrap()
 }
 
 #[tokio::test]
