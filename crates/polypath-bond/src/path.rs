@@ -190,6 +190,8 @@ pub(crate) struct Path {
     /// Bytes handed to the carrier and not sent yet, with packet overhead.
     pub(crate) committed: u64,
     pub(crate) probe: Probe,
+    /// The peer was asked whether anything arrives, and nothing was acknowledged since.
+    pub(crate) is_suspected: bool,
     /// Probes of the peer to answer.
     pub(crate) pongs: VecDeque<u64>,
     /// Data arrived on it since the last acknowledgement.
@@ -222,6 +224,7 @@ impl Path {
             recent_rtt: RttEstimator::default(),
             committed: 0,
             probe: Probe::new(),
+            is_suspected: false,
             pongs: VecDeque::new(),
             acks_owed: false,
             last_arrival: now,

@@ -209,6 +209,7 @@ impl Bond {
             path.recent_rtt.on_sample(sample);
         }
         path.flight.end_acks();
+        path.is_suspected = false;
         if !path.is_failed() {
             path.probe.stop();
         }

@@ -15,6 +15,7 @@ impl Bond {
         while let Some(action) = self.detector.poll_action() {
             match action {
                 Action::Query { query, avoid } => {
+                    self.paths.suspect(query.paths);
                     let frame = Frame::PathQuery(query);
                     self.urgent.push_back(Urgent { frame, avoid });
                 }
@@ -38,6 +39,7 @@ impl Bond {
     fn fail_path(&mut self, id: PathId, cause: FailureCause, now: Timestamp) {
         let Some(path) = self.paths.get_mut(id) else { return };
         path.state = PathState::Failed;
+        path.is_suspected = false;
         path.counters.failures += 1;
         path.counters.last_failure = Some(cause);
         path.probe.start(Doubt::Failed, now);

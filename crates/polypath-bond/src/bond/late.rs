@@ -65,7 +65,7 @@ impl Bond {
     }
 
     /// The fastest of these paths that has room and a known RTT.
-    fn fastest_idle(&self, paths: PathSet) -> Option<PathView> {
+    pub(super) fn fastest_idle(&self, paths: PathSet) -> Option<PathView> {
         let open = self.selection.open().filter(|view| paths.contains(view.id));
         open.filter(|view| view.srtt.is_some()).min_by_key(|view| view.srtt).copied()
     }

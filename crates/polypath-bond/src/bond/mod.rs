@@ -33,6 +33,7 @@ mod selection;
 mod status;
 mod stream_credit;
 mod stream_data;
+mod suspected;
 mod timers;
 mod transmit;
 mod turns;
@@ -104,6 +105,8 @@ pub struct Bond {
     peer: Peer,
     stream_credit: StreamCredit,
     urgent: VecDeque<Urgent>,
+    /// The last packet of streams was a copy of what a suspected path carries.
+    copied_suspected: bool,
     /// A congestion window has grown by sending.
     window_opened: bool,
     limits: RateLimits,
@@ -157,6 +160,7 @@ impl Bond {
             },
             stream_credit: StreamCredit::new(side, peer.max_streams, config.max_streams),
             urgent: VecDeque::new(),
+            copied_suspected: false,
             window_opened: false,
             limits: RateLimits::new(config.max_rate, now),
             unread_notice: LogLimit::every(NOTICE_INTERVAL),

@@ -96,6 +96,18 @@ impl Paths {
         if regular.is_empty() { working(true) } else { regular }
     }
 
+    /// The peer is asked whether anything arrives on these paths.
+    pub(super) fn suspect(&mut self, suspects: PathSet) {
+        for path in self.paths.values_mut() {
+            path.is_suspected |= suspects.contains(path.id);
+        }
+    }
+
+    /// The working paths of which the peer has been asked, and that have brought nothing since.
+    pub(super) fn suspected(&self) -> PathSet {
+        self.working().filter(|path| path.is_suspected).map(|path| path.id).collect()
+    }
+
     /// The working path of smallest RTT outside `avoid`, a backup only if there is no other; any
     /// working one if all are in `avoid`.
     pub(super) fn fastest(&self, avoid: PathSet, congestion: &Congestion) -> Option<PathId> {

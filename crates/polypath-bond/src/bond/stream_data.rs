@@ -11,7 +11,7 @@ impl Bond {
     }
 
     pub(super) fn poll_streams(&mut self, now: Timestamp) -> Option<Transmit> {
-        let transmit = self.poll_copy(now).or_else(|| self.poll_data(now))?;
+        let transmit = self.poll_copy(now).or_else(|| self.poll_suspected_or_data(now))?;
         self.turns.on_streams(transmit.payload.len);
         Some(transmit)
     }
@@ -31,7 +31,7 @@ impl Bond {
 
     /// Stream data, by the scheduler's choice: what must travel again or was left behind first,
     /// then what has not been cut yet.
-    fn poll_data(&mut self, now: Timestamp) -> Option<Transmit> {
+    pub(super) fn poll_data(&mut self, now: Timestamp) -> Option<Transmit> {
         let Some(queued) = self.chunks.next_reinjection() else {
             return if self.may_cut() { self.send_new(now) } else { self.poll_late_copy(now) };
         };

@@ -34,7 +34,7 @@ pub struct UdpForwardError(io::Error);
 /// Carries datagrams between the clients of `socket` and `target`. Runs until the socket fails.
 ///
 /// A client gets what comes from the target's address and port, as over a connected socket: nothing
-/// else would tell it that a datagram is somebody else's. Of a target with a name, the addresses are
+/// else would tell it that a datagram is somebody else's. The addresses of a target with a name are
 /// those that the exit has sent to.
 ///
 /// An association ends after [`ProxyOptions::udp_idle_timeout`] without datagrams in either
