@@ -184,7 +184,7 @@ proptest! {
     fn datagrams_arrive_whole_and_once_if_all_of_them_does(
         mode in prop_oneof![Just(FlowMode::Aggregate), Just(FlowMode::Redundant), Just(FlowMode::Best)],
         payloads in (1_150usize..1_500, 1_150usize..9_000),
-        sizes in prop::collection::vec(size(), 1..20),
+        bursts in prop::collection::vec(prop::collection::vec(size(), 1..4), 1..10),
         fates in prop::collection::vec(fate(), 1..60),
     ) {
         let mut pair = Pair::new([payloads.0, payloads.1]);
@@ -193,12 +193,15 @@ proptest! {
         // The opening message arrives first.
         pair.send(|| Fate::Arrives { delay_us: 0 });
         let mut got = pair.pass(Duration::from_millis(1), flow);
-        let mut accepted = Vec::new();
-        for (number, &size) in sizes.iter().enumerate() {
-            if pair.edge.send_datagram(flow, &message(number, size)).is_ok() {
-                accepted.push((number, size));
+        let (mut accepted, mut number) = (Vec::new(), 0);
+        for burst in bursts {
+            for size in burst {
+                if pair.edge.send_datagram(flow, &message(number, size)).is_ok() {
+                    accepted.push((number, size));
+                }
+                number += 1;
             }
-            // Each leaves before the next comes, in redundant mode from every path.
+            // All leave before the next come, in redundant mode from every path.
             for _ in 0..200 {
                 pair.send(|| fates.next().unwrap());
                 got.extend(pair.pass(Duration::from_millis(1), flow));

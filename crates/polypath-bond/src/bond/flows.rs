@@ -156,8 +156,9 @@ impl Bond {
         let room = self.paths.get(path)?.max_datagram;
         let flow = self.flows.sender_mut(id)?;
         let ahead = if skip > 0 { flow.cut_ahead(id, room, skip) } else { None };
-        let piece = ahead.or_else(|| flow.cut(id, room))?;
-        Some(self.build_piece(path, piece))
+        let first = ahead.or_else(|| flow.cut(id, room))?;
+        let pieces = fill(first, room, |left| flow.cut_whole(id, left, skip));
+        Some(self.build_pieces(path, pieces))
     }
 
     /// The paths in use that carry the whole datagram in one packet. Where there are any, it takes
@@ -185,16 +186,35 @@ impl Bond {
         let has_copy = |path: &PathId| flow.peek_copy(*path).is_some();
         let path = self.selection.open().map(|view| view.id).find(has_copy)?;
         let room = self.paths.get(path)?.max_datagram;
-        let piece = self.flows.sender_mut(id)?.cut_copy(id, path, room)?;
-        Some(self.build_piece(path, piece))
+        let flow = self.flows.sender_mut(id)?;
+        let first = flow.cut_copy(id, path, room)?;
+        let pieces = fill(first, room, |left| flow.cut_whole_copy(id, path, left));
+        Some(self.build_pieces(path, pieces))
     }
 
-    fn build_piece(&mut self, path: PathId, piece: Piece) -> Transmit {
-        let frame = piece.frame();
-        let mut buf = BytesMut::with_capacity(frame.encoded_size(true));
-        frame.encode(&mut buf, true);
-        let payload = Payload { datagram: true, pieces: vec![piece], ..Payload::default() };
+    fn build_pieces(&mut self, path: PathId, pieces: Vec<Piece>) -> Transmit {
+        let size = |piece: &Piece| piece.frame().encoded_size(false);
+        let mut buf = BytesMut::with_capacity(pieces.iter().map(size).sum());
+        for (index, piece) in pieces.iter().enumerate() {
+            piece.frame().encode(&mut buf, index + 1 == pieces.len());
+        }
+        let payload = Payload { datagram: true, pieces, ..Payload::default() };
         self.commit(path, buf.freeze(), payload)
+    }
+}
+
+/// Whole datagrams that wait go behind the first in a payload of `room` bytes: small ones would
+/// have a packet each, whose headers are as long as they. `next` takes one that is carried in so
+/// many bytes.
+fn fill(first: Piece, room: u64, mut next: impl FnMut(u64) -> Option<Piece>) -> Vec<Piece> {
+    let (mut pieces, mut left) = (vec![first], room);
+    loop {
+        // It is not the last then: it needs its length.
+        let size = pieces.last().map_or(0, |last| last.frame().encoded_size(false));
+        let Some(rest) = left.checked_sub(size as u64) else { return pieces };
+        let Some(piece) = next(rest) else { return pieces };
+        pieces.push(piece);
+        left = rest;
     }
 }
 
@@ -219,7 +239,7 @@ fn longest_rtt(rtt: &RttEstimator) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub, settings};
-    use crate::codec::{DatagramFrame, Frame, Side};
+    use crate::codec::{DatagramFrame, Frame, Frames, Side};
     use crate::config::BondConfig;
 
     const FLOW: FlowId = FlowId::new(Side::Edge, 0);
@@ -228,6 +248,36 @@ mod tests {
         let mut datagram = BytesMut::new();
         frame.encode(&mut datagram, true);
         bond.on_datagram(PathId::default(), datagram.freeze(), now);
+    }
+
+    /// A datagram of 160 bytes takes 165 of the 1,200 of a payload, the last one two less.
+    #[test]
+    fn small_datagrams_that_wait_share_a_payload() {
+        for (mode, paths) in [(FlowMode::Aggregate, 1), (FlowMode::Redundant, 2)] {
+            let mut bond = hub(BondConfig::default(), None);
+            bond.add_path(PathId::new(1).unwrap(), settings("b", None), Timestamp::ZERO);
+            let flow = bond.open_flow(FlowConfig { mode, resequence: None }).unwrap();
+            while bond.poll_transmit(Timestamp::ZERO).is_some() {}
+            for n in 0..10 {
+                bond.send_datagram(flow, &Bytes::from(vec![n; 160])).unwrap();
+            }
+            let mut payloads = Vec::new();
+            while let Some(transmit) = bond.poll_transmit(Timestamp::ZERO) {
+                assert!(transmit.datagram.len() <= 1_200, "{}", transmit.datagram.len());
+                let frames = Frames::new(transmit.datagram).map(Result::unwrap);
+                let data = frames.map(|frame| match frame {
+                    Frame::Datagram(whole) => whole.data[0],
+                    other => panic!("{other:?}"),
+                });
+                payloads.push(data.collect::<Vec<_>>());
+            }
+            payloads.sort();
+            let expected: Vec<Vec<u8>> = vec![(0..7).collect(), (7..10).collect()];
+            assert_eq!(
+                payloads,
+                expected.iter().flat_map(|p| vec![p.clone(); paths]).collect::<Vec<_>>()
+            );
+        }
     }
 
     /// Datagrams 0 and 2 arrive over a hub's measured paths of 10 and 200 ms, the second before the

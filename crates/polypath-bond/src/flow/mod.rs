@@ -4,14 +4,16 @@ mod early;
 mod flows;
 mod overtaken;
 mod partial;
+mod piece;
+mod queue;
 mod recv;
 mod send;
 
 pub(crate) use flows::{Flows, PathWaits};
+pub(crate) use piece::{Piece, Queued};
 pub(crate) use recv::MAX_AUTO_RESEQUENCE;
 use recv::RecvFlow;
 use send::SendFlow;
-pub(crate) use send::{Piece, Queued};
 
 use crate::codec::FlowMode;
 use std::time::Duration;

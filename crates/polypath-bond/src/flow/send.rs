@@ -1,86 +1,20 @@
 //! The sending half of a datagram flow.
 
-use crate::codec::{
-    DatagramFrame, FlowId, FlowMode, FragmentFrame, Frame, datagram_header_size,
-    fragment_header_size,
-};
+use super::queue::Queue;
+use super::{Piece, Queued};
+use crate::codec::{FlowId, FlowMode};
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet};
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Range;
-
-/// A datagram that waits, or what is left of it to send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Queued {
-    pub(crate) seq: u64,
-    data: Bytes,
-    left: Range<usize>,
-}
-
-impl Queued {
-    fn new(seq: u64, data: Bytes) -> Self {
-        Self { seq, left: 0..data.len(), data }
-    }
-
-    fn is_whole(&self) -> bool {
-        self.left.len() == self.data.len()
-    }
-
-    /// Bytes that have still to be sent.
-    pub(crate) fn remaining(&self) -> u64 {
-        self.left.len() as u64
-    }
-
-    /// Whether all of it is in one frame of this size at most; never once it has been cut.
-    pub(crate) fn fits(&self, flow: FlowId, room: u64) -> bool {
-        let size = datagram_header_size(flow, self.seq, None) + self.data.len();
-        self.is_whole() && size as u64 <= room
-    }
-
-    /// Takes what a payload of `room` bytes carries. `None` if that is nothing.
-    fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
-        let mut queued = self.clone();
-        if !self.fits(flow, room) {
-            let header = fragment_header_size(flow, self.seq, self.data.len(), self.left.start);
-            let len = room.saturating_sub(header as u64).min(self.remaining()) as usize;
-            if len == 0 {
-                return None;
-            }
-            queued.left.end = queued.left.start + len;
-        }
-        self.left.start = queued.left.end;
-        Some(Piece { flow, queued })
-    }
-}
-
-/// What one payload carries of a datagram, to be cut again if the path does not take it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) flow: FlowId,
-    pub(crate) queued: Queued,
-}
-
-impl Piece {
-    pub(crate) fn frame(&self) -> Frame {
-        let Self { flow, queued: Queued { seq, data, left } } = self;
-        let (flow, seq) = (*flow, *seq);
-        if self.queued.is_whole() {
-            return Frame::Datagram(DatagramFrame { flow, seq, data: data.clone() });
-        }
-        let (total, offset) = (data.len(), left.start);
-        Frame::Fragment(FragmentFrame { flow, seq, total, offset, data: data.slice(left.clone()) })
-    }
-}
+use std::collections::BTreeMap;
 
 /// Datagrams of one flow that wait to be sent.
 #[derive(Debug)]
 pub(crate) struct SendFlow {
     pub(crate) mode: FlowMode,
     next_seq: u64,
-    queue: VecDeque<Queued>,
+    queue: Queue,
     /// Redundant mode: the copies that each path has still to send.
-    copies: BTreeMap<PathId, VecDeque<Queued>>,
-    held: u64,
+    copies: BTreeMap<PathId, Queue>,
     limit: u64,
     /// Best mode: the path that carries the flow until it fails.
     current: Option<PathId>,
@@ -93,9 +27,8 @@ impl SendFlow {
         Self {
             mode,
             next_seq: 0,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             copies: BTreeMap::new(),
-            held: 0,
             limit,
             current: None,
             sent: 0,
@@ -107,14 +40,14 @@ impl SendFlow {
     /// because the queue is full.
     pub(crate) fn push(&mut self, data: &Bytes, paths: PathSet) -> bool {
         let queued = Queued::new(self.next_seq, data.clone());
-        let len = data.len() as u64;
         let accepted = match self.mode {
             FlowMode::Redundant => self.push_copies(&queued, paths),
-            FlowMode::Aggregate | FlowMode::Best if self.held + len > self.limit => false,
             FlowMode::Aggregate | FlowMode::Best => {
-                self.held += len;
-                self.queue.push_back(queued);
-                true
+                let has_room = self.queue.bytes() + queued.remaining() <= self.limit;
+                if has_room {
+                    self.queue.push(queued);
+                }
+                has_room
             }
         };
         self.next_seq += u64::from(accepted);
@@ -126,11 +59,8 @@ impl SendFlow {
     fn push_copies(&mut self, queued: &Queued, paths: PathSet) -> bool {
         for path in paths.iter() {
             let copies = self.copies.entry(path).or_default();
-            copies.push_back(queued.clone());
-            let mut held: u64 = copies.iter().map(Queued::remaining).sum();
-            while held > self.limit {
-                held -= copies.pop_front().map_or(held, |copy| copy.remaining());
-            }
+            copies.push(queued.clone());
+            copies.shorten(self.limit);
         }
         !paths.is_empty()
     }
@@ -142,33 +72,22 @@ impl SendFlow {
 
     /// Bytes of the shared queue.
     pub(crate) fn waiting(&self) -> u64 {
-        self.held
+        self.queue.bytes()
     }
 
     /// Takes what a payload of `room` bytes carries of the next datagram.
     pub(crate) fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
-        let piece = take(&mut self.queue, flow, room)?;
-        self.held -= piece.queued.remaining();
-        Some(piece)
+        self.queue.cut(flow, room)
     }
 
-    /// Takes a whole datagram that a payload of `room` bytes carries and that about `skip` bytes of
-    /// the queue come before: the first behind them, or else the last that fits.
+    /// Takes a whole datagram from further behind ([`Queue::cut_ahead`]).
     pub(crate) fn cut_ahead(&mut self, flow: FlowId, room: u64, skip: u64) -> Option<Piece> {
-        let mut before = 0;
-        let mut chosen = None;
-        for (index, queued) in self.queue.iter().enumerate() {
-            if queued.fits(flow, room) {
-                chosen = Some(index);
-                if before >= skip {
-                    break;
-                }
-            }
-            before += queued.remaining();
-        }
-        let queued = self.queue.remove(chosen?)?;
-        self.held -= queued.remaining();
-        Some(Piece { flow, queued })
+        self.queue.cut_ahead(flow, room, skip)
+    }
+
+    /// Takes a further datagram for a payload that has room ([`Queue::cut_whole`]).
+    pub(crate) fn cut_whole(&mut self, flow: FlowId, room: u64, skip: u64) -> Option<Piece> {
+        self.queue.cut_whole(flow, room, skip)
     }
 
     /// The next copy that `path` has to send.
@@ -178,17 +97,24 @@ impl SendFlow {
 
     /// Takes what a payload of `room` bytes carries of the next copy for `path`.
     pub(crate) fn cut_copy(&mut self, flow: FlowId, path: PathId, room: u64) -> Option<Piece> {
-        take(self.copies.get_mut(&path)?, flow, room)
+        self.copies.get_mut(&path)?.cut(flow, room)
+    }
+
+    /// Takes a further copy for a payload that has room ([`Queue::cut_whole`]).
+    pub(crate) fn cut_whole_copy(
+        &mut self,
+        flow: FlowId,
+        path: PathId,
+        room: u64,
+    ) -> Option<Piece> {
+        self.copies.get_mut(&path)?.cut_whole(flow, room, 0)
     }
 
     /// What `path` was given does not fit it any more: it is the next to be sent.
     pub(crate) fn put_back(&mut self, path: PathId, queued: Queued) {
-        if self.mode == FlowMode::Redundant {
-            self.copies.entry(path).or_default().push_front(queued);
-        } else {
-            self.held += queued.remaining();
-            self.queue.push_front(queued);
-        }
+        let redundant = self.mode == FlowMode::Redundant;
+        let queue = if redundant { self.copies.entry(path).or_default() } else { &mut self.queue };
+        queue.put_back(queued);
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
@@ -207,17 +133,6 @@ impl SendFlow {
     pub(crate) fn forget_path(&mut self, path: PathId) {
         self.copies.remove(&path);
     }
-}
-
-/// Takes what a payload of `room` bytes carries of the first datagram, which leaves the queue with
-/// its last byte.
-fn take(queue: &mut VecDeque<Queued>, flow: FlowId, room: u64) -> Option<Piece> {
-    let first = queue.front_mut()?;
-    let piece = first.cut(flow, room)?;
-    if first.left.is_empty() {
-        queue.pop_front();
-    }
-    Some(piece)
 }
 
 #[cfg(test)]
@@ -265,7 +180,7 @@ mod tests {
             sent = piece.queued.left.end.max(sent);
             payloads += 1;
         }
-        assert_eq!((sent, flow.held, flow.has_waiting()), (3_000, 0, false));
+        assert_eq!((sent, flow.waiting(), flow.has_waiting()), (3_000, 0, false));
     }
 
     #[test]
