@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes the results of `polypath reproduce --json` into the pages about them.
 
-write_reproduction.py RESULTS: between marks in `docs/reproduction.md` and in the README of each experiment. In these
-`<!-- claims -->` stands before the table of claims, and before tables of values
+write_reproduction.py RESULTS CAUSES: between marks in `docs/reproduction.md` and in the README of each experiment. In
+these `<!-- claims -->` stands before the table of claims, `<!-- causes -->` before all of what the plan `causes.toml`
+beside the README comes to (CAUSES), and before tables of values
 
     <!-- values: NAME -->                    a row for each variant, a column for each point of the axes
     <!-- values: NAME=HEADING; ... -->       a row for each variant, a column for each value, without axes
@@ -30,8 +31,11 @@ def main() -> None:
     if results["quick"]:
         sys.exit(f"{sys.argv[1]}: of a quick run; the pages have the results of full runs")
     experiments = results["experiments"]
+    causes = {plan["id"]: plan for plan in json.loads(Path(sys.argv[2]).read_text())["experiments"]}
     for experiment in experiments:
-        write(EXPERIMENTS / experiment["id"].lower() / "README.md", lambda name: of_experiment(experiment, name))
+        beside = causes.get(f"{experiment['id']}-causes")
+        page = EXPERIMENTS / experiment["id"].lower() / "README.md"
+        write(page, lambda name: of_experiment(experiment, beside, name))
     write(ROOT / "docs/reproduction.md", lambda name: of_all(experiments, name))
 
 
@@ -49,18 +53,20 @@ def write(page: Path, block_of) -> None:
     page.write_text(block.sub(anew, text))
 
 
-def of_experiment(experiment: dict, name: str) -> str:
+def of_experiment(experiment: dict, beside: dict | None, name: str) -> str:
     kind, _, what = name.partition(": ")
     match kind:
         case "claims":
             return claims(experiment)
+        case "causes" if beside:
+            return of_causes(beside)
         case "values" if "=" in what:
             return by_name(experiment, [part.split("=") for part in what.split("; ")])
         case "values" if " by " in what:
             return by_axis(experiment, *what.split(" by "))
         case "values":
             return by_point(experiment, what)
-    sys.exit(f"{experiment['id']}: unknown block {name!r}; allowed are claims and values")
+    sys.exit(f"{experiment['id']}: unknown block {name!r}; allowed are claims, values, and causes if a plan has them")
 
 
 def of_all(experiments: list, name: str) -> str:
@@ -115,6 +121,19 @@ def claims(experiment: dict) -> str:
         notes += of_readings(claim) + of_sample(claim)
     text = f"{experiment['seeds']} seeds, {experiment['runs']:,} runs.\n\n{table(rows)}"
     return text + ("\n" + "".join(f"- {note}\n" for note in notes) if notes else "")
+
+
+def of_causes(plan: dict) -> str:
+    """What a plan beside an experiment comes to: its claims, and the medians of its quantities."""
+    rows = [["cause", "required", "ours", "verdict", "seeds"]]
+    for claim in plan["claims"]:
+        rows.append([claim["says"], with_unit(claim, claim["bounds"]), *judged(claim)[:3]])
+    labels = {quantity["name"]: quantity["label"] for quantity in plan["quantities"]}
+    if any(cell["at"] for cell in plan["cells"]):
+        values = [f"Medians of {label}:\n\n{by_point(plan, name)}" for name, label in labels.items()]
+    else:
+        values = [f"Medians:\n\n{by_name(plan, labels.items())}"]
+    return "\n".join([f"{plan['title']}, {plan['seeds']} seeds, {plan['runs']:,} runs.\n", table(rows), *values])
 
 
 def judged(claim: dict) -> list:

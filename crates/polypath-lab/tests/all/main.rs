@@ -14,6 +14,7 @@ mod models;
 mod name_server;
 #[cfg(target_os = "linux")]
 mod netns;
+mod pages;
 #[path = "../../../polypath-sim/tests/all/common/parallel.rs"]
 mod parallel;
 #[path = "../../../polypath/tests/all/process.rs"]
