@@ -11,6 +11,7 @@ pub mod command;
 pub mod config;
 pub mod control;
 pub mod external;
+mod metrics;
 pub mod output;
 pub mod progress;
 pub mod service;

@@ -21,6 +21,11 @@ pub struct Edge {
 }
 
 impl Edges {
+    /// What an edge is called; may be empty.
+    pub(super) fn name(&self, key: PublicKey) -> &str {
+        self.0.get(&key).map_or("", |edge| &edge.name)
+    }
+
     /// Whom the log names, and what it may have.
     pub(super) fn client(&self, key: PublicKey) -> (Client, ClientLimits) {
         let edge = self.0.get(&key).cloned().unwrap_or_default();

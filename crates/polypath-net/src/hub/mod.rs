@@ -115,6 +115,12 @@ impl Hub {
         &self.driver
     }
 
+    /// What the operator calls an edge: nothing, if it has no name. Follows [`Hub::set_policy`].
+    pub fn names(&self) -> impl Fn(PublicKey) -> String + Send + Sync + use<> {
+        let edges = Arc::clone(&self.edges);
+        move |key| edges.lock().unwrap_or_else(PoisonError::into_inner).name(key).to_owned()
+    }
+
     /// The key that edges must know.
     pub fn public(&self) -> PublicKey {
         self.public

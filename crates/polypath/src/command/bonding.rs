@@ -1,12 +1,41 @@
 //! Starting the edge's side of a bond: what `polypath edge` and `polypath send` share.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 use polypath_bond::BondConfig;
-use polypath_bond::identity::SecretKey;
+use polypath_bond::identity::{JoinString, SecretKey};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_units::ByteCount;
 
-use super::edge::{BondOptions, Paths};
+use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{LocalEnd, PathSpec, load_key_file};
+
+/// How to join a hub: shared by every command that makes a bond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BondOptions {
+    /// The hub.
+    pub join: JoinString,
+    /// The file with this node's secret key.
+    pub key: PathBuf,
+    /// The paths.
+    pub paths: Paths,
+    /// What it is composed of.
+    pub composition: CompositionArgs,
+    /// The receive buffer that all paths share.
+    pub receive_buffer: Option<ByteCount>,
+    /// How long silence may last.
+    pub lifetimes: LifetimeArgs,
+}
+
+/// Which paths a bond has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// One for each usable uplink.
+    Auto,
+    /// These, at least one, with different names.
+    Listed(Vec<PathSpec>),
+}
 
 impl BondOptions {
     /// Starts the edge: its paths begin to join the hub. At least one can be used.

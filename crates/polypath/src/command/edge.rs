@@ -17,6 +17,7 @@ use polypath_net::proxy::{ProxyLimits, Steering, SteeringRule, WhenAway};
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
+pub use super::bonding::{BondOptions, Paths};
 use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{
     Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, given, steering, text,
@@ -101,6 +102,11 @@ pub struct EdgeArgs {
     /// way [default: 1024]
     #[arg(long, value_name = "COUNT")]
     pub(super) max_associations: Option<NonZeroUsize>,
+    /// Serve metrics for Prometheus at http://ADDR/metrics, such as 127.0.0.1:9433, to whoever can
+    /// reach it
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    pub(super) metrics: Option<ListenAddress>,
     /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
@@ -111,32 +117,6 @@ pub struct EdgeArgs {
     #[command(flatten)]
     #[serde(skip)]
     composition: CompositionArgs,
-}
-
-/// How to join a hub: shared by every command that makes a bond.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BondOptions {
-    /// The hub.
-    pub join: JoinString,
-    /// The file with this node's secret key.
-    pub key: PathBuf,
-    /// The paths.
-    pub paths: Paths,
-    /// What it is composed of.
-    pub composition: CompositionArgs,
-    /// The receive buffer that all paths share.
-    pub receive_buffer: Option<ByteCount>,
-    /// How long silence may last.
-    pub lifetimes: LifetimeArgs,
-}
-
-/// Which paths a bond has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Paths {
-    /// One for each usable uplink.
-    Auto,
-    /// These, at least one, with different names.
-    Listed(Vec<PathSpec>),
 }
 
 /// What `polypath edge` is to do.
@@ -161,6 +141,8 @@ pub struct EdgeOptions {
     pub max_connections: usize,
     /// UDP associations of clients at the same time.
     pub max_associations: usize,
+    /// Where to serve metrics.
+    pub metrics: Option<ListenAddress>,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
     pub control: Option<PathBuf>,
     /// The form of the log.
@@ -198,6 +180,7 @@ impl FileBacked for EdgeArgs {
             udp_rule: given(self.udp_rule, file.udp_rule),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
+            metrics: self.metrics.or(file.metrics),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
         }
@@ -270,6 +253,7 @@ impl EdgeArgs {
             udp_rule,
             max_connections,
             max_associations,
+            metrics,
         } = self;
         let given = [
             ("socks", socks.is_some()),
@@ -281,6 +265,7 @@ impl EdgeArgs {
             ("udp_rule", !udp_rule.is_empty()),
             ("max_connections", max_connections.is_some()),
             ("max_associations", max_associations.is_some()),
+            ("metrics", metrics.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)
     }
@@ -334,6 +319,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             steering: steering(&args.udp_rule, args.udp_mode).map_err(Fault::on_command_line)?,
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
+            metrics: args.metrics,
             control: args.control,
             log: args.log.unwrap_or_default(),
         })

@@ -109,6 +109,11 @@ pub struct HubArgs {
     #[arg(long, value_name = "RULE")]
     #[serde(deserialize_with = "text::list")]
     target: Vec<TargetRule>,
+    /// Serve metrics for Prometheus at http://ADDR/metrics, such as 127.0.0.1:9433, to whoever can
+    /// reach it
+    #[arg(long, value_name = "ADDR")]
+    #[serde(deserialize_with = "text::optional")]
+    metrics: Option<ListenAddress>,
     /// Socket that `polypath status` asks [default: one that it looks for; the log says which]
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
@@ -147,6 +152,8 @@ pub struct HubOptions {
     pub composition: CompositionArgs,
     /// Where edges may connect to, and what they share.
     pub exit: ExitOptions,
+    /// Where to serve metrics.
+    pub metrics: Option<ListenAddress>,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
     pub control: Option<PathBuf>,
     /// The form of the log.
@@ -193,6 +200,7 @@ impl FileBacked for HubArgs {
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             target: given(self.target, file.target),
+            metrics: self.metrics.or(file.metrics),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
             composition: self.composition.or(file.composition),
@@ -277,6 +285,7 @@ impl TryFrom<HubArgs> for HubOptions {
                 max_associations: args.max_associations.unwrap_or(exit.max_associations),
                 ..exit
             },
+            metrics: args.metrics,
             control: args.control,
             log: args.log.unwrap_or_default(),
         })

@@ -19,6 +19,7 @@ mod hog;
 mod http;
 mod iperf;
 mod logs;
+mod metrics;
 mod name_server;
 mod namespace;
 mod nat;

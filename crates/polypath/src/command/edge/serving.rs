@@ -6,6 +6,7 @@ use polypath_net::edge::Edge;
 use super::super::surfaces::{Serving, Surfaces};
 use super::EdgeOptions;
 use crate::control::{ControlSocket, Role};
+use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::Stop;
 
@@ -13,6 +14,7 @@ use crate::service::Stop;
 pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let mut stop = Stop::new()?;
     let control = ControlSocket::open(options.control.as_deref())?;
+    let metrics = MetricsListener::bind(options.metrics).await?;
     // Names that have to be resolved may take their time.
     let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
     let (surfaces, edge) = started?;
@@ -21,6 +23,7 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let ended = tokio::select! {
         error = fail(&edge, &mut serving) => Err(error),
         () = control.serve(Role::Edge, edge.driver().clone()) => Ok(()),
+        () = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => Ok(()),
         () = stop.wait() => Ok(()),
     };
     // Applications are cut off first; what they had finished is still delivered.

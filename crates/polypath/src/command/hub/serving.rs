@@ -17,6 +17,7 @@ use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role};
+use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
 
@@ -27,11 +28,13 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     // From here on: whoever changes the list need not know how far the start has come.
     let hangup = catch(SignalKind::hangup())?;
     let control = ControlSocket::open(options.control.as_deref())?;
+    let metrics = MetricsListener::bind(options.metrics).await?;
     let hub = start(&options)?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
     tokio::select! {
         () = control.serve(Role::Hub, hub.driver().clone()) => {}
+        () = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {}
         () = follow_allowed_keys(&hub, &options.allow, hangup) => {}
         () = stop.wait() => {}
     }
