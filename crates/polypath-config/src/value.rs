@@ -180,6 +180,11 @@ impl<'a> Value<'a> {
         self.value.is_table()
     }
 
+    /// Whether it is text.
+    pub fn is_text(&self) -> bool {
+        self.value.is_str()
+    }
+
     /// Whether it is a list.
     pub fn is_list(&self) -> bool {
         self.value.is_array()

@@ -46,10 +46,7 @@ pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
-pub use steering::{
-    Dscp, ParseDscpError, Steering, SteeringError, SteeringRule, SteeringRuleError,
-    SteeringRuleProblem, TrafficDescriptor,
-};
+pub use steering::{RuleCounts, RuleUse, Steering, SteeringRules};
 pub use udp_forward::{UdpForwardError, forward_udp};
 pub use way::Way;
 
@@ -195,7 +192,7 @@ pub struct ProxyOptions {
     pub when_away: WhenAway,
     /// Silence after which a UDP association ends (RFC 4787, REQ-5: at least two minutes).
     pub udp_idle_timeout: Duration,
-    /// Which paths of a bond the datagrams of UDP associations take.
+    /// What is refused, and which paths of a bond the datagrams of UDP associations take.
     pub steering: Steering,
     /// How many clients are served at the same time; further ones are refused.
     pub limits: ProxyLimits,

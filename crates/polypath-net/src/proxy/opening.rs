@@ -8,6 +8,7 @@ use std::time::Duration;
 use polypath_bond::FlowMode;
 use tokio::time::timeout;
 
+use super::steering::Counted;
 use super::{FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
 use crate::tunnel::Target;
 
@@ -60,14 +61,18 @@ impl FromStr for WhenAway {
 }
 
 impl ProxyOptions {
-    /// Connects to a target for a client.
+    /// Connects to a target for a client, if no rule drops that.
     pub(super) async fn connect<O: Opener>(
         &self,
         client: &GuardedStream,
         opener: &O,
         target: Target,
-    ) -> Result<O::Stream, OpenError> {
-        self.open(opener.way(), self.patient(client), || opener.connect(target.clone())).await
+    ) -> Result<Counted<O::Stream>, OpenError> {
+        // One that has left already has no address any more.
+        let counters = self.steering.admit(client.tcp().peer_addr().ok(), &target)?;
+        let ask = || opener.connect(target.clone());
+        let stream = self.open(opener.way(), self.patient(client), ask).await?;
+        Ok(Counted::new(stream, counters))
     }
 
     /// Opens a UDP association for a client that waits for it, in the mode of datagrams that no

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use polypath_bond::FlowMode;
+use polypath_policy::Dscp;
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -14,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::client_socket::{ClientSocket, Received};
 use super::session::SessionError;
-use super::steering::Traffic;
+use super::steering::Conversations;
 use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::limit::Place;
 use crate::tunnel::{Host, Target};
@@ -23,8 +24,8 @@ use crate::tunnel::{Host, Target};
 const QUEUE: usize = 64;
 const MAX_DATAGRAM: usize = 65_535;
 
-/// A datagram of a client, in its mode.
-type Steered = (FlowMode, Bytes);
+/// A datagram of a client, as it was marked.
+type Marked = (Option<Dscp>, Bytes);
 
 /// The local socket of a forward failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,9 +47,8 @@ pub async fn forward_udp<O: Opener>(
     target: Target,
     options: ProxyOptions,
 ) -> Result<(), UdpForwardError> {
-    let socket = ClientSocket::new(socket, &options.steering).map_err(UdpForwardError)?;
-    let socket = Arc::new(socket);
-    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Steered>>::new();
+    let socket = Arc::new(ClientSocket::new(socket).map_err(UdpForwardError)?);
+    let mut clients = BTreeMap::<SocketAddr, mpsc::Sender<Marked>>::new();
     let mut sessions = JoinSet::new();
     let mut buffer = vec![0; MAX_DATAGRAM];
     loop {
@@ -71,9 +71,8 @@ pub async fn forward_udp<O: Opener>(
                     sessions.spawn(session.run(opener.clone(), options.clone()));
                 }
                 if let Some(queue) = clients.get(&peer) {
-                    let mode = options.steering.mode_of(Traffic { port: target.port, dscp });
                     // A full queue drops the datagram: the flow is slower than the client.
-                    let _ = queue.try_send((mode, Bytes::copy_from_slice(&buffer[..length])));
+                    let _ = queue.try_send((dscp, Bytes::copy_from_slice(&buffer[..length])));
                 }
             }
             Some(Ok(peer)) = sessions.join_next() => { clients.remove(&peer); }
@@ -85,7 +84,7 @@ struct Session {
     socket: Arc<ClientSocket>,
     peer: SocketAddr,
     target: Target,
-    datagrams: mpsc::Receiver<Steered>,
+    datagrams: mpsc::Receiver<Marked>,
     _place: Place,
 }
 
@@ -102,21 +101,36 @@ impl Session {
         opener: &O,
         options: &ProxyOptions,
     ) -> Result<(), SessionError> {
-        let Some((mode, payload)) = self.datagrams.recv().await else { return Ok(()) };
+        let mut conversations = Conversations::new(&options.steering);
+        let Some((mode, payload)) = self.first(&mut conversations).await else { return Ok(()) };
         let flow = options.associate(opener, mode).await?;
         flow.send(&self.target, &payload).await?;
         loop {
             let idle = sleep_until(Instant::now() + options.udp_idle_timeout);
             tokio::select! {
-                Some((mode, payload)) = self.datagrams.recv() => {
+                Some((dscp, payload)) = self.datagrams.recv() => {
+                    let mode = conversations.send(self.peer, &self.target, dscp, payload.len());
+                    let Some(mode) = mode else { continue };
                     options.send(&flow, mode, &self.target, &payload).await?;
                 }
                 answer = answer(&flow, &self.target) => {
                     let payload = answer?;
+                    conversations.receive(&self.target, payload.len());
                     // Like UDP: an answer that the client does not take is lost.
                     let _ = self.socket.send_to(&payload, self.peer).await;
                 }
                 () = idle => return Err(FlowError::Idle(options.udp_idle_timeout).into()),
+            }
+        }
+    }
+
+    /// The first datagram that is not dropped, and its mode.
+    async fn first(&mut self, conversations: &mut Conversations) -> Option<(FlowMode, Bytes)> {
+        loop {
+            let (dscp, payload) = self.datagrams.recv().await?;
+            let mode = conversations.send(self.peer, &self.target, dscp, payload.len());
+            if let Some(mode) = mode {
+                return Some((mode, payload));
             }
         }
     }

@@ -13,14 +13,15 @@ use clap::Args;
 use polypath_bond::FlowMode;
 use polypath_bond::identity::JoinString;
 use polypath_config::{DocumentError, Table};
-use polypath_net::proxy::{ProxyLimits, Steering, SteeringRule, WhenAway};
+use polypath_net::proxy::{ProxyLimits, WhenAway};
+use polypath_policy::UdpRule;
 use polypath_units::{ByteCount, PathId};
 use serde::Deserialize;
 
 pub use super::bonding::{BondOptions, Paths};
 use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, config_file, given, steering, text,
+    Fault, FileBacked, Forward, ListenAddress, PathSpec, SteeringOptions, config_file, given, text,
 };
 use crate::service::{self, LogFormat};
 
@@ -81,18 +82,24 @@ pub struct EdgeArgs {
     #[arg(long, value_name = "fail|wait")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) when_away: Option<WhenAway>,
+    /// File with rules (TOML) that say which traffic of clients is steered how; `polypath policy`
+    /// checks it, SIGHUP reads it again [default: the rules of `polypath policy standard`]
+    #[arg(long, value_name = "FILE")]
+    pub(super) policy: Option<PathBuf>,
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
-    /// delay [default: aggregate]
+    /// delay; where no rule says something else. Without --policy there are no rules then but
+    /// those of --udp-rule [default: aggregate]
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,
     /// The same for datagrams that are told apart by the port they go to and by the DSCP that the
     /// client gave them, such as "port 53: redundant", "dscp ef: redundant" or
-    /// "port 27000-27100 dscp af41: best"; of several rules the first that matches decides
+    /// "port 27000-27100 dscp af41: best"; of several rules the first that matches decides, and all
+    /// of them come before those of --policy
     #[arg(long, value_name = "DESCRIPTOR: MODE")]
     #[serde(deserialize_with = "text::list")]
-    pub(super) udp_rule: Vec<SteeringRule>,
+    pub(super) udp_rule: Vec<UdpRule>,
     /// Connections of clients to the proxies and forwarded TCP ports together. Clients, which are
     /// told apart by their addresses, share them fairly: one may have up to three times as many as
     /// are left free [default: 1024]
@@ -134,9 +141,8 @@ pub struct EdgeOptions {
     pub forwards: Vec<Forward>,
     /// What becomes of new requests while no path to the hub works.
     pub when_away: WhenAway,
-    /// Which paths the datagrams of SOCKS5 take, and those of forwarded ports that say nothing
-    /// else.
-    pub steering: Steering,
+    /// How the traffic of clients is steered, but for forwarded ports with a mode of their own.
+    pub steering: SteeringOptions,
     /// Connections of clients that are served at the same time.
     pub max_connections: usize,
     /// UDP associations of clients at the same time.
@@ -176,6 +182,7 @@ impl FileBacked for EdgeArgs {
             proxy_credentials: self.proxy_credentials.or(file.proxy_credentials),
             forward: given(self.forward, file.forward),
             when_away: self.when_away.or(file.when_away),
+            policy: self.policy.or(file.policy),
             udp_mode: self.udp_mode.or(file.udp_mode),
             udp_rule: given(self.udp_rule, file.udp_rule),
             max_connections: self.max_connections.or(file.max_connections),
@@ -205,7 +212,7 @@ impl FileBacked for EdgeArgs {
                 "nothing fits into 0 B; allowed: 1 B or more",
             ));
         }
-        steering(&self.udp_rule, self.udp_mode)?;
+        self.steering()?;
         self.lifetimes.check()
     }
 }
@@ -249,6 +256,7 @@ impl EdgeArgs {
             proxy_credentials,
             forward,
             when_away,
+            policy,
             udp_mode,
             udp_rule,
             max_connections,
@@ -261,6 +269,7 @@ impl EdgeArgs {
             ("proxy_credentials", proxy_credentials.is_some()),
             ("forward", !forward.is_empty()),
             ("when_away", when_away.is_some()),
+            ("policy", policy.is_some()),
             ("udp_mode", udp_mode.is_some()),
             ("udp_rule", !udp_rule.is_empty()),
             ("max_connections", max_connections.is_some()),
@@ -280,6 +289,10 @@ impl EdgeArgs {
             return Err(Fault::new("path", message).on_command_line().into());
         }
         Ok(Paths::Listed(self.path.clone()))
+    }
+
+    fn steering(&self) -> Result<SteeringOptions, Fault> {
+        SteeringOptions::new(self.policy.clone(), &self.udp_rule, self.udp_mode)
     }
 
     /// A proxy that other hosts can reach needs a password: who uses it acts as this host, and as
@@ -309,6 +322,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
     fn try_from(args: EdgeArgs) -> anyhow::Result<Self> {
         let args = args.resolve()?;
         args.refuse_open_proxies().map_err(Fault::on_command_line)?;
+        let steering = args.steering().map_err(Fault::on_command_line)?;
         Ok(Self {
             bond: args.bond()?,
             socks: args.socks,
@@ -316,7 +330,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             proxy_credentials: args.proxy_credentials,
             forwards: args.forward,
             when_away: args.when_away.unwrap_or_default(),
-            steering: steering(&args.udp_rule, args.udp_mode).map_err(Fault::on_command_line)?,
+            steering,
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
             metrics: args.metrics,

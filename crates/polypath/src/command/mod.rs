@@ -7,6 +7,7 @@ pub mod edge;
 pub mod hub;
 pub mod key;
 mod lifetimes;
+pub mod policy;
 pub mod send;
 pub mod status;
 mod surfaces;
@@ -39,6 +40,7 @@ enum Command {
     Send(send::SendArgs),
     Status(status::StatusArgs),
     Key(key::KeyArgs),
+    Policy(policy::PolicyArgs),
     Algorithms(algorithms::AlgorithmsArgs),
     /// A command of another program, such as the laboratory.
     #[command(external_subcommand)]
@@ -57,6 +59,7 @@ impl Cli {
             Command::Send(args) => send::run(args.try_into()?),
             Command::Status(args) => status::run(&args.into()),
             Command::Key(args) => key::run(args.try_into()?),
+            Command::Policy(args) => policy::run(args),
             Command::Algorithms(args) => algorithms::run(args),
             Command::External(words) => external::run(&words),
         }

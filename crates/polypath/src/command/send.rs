@@ -185,6 +185,7 @@ mod tests {
             ["--proxy-credentials", "f"],
             ["--forward", "tcp:1=h:1"],
             ["--when-away", "wait"],
+            ["--policy", "f"],
             ["--udp-mode", "best"],
             ["--udp-rule", "port 53: redundant"],
             ["--max-connections", "1"],

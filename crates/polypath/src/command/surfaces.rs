@@ -7,7 +7,8 @@ use anyhow::Context;
 use polypath_bond::FlowMode;
 use polypath_net::edge::EdgeOpener;
 use polypath_net::proxy::{
-    ProxyLimits, ProxyOptions, Steering, forward_tcp, forward_udp, serve_http, serve_socks5,
+    ProxyLimits, ProxyOptions, Steering, SteeringRules, forward_tcp, forward_udp, serve_http,
+    serve_socks5,
 };
 use polypath_net::tunnel::Target;
 use tokio::net::{TcpListener, UdpSocket};
@@ -41,7 +42,8 @@ impl Surfaces {
         let credentials = options.proxy_credentials.as_deref().map(load_credentials_file);
         let limits = ProxyLimits::new(options.max_connections, options.max_associations);
         let credentials = credentials.transpose()?;
-        let (steering, when_away) = (options.steering.clone(), options.when_away);
+        let steering = Steering::new(options.steering.read()?);
+        let when_away = options.when_away;
         let proxies =
             ProxyOptions { credentials, limits, steering, when_away, ..Default::default() };
         let mut surfaces = Vec::new();
@@ -76,6 +78,11 @@ impl Surfaces {
             text.push_str(&line);
         }
         Ok(text)
+    }
+
+    /// How their traffic is steered.
+    pub(super) fn steering(&self) -> &Steering {
+        &self.proxies.steering
     }
 
     /// Serves applications through `opener`.
@@ -120,7 +127,10 @@ impl Surface {
                 serving.spawn(named("a forwarded TCP port", forward));
             }
             Self::Udp(socket, to, mode) => {
-                let steering = mode.map_or(options.steering, Steering::always);
+                let steering = match mode {
+                    Some(mode) => Steering::new(SteeringRules::always(mode)),
+                    None => options.steering,
+                };
                 let options = ProxyOptions { steering, ..options };
                 let forward = forward_udp(socket, opener, to, options);
                 serving.spawn(named("a forwarded UDP port", forward));

@@ -32,4 +32,5 @@ pub(crate) use location::{absolute, config_file};
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};
 pub use private_file::PrivateFileError;
 pub use seconds::{IdleTimeout, KeepAlive, PathTimeout, Seconds, SecondsError};
-pub(crate) use steering::steering;
+pub use steering::SteeringOptions;
+pub(crate) use steering::read_policy;

@@ -7,13 +7,12 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use polypath_net::driver::Driver;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
 
+use super::Status;
 use super::place::{Place, places};
-use super::{Role, Status};
 
 /// Clients that wait to be answered.
 const BACKLOG: i32 = 16;
@@ -112,13 +111,13 @@ impl ControlSocket {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// Answers every client with the status of `driver`. Runs until dropped.
-    pub async fn serve(self, role: Role, driver: Driver) {
+    /// Answers every client with what `status` says then. Runs until dropped.
+    pub async fn serve(self, status: impl Fn() -> Status) {
         loop {
             match self.listener.accept().await {
                 // One at a time: a status is made in no time, and a client that does not read
                 // holds up only those who ask too.
-                Ok((client, _)) => answer(client, &Status::of(role, &driver)).await,
+                Ok((client, _)) => answer(client, &status()).await,
                 Err(error) => {
                     tracing::warn!(%error, "accept at the control socket failed, trying again");
                     tokio::time::sleep(ACCEPT_PAUSE).await;

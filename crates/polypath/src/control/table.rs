@@ -2,13 +2,26 @@
 
 use core::fmt::Write;
 
-use super::{BondReport, PathReport, Role, SameKeyReport, Status};
+use super::{BondReport, PathReport, Role, RuleReport, SameKeyReport, Status};
 use crate::output::columns;
 
 /// Columns.
 const COLUMNS: usize = 12;
 /// Names, states and addresses stand left, numbers right.
 const LEFT: usize = 3;
+
+const RULE_COLUMNS: usize = 8;
+const RULE_LEFT: usize = 2;
+const RULE_HEADERS: [&str; RULE_COLUMNS] = [
+    "rule",
+    "mode",
+    "conversations",
+    "datagrams sent",
+    "received",
+    "sent MB",
+    "received MB",
+    "dropped",
+];
 
 const fn headers(role: Role) -> [&'static str; COLUMNS] {
     let remote = match role {
@@ -43,6 +56,11 @@ pub(super) fn render(status: &Status) -> String {
     let mut text = format!("{role} {version}, up {uptime:.0} s, bonds: {bonds}\n");
     for bond in &status.bonds {
         render_bond(&mut text, status.role, bond);
+    }
+    if !status.rules.is_empty() {
+        let headers = RULE_HEADERS.map(str::to_owned);
+        let rows = [headers].into_iter().chain(status.rules.iter().map(rule_row));
+        let _ = write!(text, "\n{}", columns(&rows.collect::<Vec<_>>(), RULE_LEFT));
     }
     text
 }
@@ -97,6 +115,19 @@ fn row(path: &PathReport) -> [String; COLUMNS] {
     ]
 }
 
+fn rule_row(rule: &RuleReport) -> [String; RULE_COLUMNS] {
+    [
+        rule.name.clone().unwrap_or_else(|| "(no rule)".to_owned()),
+        rule.mode.clone(),
+        rule.conversations.to_string(),
+        rule.datagrams_sent.to_string(),
+        rule.datagrams_received.to_string(),
+        megabytes(rule.bytes_sent),
+        megabytes(rule.bytes_received),
+        rule.dropped.to_string(),
+    ]
+}
+
 fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e6)
 }
@@ -129,6 +160,19 @@ mod tests {
         }
     }
 
+    fn rule(name: Option<&str>, mode: &str, dropped: u64) -> RuleReport {
+        RuleReport {
+            name: name.map(str::to_owned),
+            mode: mode.to_owned(),
+            conversations: 17,
+            datagrams_sent: 40,
+            datagrams_received: 39,
+            bytes_sent: 1_200_000,
+            bytes_received: 34_560_000,
+            dropped,
+        }
+    }
+
     #[test]
     fn the_table_is_readable() {
         let bond = BondReport {
@@ -153,6 +197,7 @@ mod tests {
             version: "1.2.3".to_owned(),
             uptime_s: 61.7,
             bonds: vec![bond],
+            rules: vec![rule(Some("dns"), "active_standby", 3), rule(None, "aggregate", 0)],
         };
         let expected = "\
 edge 1.2.3, up 62 s, bonds: 1
@@ -165,6 +210,10 @@ wifi   active           192.0.2.1:4433        12.3        0.1              93.3 
 lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0
 lte-2 has failed: nothing came from the peer on any path
 queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
+
+rule       mode            conversations  datagrams sent  received  sent MB  received MB  dropped
+dns        active_standby             17              40        39      1.2         34.6        3
+(no rule)  aggregate                  17              40        39      1.2         34.6        0
 ";
         assert_eq!(render(&status), expected);
     }

@@ -137,3 +137,34 @@ fn hub_and_edge_refuse_what_a_bond_cannot_be_composed_of() {
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn the_standard_policy_is_a_file_that_the_check_reads() {
+    let home = home();
+    let file = home.path().join("policy.toml");
+    let file = file.to_str().unwrap();
+    fs::write(file, polypath(home.path(), &["policy", "standard"]).stdout).unwrap();
+    let checked = polypath(home.path(), &["policy", "check", file, "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert_eq!((&report["file"], &report["rules"][1]["name"]), (&file.into(), &"dns".into()));
+    let tested = polypath(home.path(), &["policy", "test", file, "udp 192.0.2.1:53 size 40"]);
+    let said = stdout(&tested);
+    assert!(said.starts_with("active_standby by rule 2, \"dns\":\n"), "{said}");
+}
+
+#[test]
+fn a_policy_that_is_wrong_is_refused_with_its_place_and_what_is_allowed() {
+    let home = home();
+    let file = home.path().join("policy.toml");
+    let file = file.to_str().unwrap();
+    fs::write(file, "[[rule]]\nname = \"a\"\nport = 53\nmode = \"redundant\"\n").unwrap();
+    let refused = polypath(home.path(), &["policy", "check", file]);
+    assert_eq!(refused.status.code(), Some(2));
+    let expected =
+        format!("{file}:4: mode: redundant is for packets, and the rule is also for TCP");
+    assert!(stderr(&refused).contains(&expected), "{}", stderr(&refused));
+    fs::write(file, "").unwrap();
+    let refused = polypath(home.path(), &["policy", "test", file, "udp 192.0.2.1:0"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("allowed: PROTOCOL [DESTINATION"), "{}", stderr(&refused));
+}

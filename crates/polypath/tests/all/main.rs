@@ -26,6 +26,7 @@ mod nat;
 mod neighbours;
 mod no_route;
 mod patience;
+mod policies;
 mod process;
 mod proxy_password;
 mod resuming;

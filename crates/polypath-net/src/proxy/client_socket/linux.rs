@@ -4,12 +4,12 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use nix::libc::{IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS};
+use polypath_policy::Dscp;
 use socket2::{MaybeUninitSlice, MsgHdrMut, SockAddr, SockRef};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::Received;
-use crate::proxy::steering::Dscp;
 
 /// Room for control messages: each takes 24 bytes, and a socket is asked for two kinds.
 const CONTROL: usize = 64;

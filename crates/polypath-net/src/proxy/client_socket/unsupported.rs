@@ -1,4 +1,4 @@
-//! Where the system does not tell the DSCP of datagrams, rules cannot ask for it.
+//! Where the system does not tell the DSCP of datagrams.
 
 use std::io;
 
@@ -7,9 +7,11 @@ use tokio::net::UdpSocket;
 use super::Received;
 
 pub(super) fn tell_dscp(_: &UdpSocket) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    Ok(())
 }
 
-pub(super) async fn recv_from(_: &UdpSocket, _: &mut [u8]) -> io::Result<Received> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Waits for a datagram. Cancel-safe.
+pub(super) async fn recv_from(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Received> {
+    let (length, from) = socket.recv_from(buffer).await?;
+    Ok(Received { length, from, dscp: None })
 }

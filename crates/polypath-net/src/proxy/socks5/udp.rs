@@ -12,7 +12,7 @@ use super::refuse;
 use crate::limit::Place;
 use crate::proxy::client_socket::{ClientSocket, Received};
 use crate::proxy::session::SessionError;
-use crate::proxy::steering::Traffic;
+use crate::proxy::steering::Conversations;
 use crate::proxy::{Association, FlowError, GuardedStream, OpenError, Opener, ProxyOptions};
 use crate::tunnel::Target;
 
@@ -35,7 +35,7 @@ pub(super) async fn associate<O: Opener>(
             return Err(error.into());
         }
     };
-    let socket = match bind(&client, options).await {
+    let socket = match bind(&client).await {
         Ok(socket) => socket,
         Err(error) => {
             refuse(client, Reply::GeneralFailure).await?;
@@ -44,7 +44,9 @@ pub(super) async fn associate<O: Opener>(
     };
     client.write_all(&Reply::Succeeded.encode(socket.local_addr()?)).await?;
     let sender = Sender::new(peer.ip().to_canonical(), &announced);
-    let ended = Relay { socket, flow, sender, options }.run(&mut client).await;
+    let conversations = Conversations::new(&options.steering);
+    let relay = Relay { socket, flow, sender, conversations, options };
+    let ended = relay.run(&mut client).await;
     drop(place);
     client.close().await?;
     ended
@@ -62,9 +64,9 @@ async fn open<O: Opener>(
 }
 
 /// On the address that the client already reaches; IPv4 as such, also behind a dual-stack listener.
-async fn bind(client: &GuardedStream, options: &ProxyOptions) -> io::Result<ClientSocket> {
+async fn bind(client: &GuardedStream) -> io::Result<ClientSocket> {
     let socket = UdpSocket::bind((client.tcp().local_addr()?.ip().to_canonical(), 0)).await?;
-    ClientSocket::new(socket, &options.steering)
+    ClientSocket::new(socket)
 }
 
 /// Whose datagrams are relayed: those of the client's host, and once the port is known, of that
@@ -94,6 +96,7 @@ struct Relay<'a, F> {
     socket: ClientSocket,
     flow: F,
     sender: Sender,
+    conversations: Conversations,
     options: &'a ProxyOptions,
 }
 
@@ -133,7 +136,8 @@ impl<F: Association> Relay<'_, F> {
         let Received { length, from, dscp } = received;
         match decode_udp(&buffer[..length]) {
             Ok((target, payload)) if self.sender.admit(from) => {
-                let mode = self.options.steering.mode_of(Traffic { port: target.port, dscp });
+                let mode = self.conversations.send(from, &target, dscp, payload.len());
+                let Some(mode) = mode else { return Ok(false) };
                 self.options.send(&self.flow, mode, &target, payload).await?;
                 Ok(true)
             }
@@ -145,8 +149,9 @@ impl<F: Association> Relay<'_, F> {
         }
     }
 
-    async fn inward(&self, source: &Target, payload: &[u8]) -> bool {
+    async fn inward(&mut self, source: &Target, payload: &[u8]) -> bool {
         let Some(client) = self.sender.addr() else { return false };
+        self.conversations.receive(source, payload.len());
         // Like UDP: an answer too large for the header, or refused by the client, is lost.
         self.socket.send_to(&encode_udp(source, payload), client).await.is_ok()
     }

@@ -1,29 +1,41 @@
 //! A running edge.
 
+use std::future::pending;
+
 use anyhow::anyhow;
 use polypath_net::edge::Edge;
+use polypath_net::proxy::Steering;
+use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::surfaces::{Serving, Surfaces};
 use super::EdgeOptions;
-use crate::control::{ControlSocket, Role};
+use crate::config::SteeringOptions;
+use crate::control::{ControlSocket, Role, Status};
 use crate::metrics::MetricsListener;
 use crate::output;
-use crate::service::Stop;
+use crate::service::{Stop, catch};
 
-/// Serves applications until a signal ends it.
+/// Serves applications until a signal ends it. With a policy in a file, SIGHUP reads that again and
+/// does not end it.
 pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
-    let mut stop = Stop::new()?;
+    let (mut stop, hangup) = match options.steering.file() {
+        Some(_) => (Stop::but_hangup()?, Some(catch(SignalKind::hangup())?)),
+        None => (Stop::new()?, None),
+    };
     let control = ControlSocket::open(options.control.as_deref())?;
     let metrics = MetricsListener::bind(options.metrics).await?;
     // Names that have to be resolved may take their time.
     let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
     let (surfaces, edge) = started?;
     output::print(&surfaces.describe()?)?;
+    let steering = surfaces.steering().clone();
+    let status = || Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
         error = fail(&edge, &mut serving) => Err(error),
-        () = control.serve(Role::Edge, edge.driver().clone()) => Ok(()),
+        () = control.serve(status) => Ok(()),
         () = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => Ok(()),
+        () = follow_policy(&options.steering, &steering, hangup) => Ok(()),
         () = stop.wait() => Ok(()),
     };
     // Applications are cut off first; what they had finished is still delivered.
@@ -37,6 +49,21 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
 async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
     Ok((surfaces, options.bond.start_waiting().await?))
+}
+
+/// Reads the policy again at each SIGHUP. One that cannot be read changes nothing.
+async fn follow_policy(options: &SteeringOptions, steering: &Steering, hangup: Option<Signal>) {
+    let Some(mut hangup) = hangup else { return pending().await };
+    // Its stream of signals ends with the runtime alone.
+    while hangup.recv().await.is_some() {
+        match options.read() {
+            Ok(rules) => {
+                steering.replace(rules);
+                tracing::info!("read the policy again");
+            }
+            Err(error) => tracing::error!("{error:#}; the policy read before stands"),
+        }
+    }
 }
 
 /// Waits for what makes going on pointless.

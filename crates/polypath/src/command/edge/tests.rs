@@ -67,7 +67,8 @@ fn flags_become_options() {
     assert_eq!(options.bond.receive_buffer, Some(ByteCount::new(4_000_000)));
     assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
     assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
-    assert_eq!(options.steering, Steering::always(FlowMode::Best));
+    let steering = SteeringOptions::new(None, &[], Some(FlowMode::Best)).unwrap();
+    assert_eq!(options.steering, steering);
     let limits = (options.max_connections, options.max_associations);
     assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));
     assert_eq!(options.log, LogFormat::Json);
@@ -133,7 +134,7 @@ fn every_flag_is_a_key_of_the_file() {
         .map(|flag| flag.get_id().as_str())
         .filter(|&flag| flag != "config")
         .collect();
-    assert!(flags.len() >= 19, "{flags:?}");
+    assert!(flags.len() >= 20, "{flags:?}");
     for flag in flags {
         assert!(allowed.contains(&format!(" {flag}")), "{flag}: {allowed}");
     }

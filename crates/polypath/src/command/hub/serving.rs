@@ -16,7 +16,7 @@ use super::super::key::generate;
 use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
-use crate::control::{ControlSocket, Role};
+use crate::control::{ControlSocket, Role, Status};
 use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
@@ -33,7 +33,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
     tokio::select! {
-        () = control.serve(Role::Hub, hub.driver().clone()) => {}
+        () = control.serve(|| Status::of(Role::Hub, hub.driver())) => {}
         () = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {}
         () = follow_allowed_keys(&hub, &options.allow, hangup) => {}
         () = stop.wait() => {}

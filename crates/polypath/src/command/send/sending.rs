@@ -15,7 +15,7 @@ use super::super::edge::Paths;
 use super::SendOptions;
 use super::transfer::transfer;
 use super::watch::Watch;
-use crate::control::{ControlSocket, Role};
+use crate::control::{ControlSocket, Role, Status};
 use crate::output;
 use crate::progress::Progress;
 use crate::service::Stop;
@@ -98,7 +98,7 @@ async fn answering<T>(
     let Some(control) = control else { return work.await };
     tokio::select! {
         result = work => result,
-        () = control.serve(Role::Send, edge.driver().clone()) => bail!("the control socket has ended"),
+        () = control.serve(|| Status::of(Role::Send, edge.driver())) => bail!("the control socket has ended"),
     }
 }
 

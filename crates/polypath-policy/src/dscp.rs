@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A differentiated services code point (RFC 2474): the upper six bits of the byte that was the
 /// type of service of IPv4, and is the traffic class of IPv6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dscp(u8);
 
 /// The names that IANA has, in lower case: RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VOICE-ADMIT)
@@ -44,8 +44,13 @@ const NAMES: [(&str, u8); 23] = [
 pub struct ParseDscpError(String);
 
 impl Dscp {
+    /// The code point of this number, from 0 to 63.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < 64 { Some(Self(number)) } else { None }
+    }
+
     /// That of the byte in the header, whose lower two bits are for ECN (RFC 3168).
-    pub(in crate::proxy) const fn of_byte(byte: u8) -> Self {
+    pub const fn of_byte(byte: u8) -> Self {
         Self(byte >> 2)
     }
 }
@@ -65,9 +70,9 @@ impl FromStr for Dscp {
     fn from_str(text: &str) -> Result<Self, ParseDscpError> {
         let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = || text.parse().ok().filter(|point: &u8| digits && *point < 64);
+        let number = || text.parse().ok().filter(|_| digits);
         let point = named.map(|(_, point)| *point).or_else(number);
-        point.map(Self).ok_or_else(|| ParseDscpError(text.to_owned()))
+        point.and_then(Self::new).ok_or_else(|| ParseDscpError(text.to_owned()))
     }
 }
 

@@ -1,0 +1,71 @@
+//! What has passed by a rule.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What has passed by a rule since it was first used. To send is from the client to its target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RuleCounts {
+    /// Connections, and what a client and a target have sent each other in datagrams.
+    pub conversations: u64,
+    /// Datagrams sent.
+    pub datagrams_sent: u64,
+    /// Datagrams received.
+    pub datagrams_received: u64,
+    /// Bytes sent, of connections and of the payload of datagrams.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Connections that were refused and datagrams that were dropped, because the rule says so.
+    pub dropped: u64,
+}
+
+/// Counts as things pass.
+#[derive(Debug, Default)]
+pub(in crate::proxy) struct RuleCounters {
+    conversations: AtomicU64,
+    datagrams_sent: AtomicU64,
+    datagrams_received: AtomicU64,
+    bytes_sent: AtomicU64,
+    bytes_received: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl RuleCounters {
+    pub(super) fn begin_conversation(&self) {
+        self.conversations.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn drop_one(&self) {
+        self.dropped.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn send_datagram(&self, bytes: usize) {
+        self.datagrams_sent.fetch_add(1, Relaxed);
+        self.send(bytes);
+    }
+
+    pub(super) fn receive_datagram(&self, bytes: usize) {
+        self.datagrams_received.fetch_add(1, Relaxed);
+        self.receive(bytes);
+    }
+
+    pub(super) fn send(&self, bytes: usize) {
+        self.bytes_sent.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(super) fn receive(&self, bytes: usize) {
+        self.bytes_received.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// What was counted so far.
+    pub(super) fn counts(&self) -> RuleCounts {
+        RuleCounts {
+            conversations: self.conversations.load(Relaxed),
+            datagrams_sent: self.datagrams_sent.load(Relaxed),
+            datagrams_received: self.datagrams_received.load(Relaxed),
+            bytes_sent: self.bytes_sent.load(Relaxed),
+            bytes_received: self.bytes_received.load(Relaxed),
+            dropped: self.dropped.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Rules, each with what has passed by it.
+
+use std::sync::Arc;
+
+use polypath_bond::FlowMode;
+use polypath_policy::{Policy, Rule, SteeringMode, Traffic, Treatment};
+
+use super::{RuleCounters, RuleCounts};
+
+/// How the traffic of clients is steered: as the first rule of a policy that matches it says, or
+/// for datagrams that none matches in one mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SteeringRules {
+    policy: Policy,
+    otherwise: FlowMode,
+}
+
+impl SteeringRules {
+    /// The modes that `policy` says, and `otherwise` for datagrams that none of its rules matches.
+    pub const fn new(policy: Policy, otherwise: FlowMode) -> Self {
+        Self { policy, otherwise }
+    }
+
+    /// One mode for all datagrams.
+    pub fn always(mode: FlowMode) -> Self {
+        Self { otherwise: mode, ..Self::default() }
+    }
+}
+
+/// What has passed by a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleUse {
+    /// What the rule is called; `None` for what no rule matched.
+    pub name: Option<String>,
+    /// What becomes of what it matches; of what no rule matched, of datagrams.
+    pub mode: String,
+    /// What has passed.
+    pub counts: RuleCounts,
+}
+
+/// What becomes of some traffic, and where it counts.
+#[derive(Clone, Debug)]
+pub(super) struct Decision {
+    pub(super) verdict: Verdict,
+    pub(super) counters: Arc<RuleCounters>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is carried, datagrams in this mode.
+    Carry(FlowMode),
+    /// The rule of this name drops it.
+    Drop { rule: String },
+}
+
+#[derive(Debug)]
+pub(super) struct CountedRules {
+    rules: SteeringRules,
+    /// Of each rule.
+    counters: Vec<Arc<RuleCounters>>,
+    unmatched: Arc<RuleCounters>,
+}
+
+impl CountedRules {
+    /// Rules that stand in `before`, too, go on counting there.
+    pub(super) fn new(rules: SteeringRules, before: Option<&Self>) -> Self {
+        let counters =
+            |rule| before.and_then(|before| before.counters_of(rule)).unwrap_or_default();
+        Self {
+            counters: rules.policy.rules().iter().map(counters).collect(),
+            unmatched: before.map(|before| Arc::clone(&before.unmatched)).unwrap_or_default(),
+            rules,
+        }
+    }
+
+    fn counters_of(&self, rule: &Rule) -> Option<Arc<RuleCounters>> {
+        let mut known = self.rules.policy.rules().iter().zip(&self.counters);
+        known.find(|(known, _)| *known == rule).map(|(_, counters)| Arc::clone(counters))
+    }
+
+    pub(super) fn otherwise(&self) -> FlowMode {
+        self.rules.otherwise
+    }
+
+    pub(super) fn decide(&self, traffic: &Traffic<'_>) -> Decision {
+        let Some(at) = self.rules.policy.decide(traffic) else {
+            let verdict = Verdict::Carry(self.rules.otherwise);
+            return Decision { verdict, counters: Arc::clone(&self.unmatched) };
+        };
+        let rule = &self.rules.policy.rules()[at];
+        let verdict = match rule.treatment() {
+            Treatment::Steer(mode) => Verdict::Carry(flow_mode(mode)),
+            Treatment::Drop => Verdict::Drop { rule: rule.name().to_owned() },
+        };
+        Decision { verdict, counters: Arc::clone(&self.counters[at]) }
+    }
+
+    pub(super) fn uses(&self) -> Vec<RuleUse> {
+        let of_rule = |(rule, counters): (&Rule, &Arc<RuleCounters>)| RuleUse {
+            name: Some(rule.name().to_owned()),
+            mode: rule.treatment().to_string(),
+            counts: counters.counts(),
+        };
+        let unmatched = RuleUse {
+            name: None,
+            mode: self.rules.otherwise.to_string(),
+            counts: self.unmatched.counts(),
+        };
+        let rules = self.rules.policy.rules().iter().zip(&self.counters);
+        rules.map(of_rule).chain([unmatched]).collect()
+    }
+}
+
+/// The mode of a bond's flow that does what a rule says.
+const fn flow_mode(mode: SteeringMode) -> FlowMode {
+    match mode {
+        SteeringMode::Aggregate => FlowMode::Aggregate,
+        SteeringMode::Redundant => FlowMode::Redundant,
+        SteeringMode::ActiveStandby => FlowMode::Best,
+    }
+}

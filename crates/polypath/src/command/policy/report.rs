@@ -1,0 +1,210 @@
+//! What `polypath policy` prints, for people and for programs.
+
+use core::fmt::Write;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use polypath_policy::{Criterion, Finding, Judgement, Policy, Rule, SteeringMode, Treatment};
+use serde::Serialize;
+
+use crate::output::columns;
+
+/// The rules of a policy.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CheckReport {
+    file: String,
+    rules: Vec<RuleReport>,
+}
+
+/// A rule.
+#[derive(Clone, Debug, Serialize)]
+struct RuleReport {
+    /// Its place, from 1.
+    number: usize,
+    name: String,
+    mode: &'static str,
+    /// What it asks for, by the keys of the file.
+    descriptor: BTreeMap<&'static str, Vec<String>>,
+}
+
+/// What a policy decides about some traffic.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct TestReport {
+    traffic: String,
+    /// The rule that decides; null if none matches.
+    rule: Option<JudgementReport>,
+    mode: &'static str,
+    /// The rules before it.
+    earlier: Vec<JudgementReport>,
+}
+
+/// A rule that was held against the traffic.
+#[derive(Clone, Debug, Serialize)]
+struct JudgementReport {
+    number: usize,
+    name: String,
+    findings: Vec<FindingReport>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FindingReport {
+    criterion: &'static str,
+    wanted: Vec<String>,
+    found: Option<String>,
+    fits: bool,
+    #[serde(skip)]
+    text: String,
+}
+
+impl CheckReport {
+    pub(super) fn new(file: &Path, policy: &Policy) -> Self {
+        let rules = policy.rules().iter().enumerate();
+        let rules = rules.map(|(at, rule)| RuleReport::new(at + 1, rule)).collect();
+        Self { file: file.display().to_string(), rules }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let rows: Vec<_> = self.rules.iter().map(RuleReport::row).collect();
+        format!("{}: rules: {}\n{}", self.file, rows.len(), columns(&rows, 4))
+    }
+}
+
+impl RuleReport {
+    fn new(number: usize, rule: &Rule) -> Self {
+        let asked = |criterion: Criterion| {
+            let wanted = rule.descriptor().wanted(criterion);
+            (!wanted.is_empty()).then_some((criterion.key(), wanted))
+        };
+        Self {
+            number,
+            name: rule.name().to_owned(),
+            mode: rule.treatment().name(),
+            descriptor: Criterion::ALL.into_iter().filter_map(asked).collect(),
+        }
+    }
+
+    fn row(&self) -> [String; 4] {
+        let asked =
+            self.descriptor.iter().map(|(key, wanted)| format!("{key} {}", wanted.join(", ")));
+        let asked: Vec<_> = asked.collect();
+        let asked = if asked.is_empty() { "all traffic".to_owned() } else { asked.join("; ") };
+        [self.number.to_string(), self.name.clone(), self.mode.to_owned(), asked]
+    }
+}
+
+impl TestReport {
+    pub(super) fn new(traffic: &str, judgements: &[Judgement<'_>]) -> Self {
+        let (matching, earlier): (Vec<_>, Vec<_>) =
+            judgements.iter().partition(|judgement| judgement.matches());
+        let decides = matching.first();
+        let aggregate = Treatment::Steer(SteeringMode::Aggregate);
+        Self {
+            traffic: traffic.to_owned(),
+            mode: decides.map_or(aggregate, |judgement| judgement.rule.treatment()).name(),
+            rule: decides.map(|judgement| JudgementReport::new(judgement)),
+            earlier: earlier.into_iter().map(JudgementReport::new).collect(),
+        }
+    }
+
+    /// Writing to a `String` cannot fail.
+    pub(super) fn text(&self) -> String {
+        let mut text = match &self.rule {
+            Some(JudgementReport { number, name, .. }) => {
+                format!("{} by rule {number}, {name:?}:\n", self.mode)
+            }
+            None => format!("{}: no rule matches\n", self.mode),
+        };
+        for finding in self.rule.iter().flat_map(|rule| &rule.findings) {
+            let _ = writeln!(text, "  {}", finding.text);
+        }
+        for JudgementReport { number, name, findings } in &self.earlier {
+            let _ = writeln!(text, "not by rule {number}, {name:?}:");
+            for finding in findings.iter().filter(|finding| !finding.fits) {
+                let _ = writeln!(text, "  {}", finding.text);
+            }
+        }
+        text
+    }
+}
+
+impl JudgementReport {
+    fn new(judgement: &Judgement<'_>) -> Self {
+        Self {
+            number: judgement.number,
+            name: judgement.rule.name().to_owned(),
+            findings: judgement.findings.iter().map(FindingReport::new).collect(),
+        }
+    }
+}
+
+impl FindingReport {
+    fn new(finding: &Finding) -> Self {
+        let text = finding.to_string();
+        let Finding { criterion, wanted, found, fits } = finding.clone();
+        Self { criterion: criterion.key(), wanted, found, fits, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_policy::Traffic;
+
+    fn test(traffic: &str) -> TestReport {
+        let policy = Policy::standard();
+        TestReport::new(traffic, &policy.explain(&Traffic::parse(traffic).unwrap()))
+    }
+
+    #[test]
+    fn the_rules_of_a_policy_are_listed() {
+        let report = CheckReport::new(Path::new("policy.toml"), &Policy::standard());
+        let expected = "\
+policy.toml: rules: 2
+1  expedited  redundant       dscp ef; protocol udp
+2  dns        active_standby  port 53; protocol udp
+";
+        assert_eq!(report.text(), expected);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["rules"][1]["descriptor"]["port"][0], "53");
+        let all = "[[rule]]\nname = \"all\"\nmode = \"drop\"\n";
+        let all = Policy::parse(Path::new("p"), all).unwrap();
+        let text = CheckReport::new(Path::new("p"), &all).text();
+        assert_eq!(text, "p: rules: 1\n1  all  drop  all traffic\n");
+    }
+
+    #[test]
+    fn a_decision_is_explained() {
+        let report = test("udp 192.0.2.1:53 dscp 0 size 160");
+        let expected = "\
+active_standby by rule 2, \"dns\":
+  protocol udp fits udp
+  port 53 fits 53
+not by rule 1, \"expedited\":
+  dscp cs0 does not fit ef
+";
+        assert_eq!(report.text(), expected);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!((&json["mode"], &json["rule"]["number"]), (&"active_standby".into(), &2.into()));
+        assert_eq!(json["earlier"][0]["findings"][1]["found"], "cs0");
+
+        let none = test("tcp www.example.org:443");
+        let (first, rest) =
+            none.text().split_once('\n').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        assert_eq!(first, "aggregate: no rule matches");
+        assert_eq!(rest.matches("protocol tcp does not fit udp").count(), 2);
+        assert!(serde_json::to_value(&none).unwrap()["rule"].is_null());
+    }
+
+    #[test]
+    fn the_page_shows_a_policy_and_what_is_printed_of_it() {
+        let page = include_str!("../../../../../docs/policy.md");
+        let (_, file) = page.split_once("```toml\n").unwrap();
+        let file = file.split("```").next().unwrap();
+        let policy = Policy::parse(Path::new("policy.toml"), file).unwrap();
+        let (_, shown) = page.split_once("$ polypath policy test policy.toml \"").unwrap();
+        let (traffic, shown) = shown.split_once("\"\n").unwrap();
+        let judgements = policy.explain(&Traffic::parse(traffic).unwrap());
+        let printed = TestReport::new(traffic, &judgements).text();
+        assert_eq!(shown.split("```").next(), Some(&printed[..]));
+    }
+}
