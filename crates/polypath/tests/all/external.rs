@@ -1,7 +1,6 @@
 //! Commands that other programs bring.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -20,6 +19,13 @@ struct Installed {
     folder: tempfile::TempDir,
 }
 
+/// Another process writes the file: a program cannot be started while it is open for writing, which
+/// it would be in a child of another test between fork and exec, too.
+fn install(from: &Path, to: &Path) {
+    let installed = Command::new("install").args(["-m", "755"]).args([from, to]).status();
+    assert!(installed.unwrap().success(), "{}", to.display());
+}
+
 impl Installed {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -27,7 +33,7 @@ impl Installed {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         let installed = Self { folder };
-        fs::copy(crate::program(), installed.file("own", "polypath")).unwrap();
+        install(Path::new(crate::program()), &installed.file("own", "polypath"));
         installed
     }
 
@@ -36,9 +42,9 @@ impl Installed {
     }
 
     fn program(&self, folder: &str, name: &str, text: &str) {
-        let file = self.file(folder, name);
-        fs::write(&file, text).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let source = self.folder.path().join("source");
+        fs::write(&source, text).unwrap();
+        install(&source, &self.file(folder, name));
     }
 
     fn run(&self, args: &[&str]) -> Output {
