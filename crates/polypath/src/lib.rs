@@ -15,3 +15,4 @@ mod metrics;
 pub mod output;
 pub mod progress;
 pub mod service;
+mod service_manager;

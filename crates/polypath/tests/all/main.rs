@@ -31,6 +31,7 @@ mod process;
 mod proxy_password;
 mod resuming;
 mod same_key;
+mod service_manager;
 mod service_user;
 mod silence;
 mod stalled_clients;

@@ -14,6 +14,7 @@ use crate::control::{ControlSocket, Role, Status};
 use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
+use crate::service_manager::ServiceManager;
 
 /// Serves applications until a signal ends it. With a policy in a file, SIGHUP reads that again and
 /// does not end it.
@@ -28,16 +29,20 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
     let (surfaces, edge) = started?;
     output::print(&surfaces.describe()?)?;
+    let manager = ServiceManager::of_environment();
+    manager.ready();
     let steering = surfaces.steering().clone();
     let status = || Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
         error = fail(&edge, &mut serving) => Err(error),
         () = control.serve(status) => Ok(()),
+        () = manager.watch(edge.driver().clone()) => Ok(()),
         () = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => Ok(()),
         () = follow_policy(&options.steering, &steering, hangup) => Ok(()),
         () = stop.wait() => Ok(()),
     };
+    manager.stopping();
     // Applications are cut off first; what they had finished is still delivered.
     serving.shutdown().await;
     if ended.is_ok() {

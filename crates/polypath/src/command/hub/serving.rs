@@ -20,6 +20,7 @@ use crate::control::{ControlSocket, Role, Status};
 use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
+use crate::service_manager::ServiceManager;
 
 /// Serves edges until a signal ends it. SIGHUP reads the list of allowed keys again, and does not
 /// end it, not even as that of a terminal that was closed.
@@ -32,12 +33,16 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     let hub = start(&options)?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
+    let manager = ServiceManager::of_environment();
+    manager.ready();
     tokio::select! {
         () = control.serve(|| Status::of(Role::Hub, hub.driver())) => {}
+        () = manager.watch(hub.driver().clone()) => {}
         () = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {}
         () = follow_allowed_keys(&hub, &options.allow, hangup) => {}
         () = stop.wait() => {}
     }
+    manager.stopping();
     stop.close(hub.close()).await;
     Ok(())
 }
