@@ -2,7 +2,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 SECONDS ?= 60
 
-.PHONY: help demo test test-all generate reproduction lint doc fuzz bench
+.PHONY: help demo test test-all deb generate reproduction lint doc fuzz bench
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -18,10 +18,15 @@ test:
 
 # make test-all    run the tests, the experiments among them, and every fuzz target for SECONDS=60
 test-all:
-	@scripts/ensure test fuzz
+	@scripts/ensure test experiments fuzz
 	@scripts/test --all
 	@fuzz/run $(SECONDS)
 	@scripts/test --summary
+
+# make deb         build the Debian package of polypath, in target/debian
+deb:
+	@scripts/ensure deb
+	@scripts/deb
 
 # make generate    write the schema and reference of scenario files and the classes of the Python package anew
 generate:

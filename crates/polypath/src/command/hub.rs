@@ -318,7 +318,9 @@ pub fn run(args: HubArgs) -> anyhow::Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::installed::Installed;
     use super::*;
+    use crate::config::AllowedKeys;
     use clap::{CommandFactory, Parser};
     use polypath_core::congestion::CongestionKind;
     use polypath_core::registry::Configured;
@@ -411,5 +413,38 @@ mod tests {
             let error = options(&["--config", path]).unwrap_err();
             assert!(error.starts_with(&format!("{path}:{expected}")), "{error}");
         }
+    }
+
+    #[test]
+    fn the_installed_file_shows_every_option_and_each_of_them_is_allowed() {
+        let installed = Installed::new(include_str!("../../debian/hub.toml"));
+        installed.assert_complete(&Line::command());
+        let load = |text: &str| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            let config = ["--config", file.path().to_str().unwrap()];
+            let parsed = Line::try_parse_from(["hub", "--key", "k"].iter().chain(&config));
+            let options: anyhow::Result<HubOptions> = parsed.unwrap().args.try_into();
+            options.map_err(|error| error.to_string())
+        };
+        let as_it_is = load(installed.text()).unwrap();
+        assert_eq!(as_it_is.allow, Path::new("/etc/polypath/allow"));
+        for text in installed.with_each_option(["", ""]) {
+            load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+        }
+    }
+
+    #[test]
+    fn the_installed_list_of_keys_is_empty_and_its_examples_are_entries() {
+        let list = include_str!("../../debian/allow");
+        assert!(AllowedKeys::parse(list, Path::new("allow")).unwrap().is_empty());
+        for (number, example) in
+            list.lines().filter_map(|line| line.strip_prefix("#ppp1...")).enumerate()
+        {
+            let key = polypath_bond::identity::SecretKey::from_seed([7; 32]).public();
+            let entry = AllowedKeys::parse(&format!("{key}{example}"), Path::new("allow"));
+            assert_eq!(entry.unwrap().keys().count(), 1, "example {number}");
+        }
+        assert_eq!(list.matches("#ppp1...").count(), 2);
     }
 }

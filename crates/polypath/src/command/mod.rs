@@ -5,6 +5,8 @@ mod bonding;
 mod composition;
 pub mod edge;
 pub mod hub;
+#[cfg(test)]
+mod installed;
 pub mod key;
 mod lifetimes;
 pub mod policy;

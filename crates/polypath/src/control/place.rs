@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::config::absolute;
 
+/// The folder of Polypath among those of other programs.
+const FOLDER: &str = "polypath";
+
 /// A folder that may hold the control socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -85,6 +88,21 @@ pub(super) fn places() -> Vec<Place> {
     places_of(|name| env::var_os(name), Path::new("/run"), &env::temp_dir(), user)
 }
 
+/// Where a node may be found: those places, then the folders that services of the package have in
+/// that of the system.
+pub(super) fn all_places() -> Vec<Place> {
+    places().into_iter().chain(services(&Path::new("/run").join(FOLDER))).collect()
+}
+
+/// The folders in `folder`, by name: none, if there is none.
+fn services(folder: &Path) -> Vec<Place> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<_> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders.into_iter().map(Place::ours).collect()
+}
+
 fn places_of(
     variable: impl Fn(&str) -> Option<OsString>,
     run: &Path,
@@ -92,10 +110,10 @@ fn places_of(
     user: u32,
 ) -> Vec<Place> {
     let session = variable("XDG_RUNTIME_DIR").and_then(absolute);
-    let session = session.map(|base| Place::ours(base.join("polypath")));
+    let session = session.map(|base| Place::ours(base.join(FOLDER)));
     let folders = variable("RUNTIME_DIRECTORY").unwrap_or_default();
     let service = env::split_paths(&folders).find(|path| path.is_absolute()).map(Place::ours);
-    let system = Place::ours(run.join("polypath"));
+    let system = Place::ours(run.join(FOLDER));
     let last = Place::shared(temporary.join(format!("polypath-{user}")));
     let mut places: Vec<_> = session.into_iter().chain(service).chain([system, last]).collect();
     // The service's is often the system's.
@@ -131,6 +149,18 @@ mod tests {
         assert_eq!(sockets(&[same]), [system.clone(), last.clone()], "once each");
         let relative = [("XDG_RUNTIME_DIR", "run"), ("RUNTIME_DIRECTORY", "")];
         assert_eq!(sockets(&relative), [system, last]);
+    }
+
+    #[test]
+    fn services_are_found_by_the_folders_that_they_have() {
+        let run = tempfile::tempdir().unwrap();
+        for folder in ["hub", "edge-lte"] {
+            fs::create_dir(run.path().join(folder)).unwrap();
+        }
+        fs::write(run.path().join("control.sock"), "").unwrap();
+        let expected = ["edge-lte", "hub"].map(|name| Place::ours(run.path().join(name)));
+        assert_eq!(services(run.path()), expected);
+        assert_eq!(services(&run.path().join("none")), []);
     }
 
     #[test]

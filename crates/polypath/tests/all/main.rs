@@ -25,6 +25,7 @@ mod namespace;
 mod nat;
 mod neighbours;
 mod no_route;
+mod package;
 mod patience;
 mod policies;
 mod process;
@@ -39,6 +40,7 @@ mod stopping;
 mod strangers;
 mod transfers;
 mod udp_modes;
+mod units;
 mod world;
 
 /// The program that is tested: that of `POLYPATH_PROGRAM`, or the one built with the tests.

@@ -1,5 +1,6 @@
 //! Flags and files of `polypath edge` become options.
 
+use super::super::installed::Installed;
 use super::*;
 use clap::{CommandFactory, Parser};
 use polypath_bond::identity::SecretKey;
@@ -239,4 +240,19 @@ fn what_is_missing_or_wrong_in_flags_is_named() {
     assert!(error.contains("'maybe'") && error.contains("true, false"), "{error}");
     let error = options(&["--receive-buffer", "4"]).unwrap_err();
     assert!(error.contains("--receive-buffer") && error.contains("4 MB"), "{error}");
+}
+
+#[test]
+fn the_installed_file_shows_every_option_and_each_of_them_is_allowed() {
+    let installed = Installed::new(include_str!("../../../debian/edge.toml"));
+    installed.assert_complete(&Line::command());
+    let load = |text: &str| {
+        let (file, join) = (file(text), join());
+        options(&["--join", &join, "--config", file.path().to_str().unwrap()])
+    };
+    let as_it_is = load(installed.text()).unwrap();
+    assert_eq!(as_it_is.bond.paths, Paths::Auto);
+    for text in installed.with_each_option(["path", "auto"]) {
+        load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+    }
 }
