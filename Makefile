@@ -1,6 +1,7 @@
 # `make` alone lists the targets. Each installs what it needs first, see scripts/ensure.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 SECONDS ?= 60
+OTHER_TARGET = $(or $(CARGO_TARGET_DIR),target)/other
 
 .PHONY: help demo test test-all deb generate reproduction lint doc fuzz bench
 help:
@@ -38,7 +39,7 @@ reproduction:
 	@scripts/ensure build
 	@scripts/reproduction
 
-# make lint        check formatting and run Clippy
+# make lint        check formatting, run Clippy, and compile benchmarks and fuzz targets
 lint:
 	@scripts/ensure lint
 	cargo fmt --all --check
@@ -46,6 +47,9 @@ lint:
 	git -c safe.directory='*' ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024 --config-path rustfmt.toml
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy -p polypath-sim --no-default-features -- -D warnings
+	@# Workspaces of their own, which no test builds.
+	cargo check -q --manifest-path benches/Cargo.toml --benches --target-dir $(OTHER_TARGET)
+	cargo check -q --manifest-path fuzz/Cargo.toml --bins --target-dir $(OTHER_TARGET)
 
 # make doc         build the API documentation
 doc:

@@ -8,7 +8,7 @@
 
 use bytes::Bytes;
 use polypath_bond::identity::{self, PublicKey, SecretKey};
-use polypath_bond::{BondConfig, FlowMode, HubPolicy, NodeEvent, Role};
+use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use polypath_net::driver::{BondEvent, Driver};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::socket::{BindTo, UplinkOptions, UplinkSocket};
@@ -137,7 +137,7 @@ async fn edge_to(hub: PublicKey, addresses: &[SocketAddr]) -> Edge {
     let path = |(index, remote): (usize, &SocketAddr)| WantedPath {
         name: format!("path{index}"),
         local: Local::Address(LOCAL.ip()),
-        remote: Some(*remote),
+        remote: Some((*remote).into()),
         backup: false,
     };
     Edge::start(EdgeConfig {
@@ -146,7 +146,6 @@ async fn edge_to(hub: PublicKey, addresses: &[SocketAddr]) -> Edge {
         hub_addresses: Vec::new(),
         bond: BondConfig::default(),
         paths: EdgePaths::Listed(addresses.iter().enumerate().map(path).collect()),
-        udp_mode: FlowMode::Aggregate,
     })
     .await
     .unwrap()
