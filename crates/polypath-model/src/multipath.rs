@@ -107,9 +107,9 @@ impl SchedulerFamily {
     /// schedulers.
     pub const fn measured(self) -> Option<[f64; 2]> {
         match self {
-            Self::Ahead => Some([0.95, 1.10]),
+            Self::Ahead => Some([0.95, 1.12]),
             Self::Selective => Some([0.81, 1.13]),
-            Self::Greedy => Some([0.80, 1.90]),
+            Self::Greedy => Some([0.80, 1.87]),
             Self::Redundant => None,
         }
     }

@@ -24,9 +24,10 @@ fn command_line() -> Command {
     command
 }
 
-/// The command and its subcommands, each of which has a page.
-fn commands(root: &Command) -> impl Iterator<Item = &Command> {
-    [root].into_iter().chain(root.get_subcommands())
+/// The command, its subcommands and theirs, each of which has a page.
+fn commands(root: &Command) -> Vec<&Command> {
+    let below = root.get_subcommands().flat_map(commands);
+    [root].into_iter().chain(below).collect()
 }
 
 fn write(folder: &Path) -> io::Result<()> {
@@ -120,7 +121,7 @@ mod tests {
                 assert!(said.contains(&expected), "{page} has no {expected:?}:\n{said}");
             }
             for subcommand in command.get_subcommands() {
-                let reference = format!("polypath-{}(1)", subcommand.get_name());
+                let reference = format!("{}(1)", subcommand.get_display_name().unwrap());
                 assert!(said.contains(&reference), "{page} has no {reference}:\n{said}");
             }
             pages.push(page);
