@@ -153,12 +153,7 @@ impl Bond {
                 (path, (u128::from(skip) * u128::from(own) / u128::from(waiting.max(1))) as u64)
             }
         };
-        let room = self.paths.get(path)?.max_datagram;
-        let flow = self.flows.sender_mut(id)?;
-        let ahead = if skip > 0 { flow.cut_ahead(id, room, skip) } else { None };
-        let first = ahead.or_else(|| flow.cut(id, room))?;
-        let pieces = fill(first, room, |left| flow.cut_whole(id, left, skip));
-        Some(self.build_pieces(path, pieces))
+        self.send_from(id, path, skip)
     }
 
     /// The paths in use that carry the whole datagram in one packet. Where there are any, it takes
@@ -183,39 +178,44 @@ impl Bond {
 
     fn poll_redundant(&mut self, id: FlowId) -> Option<Transmit> {
         let flow = self.flows.sender(id)?;
-        let has_copy = |path: &PathId| flow.peek_copy(*path).is_some();
-        let path = self.selection.open().map(|view| view.id).find(has_copy)?;
-        let room = self.paths.get(path)?.max_datagram;
-        let flow = self.flows.sender_mut(id)?;
-        let first = flow.cut_copy(id, path, room)?;
-        let pieces = fill(first, room, |left| flow.cut_whole_copy(id, path, left));
-        Some(self.build_pieces(path, pieces))
+        let path = self.selection.open().map(|view| view.id).find(|path| flow.has_copy(*path))?;
+        self.send_from(id, path, 0)
     }
 
-    fn build_pieces(&mut self, path: PathId, pieces: Vec<Piece>) -> Transmit {
-        let size = |piece: &Piece| piece.frame().encoded_size(false);
-        let mut buf = BytesMut::with_capacity(pieces.iter().map(size).sum());
-        for (index, piece) in pieces.iter().enumerate() {
-            piece.frame().encode(&mut buf, index + 1 == pieces.len());
-        }
-        let payload = Payload { datagram: true, pieces, ..Payload::default() };
-        self.commit(path, buf.freeze(), payload)
+    /// A payload on `path` with what it is to carry of a flow, behind about `skip` bytes of what
+    /// waits.
+    fn send_from(&mut self, id: FlowId, path: PathId, skip: u64) -> Option<Transmit> {
+        let room = self.paths.get(path)?.max_datagram;
+        let queue = self.flows.sender_mut(id)?.queue_mut(path);
+        let ahead = if skip > 0 { queue.cut_ahead(id, room, skip) } else { None };
+        let first = ahead.or_else(|| queue.cut(id, room))?;
+        let (data, pieces) = fill(first, room, |left| queue.cut_whole(id, left, skip));
+        Some(self.commit(path, data, Payload { datagram: true, pieces, ..Payload::default() }))
     }
 }
 
-/// Whole datagrams that wait go behind the first in a payload of `room` bytes: small ones would
-/// have a packet each, whose headers are as long as they. `next` takes one that is carried in so
-/// many bytes.
-fn fill(first: Piece, room: u64, mut next: impl FnMut(u64) -> Option<Piece>) -> Vec<Piece> {
-    let (mut pieces, mut left) = (vec![first], room);
-    loop {
-        // It is not the last then: it needs its length.
-        let size = pieces.last().map_or(0, |last| last.frame().encoded_size(false));
-        let Some(rest) = left.checked_sub(size as u64) else { return pieces };
-        let Some(piece) = next(rest) else { return pieces };
+/// A payload of `room` bytes at most: behind the first piece go whole datagrams that wait. Small
+/// ones would have a packet each, whose headers are as long as they. `next` takes one that is
+/// carried in so many bytes.
+fn fill(
+    first: Piece,
+    room: u64,
+    mut next: impl FnMut(u64) -> Option<Piece>,
+) -> (Bytes, Vec<Piece>) {
+    let (mut data, mut pieces) = (BytesMut::new(), Vec::new());
+    let (mut left, mut upcoming) = (room, Some(first));
+    while let Some(piece) = upcoming {
+        let frame = piece.frame();
+        // With the length that it needs where another follows.
+        let size = frame.encoded_size(false);
+        data.reserve(size);
+        let rest = left.checked_sub(size as u64);
+        upcoming = rest.and_then(&mut next);
+        left = rest.unwrap_or(0);
+        frame.encode(&mut data, upcoming.is_none());
         pieces.push(piece);
-        left = rest;
     }
+    (data.freeze(), pieces)
 }
 
 fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {

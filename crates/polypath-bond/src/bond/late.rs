@@ -24,7 +24,7 @@ use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
 /// Chunks looked at, from the oldest, while data waits for the window: only the oldest hold it up.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 /// The same at the end of the data, where each may be the last to arrive.
 const TAIL_DEPTH: usize = 1_024;
 /// The copy must arrive earlier by this much at least.

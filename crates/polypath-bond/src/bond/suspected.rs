@@ -5,12 +5,10 @@
 //! the path is dead the receiver has it a round trip earlier, and if only its acknowledgements are
 //! late, no more than half of a round trip of the others is spent on copies.
 
+use super::late::DEPTH;
 use super::{Bond, Transmit};
 use crate::send::SentChunk;
 use polypath_units::Timestamp;
-
-/// Chunks looked at, from the oldest: only these hold the receiver up.
-const DEPTH: usize = 64;
 
 impl Bond {
     /// A copy of the oldest data that a suspected path alone carries, or new data: by turns, as

@@ -173,7 +173,7 @@ impl Flows {
     /// What a path was given of a datagram does not fit it any more.
     pub(crate) fn put_back(&mut self, flow: FlowId, path: PathId, queued: Queued) {
         if let Some(sender) = self.sender_mut(flow) {
-            sender.put_back(path, queued);
+            sender.queue_mut(path).put_back(queued);
         }
     }
 

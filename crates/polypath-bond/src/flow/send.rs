@@ -1,8 +1,8 @@
 //! The sending half of a datagram flow.
 
+use super::Queued;
 use super::queue::Queue;
-use super::{Piece, Queued};
-use crate::codec::{FlowId, FlowMode};
+use crate::codec::FlowMode;
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeMap;
@@ -75,46 +75,17 @@ impl SendFlow {
         self.queue.bytes()
     }
 
-    /// Takes what a payload of `room` bytes carries of the next datagram.
-    pub(crate) fn cut(&mut self, flow: FlowId, room: u64) -> Option<Piece> {
-        self.queue.cut(flow, room)
+    /// Redundant mode: whether `path` has a copy to send.
+    pub(crate) fn has_copy(&self, path: PathId) -> bool {
+        self.copies.get(&path).is_some_and(|copies| !copies.is_empty())
     }
 
-    /// Takes a whole datagram from further behind ([`Queue::cut_ahead`]).
-    pub(crate) fn cut_ahead(&mut self, flow: FlowId, room: u64, skip: u64) -> Option<Piece> {
-        self.queue.cut_ahead(flow, room, skip)
-    }
-
-    /// Takes a further datagram for a payload that has room ([`Queue::cut_whole`]).
-    pub(crate) fn cut_whole(&mut self, flow: FlowId, room: u64, skip: u64) -> Option<Piece> {
-        self.queue.cut_whole(flow, room, skip)
-    }
-
-    /// The next copy that `path` has to send.
-    pub(crate) fn peek_copy(&self, path: PathId) -> Option<&Queued> {
-        self.copies.get(&path)?.front()
-    }
-
-    /// Takes what a payload of `room` bytes carries of the next copy for `path`.
-    pub(crate) fn cut_copy(&mut self, flow: FlowId, path: PathId, room: u64) -> Option<Piece> {
-        self.copies.get_mut(&path)?.cut(flow, room)
-    }
-
-    /// Takes a further copy for a payload that has room ([`Queue::cut_whole`]).
-    pub(crate) fn cut_whole_copy(
-        &mut self,
-        flow: FlowId,
-        path: PathId,
-        room: u64,
-    ) -> Option<Piece> {
-        self.copies.get_mut(&path)?.cut_whole(flow, room, 0)
-    }
-
-    /// What `path` was given does not fit it any more: it is the next to be sent.
-    pub(crate) fn put_back(&mut self, path: PathId, queued: Queued) {
-        let redundant = self.mode == FlowMode::Redundant;
-        let queue = if redundant { self.copies.entry(path).or_default() } else { &mut self.queue };
-        queue.put_back(queued);
+    /// What `path` takes datagrams from: its own copies in redundant mode, else what waits for any.
+    pub(crate) fn queue_mut(&mut self, path: PathId) -> &mut Queue {
+        match self.mode {
+            FlowMode::Redundant => self.copies.entry(path).or_default(),
+            FlowMode::Aggregate | FlowMode::Best => &mut self.queue,
+        }
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
@@ -138,6 +109,7 @@ impl SendFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::FlowId;
 
     const FLOW: FlowId = FlowId(0);
 
@@ -147,10 +119,10 @@ mod tests {
         let mut flow = SendFlow::new(FlowMode::Redundant, 250);
         for n in 0..4 {
             assert!(flow.push(&Bytes::from(vec![n; 100]), paths.into_iter().collect()));
-            let copy = flow.cut_copy(FLOW, paths[0], 1_200);
+            let copy = flow.queue_mut(paths[0]).cut(FLOW, 1_200);
             assert_eq!(copy.map(|copy| copy.queued.seq), Some(u64::from(n)));
         }
-        assert_eq!(flow.peek_copy(paths[1]).map(|copy| copy.seq), Some(2));
+        assert_eq!(flow.queue_mut(paths[1]).front().map(|copy| copy.seq), Some(2));
     }
 
     #[test]
@@ -168,14 +140,14 @@ mod tests {
         let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
         assert!(flow.push(&Bytes::from(vec![7; 3_000]), PathSet::EMPTY));
         assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
-        let path = PathId::default();
-        let first = flow.cut(FLOW, 1_500).unwrap();
+        let queue = flow.queue_mut(PathId::default());
+        let first = queue.cut(FLOW, 1_500).unwrap();
         let mut buf = bytes::BytesMut::new();
         first.frame().encode(&mut buf, true);
         assert_eq!(buf.len(), 1_500);
-        flow.put_back(path, first.queued);
+        queue.put_back(first.queued);
         let (mut sent, mut payloads) = (0, 0);
-        while let Some(piece) = flow.cut(FLOW, 1_000) {
+        while let Some(piece) = queue.cut(FLOW, 1_000) {
             assert_eq!(piece.queued.left.start, if payloads == 0 { 0 } else { sent });
             sent = piece.queued.left.end.max(sent);
             payloads += 1;
@@ -187,6 +159,6 @@ mod tests {
     fn an_empty_datagram_is_one_too() {
         let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
         assert!(flow.push(&Bytes::new(), PathSet::EMPTY));
-        assert!(flow.cut(FLOW, 100).is_some() && !flow.has_waiting());
+        assert!(flow.queue_mut(PathId::default()).cut(FLOW, 100).is_some() && !flow.has_waiting());
     }
 }
