@@ -1,6 +1,7 @@
 //! Sockets, interfaces, timers, proxies: the user-space crate that touches the OS.
 #![deny(unsafe_code)]
 
+mod accept;
 mod blocking_pool;
 pub mod driver;
 pub mod edge;
@@ -13,4 +14,5 @@ pub mod proxy;
 pub mod socket;
 pub mod tunnel;
 
+pub use accept::accept;
 pub use memory::give_back_free_memory;

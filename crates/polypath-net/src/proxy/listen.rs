@@ -2,19 +2,15 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::limits::Admitted;
 use super::session::{Client, SessionError};
 use super::{GuardedStream, Opener, ProxyOptions};
-
-/// Pause after an accept that failed for want of a resource, such as file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+use crate::accept;
 
 /// Serves each client with `session`, in a task of its own, within [`ProxyOptions::limits`]. `what`
 /// is what the log calls a session. Dropping the future ends the tasks, and resets what they had
@@ -33,7 +29,7 @@ where
     let what = what.into();
     let mut sessions = JoinSet::new();
     loop {
-        let (stream, peer) = accept(&listener).await?;
+        let (stream, peer) = accept(&what, |cx| listener.poll_accept(cx)).await?;
         while sessions.try_join_next().is_some() {}
         // The one reason to fail is a client that has left already.
         let Ok(stream) = GuardedStream::new(stream) else { continue };
@@ -45,20 +41,5 @@ where
                 tracing::debug!(%peer, %error, "{what} ended");
             }
         });
-    }
-}
-
-/// Waits for a client through errors that concern a single one, or that pass (accept(2), "Error
-/// handling").
-async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
-    loop {
-        match listener.accept().await {
-            Ok(accepted) => return Ok(accepted),
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
-            Err(error) => {
-                tracing::warn!(%error, "accept failed, trying again");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
     }
 }

@@ -14,4 +14,4 @@ mod table;
 
 pub use client::ask;
 pub use server::{ControlError, ControlSocket};
-pub use status::{BondReport, PathReport, Role, RuleReport, SameKeyReport, Status};
+pub use status::{BondReport, PathReport, Role, SameKeyReport, Status};

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use polypath_net::accept;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
@@ -18,8 +19,6 @@ use super::place::{Place, places};
 const BACKLOG: i32 = 16;
 /// Time for a client to read its answer.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-/// Pause after an accept that failed for want of a resource.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Why a control socket could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -112,17 +111,16 @@ impl ControlSocket {
     }
 
     /// Answers every client with what `status` says then. Runs until dropped.
-    pub async fn serve(self, status: impl Fn() -> Status) {
+    ///
+    /// # Errors
+    /// See [`accept`].
+    pub async fn serve(self, status: impl Fn() -> Status) -> io::Result<()> {
         loop {
-            match self.listener.accept().await {
-                // One at a time: a status is made in no time, and a client that does not read
-                // holds up only those who ask too.
-                Ok((client, _)) => answer(client, &status()).await,
-                Err(error) => {
-                    tracing::warn!(%error, "accept at the control socket failed, trying again");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+            let (client, _) =
+                accept("the control socket", |cx| self.listener.poll_accept(cx)).await?;
+            // One at a time: a status is made in no time, and a client that does not read holds up
+            // only those who ask too.
+            answer(client, &status()).await;
         }
     }
 }

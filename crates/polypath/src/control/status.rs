@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
-use polypath_net::proxy::{RuleCounts, RuleUse};
+use polypath_net::proxy::RuleUse;
 use polypath_units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Status {
     pub bonds: Vec<BondReport>,
     /// At an edge: what has passed by each rule of its policy, in their order, and by none of them.
     #[serde(default)]
-    pub rules: Vec<RuleReport>,
+    pub rules: Vec<RuleUse>,
 }
 
 /// What is running.
@@ -65,27 +65,6 @@ pub struct BondReport {
     pub bytes_reinjected: u64,
     /// Bytes that arrived more than once.
     pub bytes_duplicate: u64,
-}
-
-/// What has passed by a rule since it was first used. To send is from the client to its target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleReport {
-    /// What the rule is called; null for what no rule matched.
-    pub name: Option<String>,
-    /// Its mode; for what no rule matched, that of datagrams.
-    pub mode: String,
-    /// Connections, and what a client and a target have sent each other in datagrams.
-    pub conversations: u64,
-    /// Datagrams sent, and so on below.
-    pub datagrams_sent: u64,
-    /// Datagrams received.
-    pub datagrams_received: u64,
-    /// Bytes sent, of connections and of the payload of datagrams.
-    pub bytes_sent: u64,
-    /// Bytes received.
-    pub bytes_received: u64,
-    /// Connections that were refused and datagrams that were dropped, because the rule says so.
-    pub dropped: u64,
 }
 
 /// Another bond of the same key.
@@ -160,8 +139,8 @@ impl Status {
 
     /// With what has passed by the rules of an edge.
     #[must_use]
-    pub fn with_rules(self, uses: Vec<RuleUse>) -> Self {
-        Self { rules: uses.into_iter().map(RuleReport::from).collect(), ..self }
+    pub fn with_rules(self, rules: Vec<RuleUse>) -> Self {
+        Self { rules, ..self }
     }
 
     /// The status for people.
@@ -191,29 +170,6 @@ impl From<BondSnapshot> for BondReport {
             bytes_delivered: status.counters.bytes_delivered,
             bytes_reinjected: status.counters.bytes_reinjected,
             bytes_duplicate: status.counters.bytes_duplicate,
-        }
-    }
-}
-
-impl From<RuleUse> for RuleReport {
-    fn from(RuleUse { name, mode, counts }: RuleUse) -> Self {
-        let RuleCounts {
-            conversations,
-            datagrams_sent,
-            datagrams_received,
-            bytes_sent,
-            bytes_received,
-            dropped,
-        } = counts;
-        Self {
-            name,
-            mode,
-            conversations,
-            datagrams_sent,
-            datagrams_received,
-            bytes_sent,
-            bytes_received,
-            dropped,
         }
     }
 }

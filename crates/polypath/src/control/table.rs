@@ -2,7 +2,9 @@
 
 use core::fmt::Write;
 
-use super::{BondReport, PathReport, Role, RuleReport, SameKeyReport, Status};
+use polypath_net::proxy::RuleUse;
+
+use super::{BondReport, PathReport, Role, SameKeyReport, Status};
 use crate::output::columns;
 
 /// Columns.
@@ -115,16 +117,16 @@ fn row(path: &PathReport) -> [String; COLUMNS] {
     ]
 }
 
-fn rule_row(rule: &RuleReport) -> [String; RULE_COLUMNS] {
+fn rule_row(rule: &RuleUse) -> [String; RULE_COLUMNS] {
     [
         rule.name.clone().unwrap_or_else(|| "(no rule)".to_owned()),
         rule.mode.clone(),
-        rule.conversations.to_string(),
-        rule.datagrams_sent.to_string(),
-        rule.datagrams_received.to_string(),
-        megabytes(rule.bytes_sent),
-        megabytes(rule.bytes_received),
-        rule.dropped.to_string(),
+        rule.counts.conversations.to_string(),
+        rule.counts.datagrams_sent.to_string(),
+        rule.counts.datagrams_received.to_string(),
+        megabytes(rule.counts.bytes_sent),
+        megabytes(rule.counts.bytes_received),
+        rule.counts.dropped.to_string(),
     ]
 }
 
@@ -135,6 +137,7 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polypath_net::proxy::RuleCounts;
 
     fn path(name: &str, state: &str, srtt_ms: Option<f64>) -> PathReport {
         PathReport {
@@ -160,16 +163,18 @@ mod tests {
         }
     }
 
-    fn rule(name: Option<&str>, mode: &str, dropped: u64) -> RuleReport {
-        RuleReport {
+    fn rule(name: Option<&str>, mode: &str, dropped: u64) -> RuleUse {
+        RuleUse {
             name: name.map(str::to_owned),
             mode: mode.to_owned(),
-            conversations: 17,
-            datagrams_sent: 40,
-            datagrams_received: 39,
-            bytes_sent: 1_200_000,
-            bytes_received: 34_560_000,
-            dropped,
+            counts: RuleCounts {
+                conversations: 17,
+                datagrams_sent: 40,
+                datagrams_received: 39,
+                bytes_sent: 1_200_000,
+                bytes_received: 34_560_000,
+                dropped,
+            },
         }
     }
 

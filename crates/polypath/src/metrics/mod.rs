@@ -13,6 +13,7 @@ mod ledger;
 mod server;
 
 use std::future::pending;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,18 +52,21 @@ impl MetricsListener {
 
     /// Serves what `driver` counts. `name` says what the operator calls an edge. Runs until
     /// dropped.
+    ///
+    /// # Errors
+    /// See [`polypath_net::accept`].
     pub(crate) async fn serve(
         self,
         role: Role,
         driver: Driver,
         name: impl Fn(PublicKey) -> String + Send + Sync + 'static,
-    ) {
+    ) -> io::Result<()> {
         let Some(listener) = self.0 else { return pending().await };
         let metrics = Arc::new(Metrics::new(role, driver, name));
         let scrape = Arc::clone(&metrics);
         tokio::select! {
-            () = metrics.keep_counting() => {}
-            () = server::serve(listener, Arc::new(move || scrape.text())) => {}
+            () = metrics.keep_counting() => Ok(()),
+            ended = server::serve(listener, Arc::new(move || scrape.text())) => ended,
         }
     }
 }

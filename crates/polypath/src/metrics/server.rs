@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Status};
+use polypath_net::accept;
 use polypath_net::limit::{Client, FairLimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -23,33 +24,27 @@ const EXCHANGE_TIME: Duration = Duration::from_secs(10);
 const MAX_HEAD: usize = 8 * 1024;
 /// Most fields in it.
 const MAX_FIELDS: usize = 64;
-/// Pause after an accept that failed for want of a resource.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers requests for [`RESOURCE`] with what `text` says. Runs until dropped, which ends all
 /// connections.
-pub(super) async fn serve<F>(listener: TcpListener, text: Arc<F>)
+///
+/// # Errors
+/// See [`accept`].
+pub(super) async fn serve<F>(listener: TcpListener, text: Arc<F>) -> io::Result<()>
 where
     F: Fn() -> String + Send + Sync + 'static,
 {
-    serve_within(EXCHANGE_TIME, listener, text).await;
+    serve_within(EXCHANGE_TIME, listener, text).await
 }
 
-async fn serve_within<F>(time: Duration, listener: TcpListener, text: Arc<F>)
+async fn serve_within<F>(time: Duration, listener: TcpListener, text: Arc<F>) -> io::Result<()>
 where
     F: Fn() -> String + Send + Sync + 'static,
 {
     let limit = FairLimit::new("connections for metrics", CONNECTIONS);
     let mut connections = JoinSet::new();
     loop {
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::warn!(%error, "accept for metrics failed, trying again");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
-        };
+        let (stream, peer) = accept("metrics", |cx| listener.poll_accept(cx)).await?;
         while connections.try_join_next().is_some() {}
         let place = match limit.take(&Client::host(peer.ip()), CONNECTIONS) {
             Ok(place) => place,
@@ -186,7 +181,7 @@ mod tests {
     }
 
     /// A server with the listener's address.
-    async fn server() -> (SocketAddr, JoinSet<()>) {
+    async fn server() -> (SocketAddr, JoinSet<io::Result<()>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut running = JoinSet::new();

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use serde::{Deserialize, Serialize};
+
 /// What has passed by a rule since it was first used. To send is from the client to its target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleCounts {
     /// Connections, and what a client and a target have sent each other in datagrams.
     pub conversations: u64,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use polypath_bond::FlowMode;
 use polypath_policy::{Policy, Rule, SteeringMode, Traffic, Treatment};
+use serde::{Deserialize, Serialize};
 
 use super::{RuleCounters, RuleCounts};
 
@@ -28,13 +29,14 @@ impl SteeringRules {
 }
 
 /// What has passed by a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleUse {
     /// What the rule is called; `None` for what no rule matched.
     pub name: Option<String>,
     /// What becomes of what it matches; of what no rule matched, of datagrams.
     pub mode: String,
     /// What has passed.
+    #[serde(flatten)]
     pub counts: RuleCounts,
 }
 

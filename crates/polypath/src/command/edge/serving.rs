@@ -2,7 +2,7 @@
 
 use std::future::pending;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use polypath_net::edge::Edge;
 use polypath_net::proxy::Steering;
 use tokio::signal::unix::{Signal, SignalKind};
@@ -36,9 +36,11 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
         error = fail(&edge, &mut serving) => Err(error),
-        () = control.serve(status) => Ok(()),
+        ended = control.serve(status) => ended.context("the control socket"),
         () = manager.watch(edge.driver().clone()) => Ok(()),
-        () = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => Ok(()),
+        ended = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => {
+            ended.context("metrics")
+        }
         () = follow_policy(&options.steering, &steering, hangup) => Ok(()),
         () = stop.wait() => Ok(()),
     };

@@ -35,16 +35,20 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     output::print(&format!("{join}\n"))?;
     let manager = ServiceManager::of_environment();
     manager.ready();
-    tokio::select! {
-        () = control.serve(|| Status::of(Role::Hub, hub.driver())) => {}
-        () = manager.watch(hub.driver().clone()) => {}
-        () = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {}
-        () = follow_allowed_keys(&hub, &options.allow, hangup) => {}
-        () = stop.wait() => {}
-    }
+    let ended = tokio::select! {
+        ended = control.serve(|| Status::of(Role::Hub, hub.driver())) => {
+            ended.context("the control socket")
+        }
+        () = manager.watch(hub.driver().clone()) => Ok(()),
+        ended = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {
+            ended.context("metrics")
+        }
+        () = follow_allowed_keys(&hub, &options.allow, hangup) => Ok(()),
+        () = stop.wait() => Ok(()),
+    };
     manager.stopping();
     stop.close(hub.close()).await;
-    Ok(())
+    ended
 }
 
 fn start(options: &HubOptions) -> anyhow::Result<Hub> {

@@ -98,7 +98,10 @@ async fn answering<T>(
     let Some(control) = control else { return work.await };
     tokio::select! {
         result = work => result,
-        () = control.serve(|| Status::of(Role::Send, edge.driver())) => bail!("the control socket has ended"),
+        ended = control.serve(|| Status::of(Role::Send, edge.driver())) => {
+            ended.context("the control socket")?;
+            bail!("the control socket has ended")
+        }
     }
 }
 
