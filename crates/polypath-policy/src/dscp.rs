@@ -53,6 +53,11 @@ impl Dscp {
     pub const fn of_byte(byte: u8) -> Self {
         Self(byte >> 2)
     }
+
+    /// Its number, from 0 to 63.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
 }
 
 impl fmt::Display for Dscp {
@@ -98,7 +103,7 @@ mod tests {
     fn every_code_point_round_trips() {
         for number in 0..64 {
             let point: Dscp = number.to_string().parse().unwrap();
-            assert_eq!(point, Dscp(number));
+            assert_eq!((point, point.number()), (Dscp(number), number));
             assert_eq!(point.to_string().parse(), Ok(point));
             assert_eq!([0, 1, 2, 3].map(|ecn| Dscp::of_byte(number << 2 | ecn)), [point; 4]);
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A protocol above IP, by the number that it has there ("Assigned Internet Protocol Numbers" of
 /// IANA).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Protocol(u8);
 
 /// Those that can be written by name, which is IANA's keyword in lower case.
@@ -25,6 +25,11 @@ impl Protocol {
     /// User Datagram Protocol.
     pub const UDP: Self = Self(17);
     const SCTP: Self = Self(132);
+
+    /// The protocol of this number.
+    pub const fn new(number: u8) -> Self {
+        Self(number)
+    }
 
     /// Whether its packets have ports.
     pub fn has_ports(self) -> bool {
@@ -61,7 +66,7 @@ mod tests {
     fn every_number_round_trips_and_some_have_names() {
         for number in 0..=255 {
             let protocol: Protocol = number.to_string().parse().unwrap();
-            assert_eq!(protocol, Protocol(number));
+            assert_eq!(protocol, Protocol::new(number));
             assert_eq!(protocol.to_string().parse(), Ok(protocol));
         }
         assert_eq!([Protocol::TCP, Protocol::UDP].map(|p| p.to_string()), ["tcp", "udp"]);
