@@ -6,6 +6,7 @@ mod blocking_pool;
 pub mod driver;
 pub mod edge;
 pub mod exit;
+pub mod gateway;
 pub mod hub;
 pub mod interfaces;
 pub mod limit;

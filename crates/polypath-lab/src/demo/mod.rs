@@ -121,6 +121,7 @@ impl Stage {
             bond: bond.clone(),
             exit: ExitOptions::default(),
             inbox: Some(FileStore::open(inbox, store_options())?),
+            gateway: None,
         })?;
         let address = *hub.addresses().first().context("the hub listens nowhere")?;
         let names = paths.iter().map(|path| path.name.clone()).collect();

@@ -3,7 +3,7 @@
 use super::EdgeError;
 use super::plan::{Planned, PlannedWay, Start};
 use crate::driver::Driver;
-use crate::socket::{Binding, UplinkSocket};
+use crate::socket::{Binding, UplinkOptions, UplinkSocket};
 use polypath_bond::{SocketId, Way};
 use polypath_units::PathId;
 use std::collections::BTreeSet;
@@ -26,13 +26,18 @@ impl Live {
 
 /// Opens the sockets of a path. Ways whose socket cannot be opened are left out, as long as there
 /// are others.
-pub(super) fn bind_ways(driver: &Driver, planned: &Planned) -> Result<Vec<Way>, EdgeError> {
+pub(super) fn bind_ways(
+    driver: &Driver,
+    planned: &Planned,
+    mark: Option<u32>,
+) -> Result<Vec<Way>, EdgeError> {
     let mut bound: Vec<(&Start, Option<SocketId>)> = Vec::new();
     let (mut ways, mut problems) = (Vec::new(), Vec::new());
     for PlannedWay { start, remote } in &planned.ways {
         let known = bound.iter().find(|(other, _)| *other == start).map(|(_, socket)| *socket);
         let socket = known.unwrap_or_else(|| {
-            let socket = bind(driver, &planned.name, start).map_err(|e| problems.push(e)).ok();
+            let socket =
+                bind(driver, &planned.name, start, mark).map_err(|e| problems.push(e)).ok();
             bound.push((start, socket));
             socket
         });
@@ -49,8 +54,13 @@ pub(super) fn bind_ways(driver: &Driver, planned: &Planned) -> Result<Vec<Way>, 
     Ok(ways)
 }
 
-fn bind(driver: &Driver, path: &str, start: &Start) -> Result<SocketId, EdgeError> {
-    let socket = UplinkSocket::bind(&start.socket)
+fn bind(
+    driver: &Driver,
+    path: &str,
+    start: &Start,
+    mark: Option<u32>,
+) -> Result<SocketId, EdgeError> {
+    let socket = UplinkSocket::bind(&UplinkOptions { mark, ..start.socket.clone() })
         .map_err(|error| EdgeError::Bind { path: path.to_owned(), error })?;
     tracing::info!(path, binding = ?socket.binding(), "bound");
     if let Binding::AddressInsteadOfDevice { device, address } = socket.binding() {

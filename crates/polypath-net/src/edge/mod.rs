@@ -30,6 +30,7 @@ use paths::{AtStart, PathManager};
 use polypath_bond::codec::{CloseCode, JoinRefusal};
 use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
 use polypath_bond::{BondConfig, BondKey, NodeError, NodeEvent, Role};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -48,6 +49,16 @@ pub struct EdgeConfig {
     pub bond: BondConfig,
     /// Which paths.
     pub paths: EdgePaths,
+}
+
+/// How an edge keeps its bond apart from a gateway on the same host, whose traffic it carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Separation {
+    /// The mark of the bond's own packets (SO_MARK), which the gateway leaves alone.
+    pub mark: Option<u32>,
+    /// Interfaces that are no uplinks, whatever routes they have: the gateway's device, and those
+    /// whose hosts it serves.
+    pub inside: BTreeSet<String>,
 }
 
 /// Why an edge could not start.
@@ -101,7 +112,8 @@ impl Edge {
     /// # Errors
     /// When no path can be used now, or a path never can.
     pub async fn start(config: EdgeConfig) -> Result<Self, EdgeError> {
-        Self::start_by(config, Arc::new(SystemNames::new()), AtStart::Fail).await
+        let names = Arc::new(SystemNames::new());
+        Self::start_by(config, names, AtStart::Fail, Separation::default()).await
     }
 
     /// The same, but without a path it waits for one: for an interface, an address, the name of
@@ -109,8 +121,12 @@ impl Edge {
     ///
     /// # Errors
     /// When a path never can be used.
-    pub async fn start_waiting(config: EdgeConfig) -> Result<Self, EdgeError> {
-        Self::start_by(config, Arc::new(SystemNames::new()), AtStart::Wait).await
+    pub async fn start_waiting(
+        config: EdgeConfig,
+        separation: Separation,
+    ) -> Result<Self, EdgeError> {
+        let names = Arc::new(SystemNames::new());
+        Self::start_by(config, names, AtStart::Wait, separation).await
     }
 
     /// The same, with a resolver of one's own.
@@ -121,13 +137,14 @@ impl Edge {
         config: EdgeConfig,
         resolver: Arc<dyn LookUp>,
     ) -> Result<Self, EdgeError> {
-        Self::start_by(config, resolver, AtStart::Wait).await
+        Self::start_by(config, resolver, AtStart::Wait, Separation::default()).await
     }
 
     async fn start_by(
         config: EdgeConfig,
         resolver: Arc<dyn LookUp>,
         at_start: AtStart,
+        separation: Separation,
     ) -> Result<Self, EdgeError> {
         let role = Role::Edge { hub: config.hub };
         let (driver, events) = Driver::start(config.identity, role, config.bond)?;
@@ -139,7 +156,7 @@ impl Edge {
             bond.clone(),
             names,
             config.hub_addresses,
-            config.paths,
+            (config.paths, separation),
         );
         manager.start(at_start).await?;
         let mut tasks = JoinSet::new();

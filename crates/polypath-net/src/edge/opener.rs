@@ -29,6 +29,17 @@ impl EdgeOpener {
         self.ask(bond, &Request::File(offer)).await
     }
 
+    /// Asks the hub to be a gateway, on the present bond: its lease follows on the stream.
+    pub(crate) async fn ask_for_gateway(&self) -> Result<(BondKey, BondStream), OpenError> {
+        let ask = |bond| async move { Ok((bond, self.ask(bond, &Request::Gateway).await?)) };
+        self.on_a_bond(ask).await
+    }
+
+    /// The driver.
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
     async fn ask(&self, bond: BondKey, what: &Request) -> Result<BondStream, OpenError> {
         let mut stream = self.driver.open_stream(bond).await?;
         request(&mut stream, what).await?;

@@ -1,10 +1,10 @@
 //! Keeps the bond's paths in step with the interfaces and the hub's addresses.
 
-use super::EdgeError;
 use super::fates::{Fates, Pace, Preference};
 use super::live::{self, Live};
 use super::names::{Found, Names};
 use super::plan::{self, EdgePaths, Planned, Unplanned};
+use super::{EdgeError, Separation};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot};
 use crate::socket::BindError;
@@ -59,6 +59,7 @@ pub(super) struct PathManager {
     bond: watch::Receiver<BondKey>,
     hub: Vec<HubAddress>,
     wanted: EdgePaths,
+    separation: Separation,
     pub(super) names: Names,
     pub(super) pace: Pace,
     pub(super) fates: watch::Sender<Fates>,
@@ -76,13 +77,14 @@ impl PathManager {
         bond: watch::Receiver<BondKey>,
         names: Names,
         hub: Vec<HubAddress>,
-        wanted: EdgePaths,
+        (wanted, separation): (EdgePaths, Separation),
     ) -> Self {
         Self {
             driver,
             bond,
             hub,
             wanted,
+            separation,
             names,
             pace: Pace::default(),
             fates: watch::Sender::new(Fates::default()),
@@ -208,7 +210,8 @@ impl PathManager {
     fn plan(&self, snapshot: &Snapshot) -> (Vec<Planned>, Vec<Unplanned>) {
         match &self.wanted {
             EdgePaths::Auto => {
-                let uplinks = snapshot.values();
+                let inside = &self.separation.inside;
+                let uplinks = snapshot.values().filter(|i| !inside.contains(&i.name));
                 split(
                     uplinks.filter_map(|i| plan::automatic(i, snapshot, &self.remotes_of(&i.name))),
                 )
@@ -274,7 +277,7 @@ impl PathManager {
         let Some(id) = self.number(&planned.name) else {
             return Err(EdgeError::NoPath(format!("more than {} uplinks", PathId::COUNT)));
         };
-        let ways = live::bind_ways(&self.driver, &planned)?;
+        let ways = live::bind_ways(&self.driver, &planned, self.separation.mark)?;
         let sockets: BTreeSet<_> = ways.iter().map(|way| way.socket).collect();
         let hub: Vec<_> = ways.iter().map(|way| way.remote.to_string()).collect();
         tracing::info!(path = %planned.name, %id, hub = hub.join(", "), "opened");

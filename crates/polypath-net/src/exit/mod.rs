@@ -30,6 +30,7 @@ use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
 use resolve::SystemResolver;
 pub use resolve::{Lookup, Resolve, Resolving};
+pub(crate) use serve::refuse;
 pub use serve::{ServeError, Served};
 pub use share::ClientLimits;
 use share::{Limits, Share};
@@ -37,6 +38,7 @@ pub use udp::UdpExit;
 
 use embedded::judged;
 use own::OwnAddresses;
+pub(crate) use own::ask as is_own_address;
 
 use crate::limit::Client;
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
@@ -186,6 +188,12 @@ impl Exit {
             Some(error) if addresses.is_empty() => Err(forbidden(error)),
             _ => Ok(addresses),
         }
+    }
+
+    /// Whether packets may go to an address, and a port where the protocol has ports.
+    pub(crate) fn may_send_to(&self, ip: IpAddr, port: Option<u16>) -> bool {
+        let target = Target { host: Host::Ip(ip), port: port.unwrap_or_default() };
+        self.check_address(&target, ip).is_ok()
     }
 
     fn check_address(&self, target: &Target, ip: IpAddr) -> Result<(), Forbidden> {

@@ -51,7 +51,7 @@ impl OwnAddresses {
 /// Asks the system. No list of interfaces is complete: it lacks deprecated addresses, local routes,
 /// and what changed since. An address that cannot be asked about, for want of a socket, counts as
 /// this host's.
-pub(super) fn ask(ip: IpAddr) -> bool {
+pub(crate) fn ask(ip: IpAddr) -> bool {
     let answer = match ip {
         IpAddr::V4(ip) => can_be_a_source(ip),
         IpAddr::V6(ip) => is_its_own_source(ip).and_then(|is| Ok(is || leads_here(ip)?)),

@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::association::{NamedFlowError, carry};
 use super::{EdgeInbox, Exit, StoreError};
+use crate::gateway::GatewayFailed;
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
 use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
 use crate::tunnel::{
@@ -24,6 +25,8 @@ pub enum Served {
     File(Digest),
     /// A UDP association, closed by the edge or idle.
     Udp,
+    /// A gateway, closed by the edge.
+    Gateway,
 }
 
 /// How a stream ended otherwise.
@@ -53,6 +56,9 @@ pub enum ServeError {
     /// The edge named a further flow of an association that it cannot have.
     #[error(transparent)]
     NamedFlow(#[from] NamedFlowError),
+    /// The gateway ended otherwise.
+    #[error(transparent)]
+    Gateway(GatewayFailed),
     /// The file was not stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -65,16 +71,39 @@ impl From<io::Error> for ServeError {
 }
 
 impl Exit {
-    /// Serves one stream that an edge opened, to its end. `flows` hands out the edge's datagram
-    /// flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is ready
-    /// when the edge has left for good: a TCP connection ends
+    /// Reads what an edge wants of a stream that it has opened. What makes no sense is refused.
+    ///
+    /// # Errors
+    /// See [`ServeError`].
+    pub async fn request<S>(&self, stream: &mut S) -> Result<Request, ServeError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let within = self.options().request_timeout;
+        match timeout(within, receive_request(stream)).await {
+            Err(_) => Err(ServeError::TimedOut(within)),
+            Ok(Err(ReceiveError::Malformed(error))) => {
+                Err(refuse(stream, RefusalKind::BadRequest.with(error)).await)
+            }
+            Ok(Err(error)) => Err(ServeError::Request(error)),
+            Ok(Ok(request)) => Ok(request),
+        }
+    }
+
+    /// Carries out what was requested on a stream, to its end. `flows` hands out the edge's
+    /// datagram flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is
+    /// ready when the edge has left for good: a TCP connection ends
     /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
-    /// whose other direction has ended before does not tell.
+    /// whose other direction has ended before does not tell. An exit is no gateway.
     ///
     /// On an error the stream is dropped without shutdown, which must reset it.
+    ///
+    /// # Errors
+    /// See [`ServeError`].
     pub async fn serve<S, F>(
         &self,
         mut stream: S,
+        request: Request,
         flows: impl FnMut(u64) -> Option<F>,
         inbox: Option<&EdgeInbox>,
         left: impl Future<Output = ()>,
@@ -83,16 +112,14 @@ impl Exit {
         S: AsyncRead + AsyncWrite + Unpin,
         F: DatagramFlow,
     {
-        let within = self.options().request_timeout;
-        match timeout(within, receive_request(&mut stream)).await {
-            Err(_) => Err(ServeError::TimedOut(within)),
-            Ok(Err(ReceiveError::Malformed(error))) => {
-                Err(refuse(&mut stream, RefusalKind::BadRequest.with(error)).await)
+        match request {
+            Request::Tcp(target) => self.serve_tcp(stream, &target, left).await,
+            Request::File(offer) => serve_file(stream, &offer, inbox).await,
+            Request::Udp(association) => self.serve_udp(stream, association, flows).await,
+            Request::Gateway => {
+                let refusal = RefusalKind::BadRequest.with("this hub is no gateway");
+                Err(refuse(&mut stream, refusal).await)
             }
-            Ok(Err(error)) => Err(ServeError::Request(error)),
-            Ok(Ok(Request::Tcp(target))) => self.serve_tcp(stream, &target, left).await,
-            Ok(Ok(Request::File(offer))) => serve_file(stream, &offer, inbox).await,
-            Ok(Ok(Request::Udp(association))) => self.serve_udp(stream, association, flows).await,
         }
     }
 
@@ -150,7 +177,7 @@ impl Exit {
 
 /// Tells the edge and finishes the stream. An edge that has left meanwhile, as it may as soon as it
 /// has read the refusal, was refused all the same.
-async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, refusal: Refusal) -> ServeError {
+pub(crate) async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, refusal: Refusal) -> ServeError {
     if answer(stream, &Status::Refused(refusal.clone())).await.is_ok() {
         let _ = stream.shutdown().await;
     }

@@ -8,12 +8,14 @@ pub use edges::{Edge, Edges};
 
 use crate::driver::{Driver, DriverError};
 use crate::exit::{ClientLimits, Exit, ExitOptions, FileStore};
+use crate::gateway::HubGateway;
 use crate::limit::Client;
 use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use same_key::SameKeyLog;
+use serve::Services;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -36,6 +38,8 @@ pub struct HubConfig {
     pub exit: ExitOptions,
     /// Where files go; `None` takes none.
     pub inbox: Option<FileStore>,
+    /// What carries IP packets of edges; `None` carries none.
+    pub gateway: Option<HubGateway>,
 }
 
 /// Why a hub could not start.
@@ -84,7 +88,8 @@ impl Hub {
         if let Some(inbox) = config.inbox.clone() {
             tasks.spawn(async move { inbox.keep_clean().await });
         }
-        tasks.spawn(accept(driver.clone(), events, exit, config.inbox, Arc::clone(&edges)));
+        let offer = Offer { exit, inbox: config.inbox, gateway: config.gateway };
+        tasks.spawn(accept(driver.clone(), events, offer, Arc::clone(&edges)));
         Ok(Self { driver, public, addresses, edges, _tasks: tasks })
     }
 
@@ -132,6 +137,23 @@ impl Hub {
     }
 }
 
+/// What edges are served with.
+struct Offer {
+    exit: Exit,
+    inbox: Option<FileStore>,
+    gateway: Option<HubGateway>,
+}
+
+impl Offer {
+    fn to(&self, key: PublicKey, client: Client, limits: ClientLimits) -> Services {
+        Services {
+            exit: self.exit.for_client(client, limits),
+            inbox: self.inbox.as_ref().map(|inbox| inbox.of(key)),
+            gateway: self.gateway.clone().map(|gateway| (key, gateway)),
+        }
+    }
+}
+
 /// What the log calls an edge, and what it may have.
 fn client_of(edges: &Mutex<Edges>, key: PublicKey) -> (Client, ClientLimits) {
     edges.lock().unwrap_or_else(PoisonError::into_inner).client(key)
@@ -152,8 +174,7 @@ fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
 async fn accept(
     driver: Driver,
     mut events: mpsc::UnboundedReceiver<NodeEvent>,
-    exit: Exit,
-    inbox: Option<FileStore>,
+    offer: Offer,
     edges: Arc<Mutex<Edges>>,
 ) {
     let mut bonds = JoinSet::new();
@@ -169,9 +190,8 @@ async fn accept(
                 let (client, limits) = client_of(&edges, key);
                 let from = driver.remotes(bond);
                 tracing::info!(%bond, edge = %client, from, "an edge opened a bond");
-                let exit = exit.for_client(client, limits);
-                let inbox = inbox.as_ref().map(|inbox| inbox.of(key));
-                bonds.spawn(serve::bond(driver.clone(), bond, exit, inbox));
+                let services = offer.to(key, client, limits);
+                bonds.spawn(serve::bond(driver.clone(), bond, services));
             }
             Some(NodeEvent::SameKey { bond, others }) => {
                 let Some(key) = driver.peer(bond) else { continue };

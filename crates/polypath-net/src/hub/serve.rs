@@ -2,18 +2,30 @@
 
 use crate::driver::{BondEvent, BondStream, Driver};
 use crate::edge::AddressedFlow;
-use crate::exit::{EdgeInbox, Exit, ServeError, Served};
+use crate::exit::{EdgeInbox, Exit, ServeError, Served, refuse};
+use crate::gateway::{GatewayFailed, HubGateway};
 use crate::limit::{Client, Notices};
-use crate::tunnel::RefusalKind;
+use crate::tunnel::{RefusalKind, Request};
+use polypath_bond::identity::PublicKey;
 use polypath_bond::{BondKey, FlowId};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
+/// What an edge is served with.
+#[derive(Clone)]
+pub(super) struct Services {
+    pub(super) exit: Exit,
+    /// Where its files go; `None` takes none.
+    pub(super) inbox: Option<EdgeInbox>,
+    /// Its addresses, and what carries its packets.
+    pub(super) gateway: Option<(PublicKey, HubGateway)>,
+}
+
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
-pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Option<EdgeInbox>) {
+pub(super) async fn bond(driver: Driver, bond: BondKey, services: Services) {
     let Some(mut events) = driver.bond_events(bond) else { return };
-    let edge = exit.client().clone();
+    let edge = services.exit.client().clone();
     let name = |path| driver.path_name(bond, path);
     let failures = Arc::new(Notices::default());
     let mut streams = JoinSet::new();
@@ -25,7 +37,7 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
         match event {
             Some(BondEvent::StreamOpened(id)) => {
                 let stream = driver.stream(bond, id);
-                let serving = serve(driver.clone(), bond, stream, exit.clone(), inbox.clone());
+                let serving = serve(driver.clone(), bond, stream, services.clone());
                 let (edge, failures) = (edge.clone(), Arc::clone(&failures));
                 // Whatever is logged of the stream, by files too, says where it comes from.
                 let span = tracing::warn_span!("edge", from = driver.remotes(bond));
@@ -66,12 +78,23 @@ pub(super) async fn bond(driver: Driver, bond: BondKey, exit: Exit, inbox: Optio
 async fn serve(
     driver: Driver,
     bond: BondKey,
-    stream: BondStream,
-    exit: Exit,
-    inbox: Option<EdgeInbox>,
+    mut stream: BondStream,
+    services: Services,
 ) -> Result<Served, ServeError> {
+    let Services { exit, inbox, gateway } = services;
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
-    exit.serve(stream, flows, inbox.as_ref(), driver.ended(bond)).await
+    match (exit.request(&mut stream).await?, gateway) {
+        (Request::Gateway, Some((edge, gateway))) => match gateway.lease(edge) {
+            Ok(lease) => {
+                let served = gateway.serve(stream, lease, (driver, bond), exit).await;
+                served.map(|()| Served::Gateway).map_err(ServeError::Gateway)
+            }
+            Err(error) => Err(refuse(&mut stream, RefusalKind::LimitReached.with(error)).await),
+        },
+        (request, _) => {
+            exit.serve(stream, request, flows, inbox.as_ref(), driver.ended(bond)).await
+        }
+    }
 }
 
 /// What the operator should know of a request that was not carried out: limits, forbidden targets
@@ -86,6 +109,7 @@ fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
             _ => return tracing::debug!(%edge, %error, "stream failed"),
         },
         ServeError::NamedFlow(_) => "an association named a flow that it cannot have",
+        ServeError::Gateway(GatewayFailed::Flow(_)) => "a gateway named a flow that it cannot have",
         ServeError::Request(_) | ServeError::TimedOut(_) => "a request did not come whole",
         _ => return tracing::debug!(%edge, %error, "stream failed"),
     };

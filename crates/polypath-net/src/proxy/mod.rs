@@ -34,6 +34,7 @@ mod session;
 pub mod socks5;
 mod splice;
 mod steering;
+mod transparent;
 mod udp_forward;
 mod way;
 
@@ -46,7 +47,9 @@ pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
+pub(crate) use steering::{RuleCounters, Steered};
 pub use steering::{RuleCounts, RuleUse, Steering, SteeringRules};
+pub use transparent::serve_transparent;
 pub use udp_forward::{UdpForwardError, forward_udp};
 pub use way::Way;
 

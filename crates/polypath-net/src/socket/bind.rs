@@ -31,6 +31,8 @@ pub struct UplinkOptions {
     pub port: u16,
     /// Kernel buffers to ask for in bytes, each way. The kernel may grant less.
     pub buffer_bytes: usize,
+    /// The mark of its packets (SO_MARK), by which rules of the host know them.
+    pub mark: Option<u32>,
 }
 
 impl UplinkOptions {
@@ -39,7 +41,7 @@ impl UplinkOptions {
 
     /// Any free port and large buffers.
     pub fn new(bind_to: BindTo) -> Self {
-        Self { bind_to, port: 0, buffer_bytes: Self::DEFAULT_BUFFER_BYTES }
+        Self { bind_to, port: 0, buffer_bytes: Self::DEFAULT_BUFFER_BYTES, mark: None }
     }
 }
 
@@ -94,6 +96,9 @@ pub(super) fn open(options: &UplinkOptions) -> Result<(Socket, Binding), BindErr
         }
     };
     let socket = create(ipv6, options.buffer_bytes)?;
+    if let Some(mark) = options.mark {
+        set_mark(&socket, mark).map_err(|error| BindError::Setup { what: "SO_MARK", error })?;
+    }
     let binding = match &options.bind_to {
         BindTo::Address(ip) => Binding::Address(*ip),
         BindTo::Device { name, address, .. } => tie_to_device(&socket, name, *address)?,
@@ -153,6 +158,16 @@ fn bind_device(socket: &Socket, name: &str) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn bind_device(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(target_os = "linux")]
+fn set_mark(socket: &Socket, mark: u32) -> io::Result<()> {
+    socket.set_mark(mark)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_mark(_: &Socket, _: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

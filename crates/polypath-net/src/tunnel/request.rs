@@ -9,6 +9,7 @@ use super::{AddressError, Progress, Target, VERSION};
 const KIND_TCP: u8 = 1;
 const KIND_FILE: u8 = 2;
 const KIND_UDP: u8 = 3;
+const KIND_GATEWAY: u8 = 4;
 
 /// Version, kind and body length.
 const HEADER: usize = 4;
@@ -32,6 +33,8 @@ pub enum Request {
     File(FileOffer),
     /// Open a UDP association; it lives as long as the stream.
     Udp(UdpAssociation),
+    /// Carry IP packets; the gateway lives as long as the stream.
+    Gateway,
 }
 
 /// A file that the edge wants to send.
@@ -116,7 +119,7 @@ pub enum RequestError {
     #[error("request has version {0}, this side speaks {VERSION}")]
     Version(u8),
     /// The kind is none that this version has.
-    #[error("request kind {0} is unknown; allowed are 1 (TCP), 2 (FILE) and 3 (UDP)")]
+    #[error("request kind {0} is unknown; allowed are 1 (TCP), 2 (FILE), 3 (UDP) and 4 (GATEWAY)")]
     Kind(u8),
     /// The body is longer than any request of this version.
     #[error("request body of {0} bytes, allowed are {MAX_BODY}")]
@@ -157,6 +160,7 @@ impl Request {
                 association.encode(&mut body);
                 KIND_UDP
             }
+            Self::Gateway => KIND_GATEWAY,
         };
         super::status::frame(kind, &body)
     }
@@ -192,7 +196,7 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Result<Header, Short>, Request
         Err(short) => return Ok(Err(whole(short))),
     }
     let kind = match reader.u8() {
-        Ok(kind @ (KIND_TCP | KIND_FILE | KIND_UDP)) => kind,
+        Ok(kind @ (KIND_TCP | KIND_FILE | KIND_UDP | KIND_GATEWAY)) => kind,
         Ok(other) => return Err(RequestError::Kind(other)),
         Err(short) => return Ok(Err(whole(short))),
     };
@@ -210,6 +214,7 @@ fn decode_body(kind: u8, body: &[u8]) -> Result<Request, RequestError> {
         KIND_TCP => Request::Tcp(Target::read(&mut reader)?.map_err(short)?),
         KIND_FILE => Request::File(FileOffer::read(&mut reader).map_err(short)??),
         KIND_UDP => Request::Udp(UdpAssociation::read(&mut reader).map_err(short)?),
+        KIND_GATEWAY => Request::Gateway,
         other => return Err(RequestError::Kind(other)),
     };
     match reader.rest().len() {
@@ -264,6 +269,7 @@ mod tests {
         let idle_timeout = Some(Duration::from_secs(60));
         let udp = Request::Udp(UdpAssociation { flow: 7, idle_timeout });
         assert_eq!(udp.encode(), b"\x01\x03\x00\x0a\0\0\0\0\0\0\0\x07\x00\x3c");
+        assert_eq!(Request::Gateway.encode(), b"\x01\x04\x00\x00");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod bond_end_to_end;
 mod common;
 #[cfg(target_os = "linux")]
 mod datagram_sizes;
+mod gateway;
 mod http_proxy;
 mod hub_names;
 #[cfg(target_os = "linux")]

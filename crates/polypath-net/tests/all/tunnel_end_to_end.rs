@@ -81,12 +81,23 @@ impl Edge {
         let mut flow = flow;
         tokio::spawn(async move {
             let flows = |_| flow.take();
-            let served = edge.exit.serve(far, flows, edge.store.as_ref(), pending()).await;
+            let served = serve(&edge.exit, far, flows, edge.store.as_ref()).await;
             let _ = edge.ended.send(served);
         });
         request(&mut near, &asked).await?;
         Ok(near)
     }
+}
+
+/// Serves what an edge that never leaves asks for on a stream.
+async fn serve(
+    exit: &Exit,
+    mut stream: DuplexStream,
+    flows: impl FnMut(u64) -> Option<Flow>,
+    inbox: Option<&EdgeInbox>,
+) -> Result<Served, ServeError> {
+    let request = exit.request(&mut stream).await?;
+    exit.serve(stream, request, flows, inbox, pending()).await
 }
 
 impl Opener for Edge {
@@ -213,7 +224,7 @@ async fn an_association_takes_up_two_further_flows_and_answers_by_the_one_that_a
             let at = theirs.iter().position(|(known, _)| *known == number)?;
             Some(theirs.remove(at).1)
         };
-        exit.serve(far, take, None, pending()).await
+        serve(&exit, far, take, None).await
     });
     let association = UdpAssociation { flow: 1, idle_timeout: None };
     request(&mut near, &Request::Udp(association)).await.unwrap();
@@ -242,8 +253,7 @@ async fn an_association_whose_edge_names_a_flow_that_is_in_use_ends() {
     let (mut near, far) = duplex(4096);
     let (_ours, theirs) = flow_pair();
     let mut flow = Some(theirs);
-    let serving =
-        tokio::spawn(async move { exit.serve(far, |_| flow.take(), None, pending()).await });
+    let serving = tokio::spawn(async move { serve(&exit, far, |_| flow.take(), None).await });
     let association = UdpAssociation { flow: 1, idle_timeout: None };
     request(&mut near, &Request::Udp(association)).await.unwrap();
     near.write_all(&1_u64.to_be_bytes()).await.unwrap();
@@ -275,7 +285,7 @@ async fn a_name_that_turns_into_the_hub_itself_is_refused() {
 async fn malformed_requests_are_answered() {
     let (mut near, far) = duplex(4096);
     let exit = exit();
-    let serve = exit.serve(far, |_| None::<Flow>, None, pending());
+    let serve = serve(&exit, far, |_| None::<Flow>, None);
     let client = async {
         near.write_all(&[7, 7, 7, 7]).await.unwrap();
         handshake::receive(&mut near, Status::decode).await.unwrap()

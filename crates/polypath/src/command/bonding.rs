@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use polypath_bond::BondConfig;
 use polypath_bond::identity::{JoinString, SecretKey};
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, Separation, WantedPath};
 use polypath_units::ByteCount;
 
 use super::{CompositionArgs, LifetimeArgs};
@@ -44,8 +44,8 @@ impl BondOptions {
     }
 
     /// The same, but what is not there yet is waited for.
-    pub(super) async fn start_waiting(&self) -> anyhow::Result<Edge> {
-        Ok(Edge::start_waiting(self.edge_config()?).await?)
+    pub(super) async fn start_waiting(&self, separation: Separation) -> anyhow::Result<Edge> {
+        Ok(Edge::start_waiting(self.edge_config()?, separation).await?)
     }
 
     fn edge_config(&self) -> anyhow::Result<EdgeConfig> {

@@ -23,7 +23,7 @@ pub struct RuleCounts {
 
 /// Counts as things pass.
 #[derive(Debug, Default)]
-pub(in crate::proxy) struct RuleCounters {
+pub(crate) struct RuleCounters {
     conversations: AtomicU64,
     datagrams_sent: AtomicU64,
     datagrams_received: AtomicU64,
@@ -33,7 +33,7 @@ pub(in crate::proxy) struct RuleCounters {
 }
 
 impl RuleCounters {
-    pub(super) fn begin_conversation(&self) {
+    pub(crate) fn begin_conversation(&self) {
         self.conversations.fetch_add(1, Relaxed);
     }
 
@@ -41,12 +41,12 @@ impl RuleCounters {
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn send_datagram(&self, bytes: usize) {
+    pub(crate) fn send_datagram(&self, bytes: usize) {
         self.datagrams_sent.fetch_add(1, Relaxed);
         self.send(bytes);
     }
 
-    pub(super) fn receive_datagram(&self, bytes: usize) {
+    pub(crate) fn receive_datagram(&self, bytes: usize) {
         self.datagrams_received.fetch_add(1, Relaxed);
         self.receive(bytes);
     }

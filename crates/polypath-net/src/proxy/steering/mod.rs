@@ -11,7 +11,7 @@ mod rules;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use polypath_bond::FlowMode;
+use polypath_bond::{FlowConfig, FlowMode};
 use polypath_policy::{Protocol, Traffic};
 
 use crate::tunnel::{Host, RefusalKind, Target};
@@ -19,10 +19,17 @@ use crate::tunnel::{Host, RefusalKind, Target};
 use super::OpenError;
 pub(super) use conversations::Conversations;
 pub(super) use counted::Counted;
-use counters::RuleCounters;
+pub(crate) use counters::RuleCounters;
 pub use counters::RuleCounts;
 use rules::{CountedRules, Decision, Verdict};
 pub use rules::{RuleUse, SteeringRules};
+
+/// By which flow a packet is carried, and where it counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Steered {
+    pub(crate) config: FlowConfig,
+    pub(crate) counters: Arc<RuleCounters>,
+}
 
 /// The rules that the clients of an edge are served by, which may change meanwhile, and what has
 /// passed by each. Clones share them.
@@ -60,6 +67,16 @@ impl Steering {
 
     fn current(&self) -> Arc<CountedRules> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How a packet is steered; `None` if a rule drops it, which is counted.
+    pub(crate) fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
+        let Decision { verdict, counters } = self.decide(traffic);
+        let Verdict::Carry(mode) = verdict else {
+            counters.drop_one();
+            return None;
+        };
+        Some(Steered { config: FlowConfig { mode, resequence: None }, counters })
     }
 
     fn decide(&self, traffic: &Traffic<'_>) -> Decision {

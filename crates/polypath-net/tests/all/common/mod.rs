@@ -34,6 +34,7 @@ pub(crate) fn hub_config() -> HubConfig {
         bond: BondConfig::default(),
         exit: ExitOptions { policy, ..ExitOptions::default() },
         inbox: None,
+        gateway: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use anyhow::{Context, anyhow};
-use polypath_net::edge::Edge;
+use polypath_net::edge::{Edge, Separation};
 use polypath_net::proxy::Steering;
 use tokio::signal::unix::{Signal, SignalKind};
 
@@ -55,7 +55,7 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
 
 async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
-    Ok((surfaces, options.bond.start_waiting().await?))
+    Ok((surfaces, options.bond.start_waiting(Separation::default()).await?))
 }
 
 /// Reads the policy again at each SIGHUP. One that cannot be read changes nothing.

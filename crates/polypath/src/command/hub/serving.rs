@@ -62,6 +62,7 @@ fn start(options: &HubOptions) -> anyhow::Result<Hub> {
         bond: options.bond_config(),
         exit: options.exit.clone(),
         inbox: options.inbox.as_deref().map(|folder| inbox(folder, options.store)).transpose()?,
+        gateway: None,
     })?;
     for address in hub.addresses() {
         tracing::info!(%address, "listening");

@@ -1,0 +1,71 @@
+//! A hub's conversations of one edge: by which flow each is answered.
+
+use std::time::Duration;
+
+use polypath_ip::{ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet};
+use polypath_units::Timestamp;
+
+use super::MAX_CONVERSATIONS;
+use super::flow_pool::FlowIndex;
+
+/// The flow of conversations that the edge has sent nothing in: the first one that it has named.
+const FIRST: FlowIndex = 0;
+
+/// How long a judgement about a conversation stands: the addresses of a host change, and no packet
+/// should cost a question to the system.
+const JUDGEMENT: Duration = Duration::from_secs(1);
+
+/// The conversations of one edge.
+#[derive(Debug)]
+pub(super) struct HubConversations {
+    known: ConversationTable<Known>,
+    fragments: FragmentTracker,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// That carried the edge's last packet.
+    flow: FlowIndex,
+    /// Whether the edge may send in it, and since when that is known.
+    may_pass: bool,
+    judged: Timestamp,
+}
+
+impl HubConversations {
+    /// None yet. `key` is random: others choose the packets.
+    pub(super) fn new(key: &HashKey) -> Self {
+        Self {
+            known: ConversationTable::new(MAX_CONVERSATIONS, IdleTimeouts::DEFAULT, key),
+            fragments: FragmentTracker::new(key),
+        }
+    }
+
+    /// The flow of a packet for the edge.
+    pub(super) fn send(&mut self, packet: &Packet<&[u8]>, now: Timestamp) -> FlowIndex {
+        let member = self.fragments.membership(packet, now);
+        self.known.look_up(&member, now).map_or(FIRST, |known| known.flow)
+    }
+
+    /// Whether a packet that came from the edge may pass. `judge` says so of conversations about
+    /// which it is not known.
+    pub(super) fn receive(
+        &mut self,
+        packet: &Packet<&[u8]>,
+        flow: FlowIndex,
+        now: Timestamp,
+        judge: impl FnOnce() -> bool,
+    ) -> bool {
+        let member = self.fragments.membership(packet, now);
+        if let Some(known) = self.known.look_up(&member, now) {
+            known.flow = flow;
+            if now.since(known.judged) >= JUDGEMENT {
+                (known.may_pass, known.judged) = (judge(), now);
+            }
+            return known.may_pass;
+        }
+        while self.known.pop_expired(now).is_some() {}
+        let may_pass = judge();
+        self.known.insert(&member, Known { flow, may_pass, judged: now }, now);
+        may_pass
+    }
+}

@@ -1,0 +1,36 @@
+//! Gateways: IP packets of an edge's host, and of networks behind it, through the hub.
+//!
+//! Packets travel in datagram flows of the bond (docs/tunnel.md, section 6). Those of a
+//! conversation stay in one flow, in which they are numbered and put in order again, so that a hole
+//! in one conversation does not hold up another.
+//!
+//! Nothing here touches the host: packets come from, and go to, whoever has the device.
+
+mod counters;
+mod edge;
+mod edge_conversations;
+mod flow_pool;
+mod hub;
+mod hub_conversations;
+mod leases;
+mod session;
+
+pub use counters::{GatewayCounts, PacketFate};
+pub use edge::{EdgeGateway, GatewayError};
+pub use hub::GatewayFailed;
+pub use hub::{HubGateway, HubGatewayOptions};
+pub use leases::{Leases, LeasesError};
+
+use std::num::NonZeroU32;
+
+/// Conversations that an end of a gateway remembers, for each edge. Of more, the one that was silent
+/// for longest is forgotten; it may be put in another flow then, in which its packets can overtake
+/// those before.
+const MAX_CONVERSATIONS: NonZeroU32 = NonZeroU32::new(16_384).unwrap();
+
+/// Flows of one edge's gateway: a quarter of those that a bond may have.
+const MAX_FLOWS: usize = 256;
+
+/// Packets between a gateway and the device, in each direction: 1.5 MB of full ones, which take 12
+/// ms at 1 Gbit/s. Beyond, those that come from the peer wait in their flows.
+pub const PACKET_QUEUE: usize = 1_024;

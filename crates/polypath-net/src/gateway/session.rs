@@ -1,0 +1,52 @@
+//! What comes by the flows of a gateway.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::flow_pool::FlowIndex;
+use crate::driver::BondFlow;
+
+/// A flow, with the place that it has among those of its gateway.
+pub(super) type Added = (FlowIndex, Arc<BondFlow>);
+
+/// Who takes packets that come out of the bond.
+pub(super) trait Receive: Send + Sync + 'static {
+    /// Takes one. As long as it waits, what comes by the same flow waits in the flow.
+    fn receive(&self, flow: FlowIndex, packet: Bytes) -> impl Future<Output = ()> + Send;
+}
+
+/// Hands over what comes by all flows that are added, until one of them ends: they end together,
+/// with the bond.
+pub(super) async fn receive_all<R: Receive>(
+    receiver: Arc<R>,
+    mut added: mpsc::UnboundedReceiver<Added>,
+) -> io::Error {
+    let mut flows = JoinSet::new();
+    loop {
+        tokio::select! {
+            Some((index, flow)) = added.recv() => {
+                flows.spawn(receive_by(Arc::clone(&receiver), index, flow));
+            }
+            Some(ended) = flows.join_next() => return ended.unwrap_or_else(io::Error::other),
+            else => return io::ErrorKind::UnexpectedEof.into(),
+        }
+    }
+}
+
+async fn receive_by<R: Receive>(
+    receiver: Arc<R>,
+    index: FlowIndex,
+    flow: Arc<BondFlow>,
+) -> io::Error {
+    loop {
+        match flow.recv().await {
+            Ok(packet) => receiver.receive(index, packet).await,
+            Err(error) => return error,
+        }
+    }
+}
