@@ -1,0 +1,15 @@
+//! What gateway mode sets up on its host, and the TUN device that the traffic passes through.
+//!
+//! [`device`] makes a TUN device and carries whole IP packets to and from it in batches.
+//!
+//! All of it needs `CAP_NET_ADMIN` and Linux; other systems are told so when it is tried. What
+//! becomes of the packets is decided elsewhere: nothing here looks into them.
+
+pub mod device;
+mod interface_name;
+mod mtu;
+#[cfg(target_os = "linux")]
+mod netlink;
+
+pub use interface_name::{InterfaceName, InterfaceNameError};
+pub use mtu::{Mtu, MtuError};

@@ -1,0 +1,52 @@
+//! A connection to rtnetlink(7).
+
+use std::io;
+
+use futures_util::TryStreamExt;
+use rtnetlink::packet_route::link::{LinkAttribute, LinkMessage};
+use rtnetlink::{Error, Handle};
+use tokio::task::JoinSet;
+
+use crate::InterfaceName;
+
+/// A connection in the network namespace of the thread that opened it.
+#[derive(Debug)]
+pub(crate) struct Netlink {
+    pub(crate) handle: Handle,
+    /// Ended when the connection is dropped.
+    _tasks: JoinSet<()>,
+}
+
+impl Netlink {
+    /// Must be called within a tokio runtime.
+    pub(crate) fn open() -> io::Result<Self> {
+        let (connection, handle, _) = rtnetlink::new_connection()?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(connection);
+        Ok(Self { handle, _tasks: tasks })
+    }
+
+    /// The index of an interface, if there is one of this name.
+    pub(crate) async fn index(&self, name: &InterfaceName) -> Result<Option<u32>, Error> {
+        let mut links = self.handle.link().get().execute();
+        while let Some(link) = links.try_next().await? {
+            if is_named(&link, name) {
+                return Ok(Some(link.header.index));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn is_named(link: &LinkMessage, name: &InterfaceName) -> bool {
+    let named = |attribute: &LinkAttribute| matches!(attribute, LinkAttribute::IfName(of) if of == name.as_str());
+    link.attributes.iter().any(named)
+}
+
+/// What the kernel said, as an error of the operating system where it is one.
+pub(crate) fn told(error: Error) -> io::Error {
+    match error {
+        Error::NetlinkError(message) => message.to_io(),
+        other => io::Error::other(other),
+    }
+}
