@@ -19,6 +19,11 @@ pub struct InterfaceName(String);
 pub struct InterfaceNameError(String);
 
 impl InterfaceName {
+    /// That of the loopback interface.
+    pub fn loopback() -> Self {
+        Self("lo".into())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -2,10 +2,14 @@
 
 #[cfg(target_os = "linux")]
 mod device;
+#[path = "../../../polypath-sim/tests/all/common/golden.rs"]
+#[allow(dead_code, reason = "the tests of the simulator use all of it")]
+mod golden;
 #[cfg(target_os = "linux")]
 #[path = "../../../polypath/tests/all/namespace.rs"]
 #[allow(dead_code, reason = "the tests of the product use all of it")]
 mod namespace;
+mod plan;
 #[cfg(target_os = "linux")]
 #[path = "../../../polypath/tests/all/process.rs"]
 #[allow(dead_code, reason = "the tests of the product use all of it")]
