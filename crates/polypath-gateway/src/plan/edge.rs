@@ -26,7 +26,7 @@ const INTERCEPTION: i32 = DESTINATIONS + 10;
 /// What is to be set on an edge. See the [module](super) for how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgePlan {
-    /// The TUN device. It need not be there yet: without it nothing of a family is routed to it.
+    /// The TUN device. It must be there and up if there are addresses.
     pub device: InterfaceName,
     /// The edge's addresses in the hub's prefixes, which the device has. None as long as the hub
     /// has given none: both families are unreachable then.

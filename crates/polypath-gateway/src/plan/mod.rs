@@ -28,15 +28,21 @@
 //! interface; from there, as from a LAN, it comes to the transparent listener by TPROXY. It is
 //! accepted with its original destination as the local address of the socket.
 //!
+//! Packets are forwarded from LANs and from the device. What LANs send to destinations that are
+//! left alone is forwarded as the host is set up besides: it may need forwarding from the uplinks,
+//! and translation of addresses there.
+//!
 //! Reverse path filters (rp_filter, strict or not) stay as they are: what arrives at an uplink is
 //! marked before the filter looks, and the filter looks with that mark (src_valid_mark), so that it
-//! sees the routes of the uplinks. Where connections that began at an uplink are answered, nothing
+//! sees the routes of the uplinks. ARP has no marks: with a strict filter, a neighbour at an uplink
+//! is answered only if it asks with an address of a network that is directly connected or has a
+//! route of its own. Where connections that began at an uplink are answered, nothing
 //! changes either, except with the kill switch.
 //!
 //! The kill switch drops what would leave by any other interface than the device, loopback and LANs
 //! without the mark of the bond: everything but DHCP, neighbour discovery and multicast listener
 //! reports, without which an uplink could not come up. It stays after the process was killed, until
-//! the host is cleaned or the next gateway replaces it. That is what it is
+//! the host is [cleaned](crate::host::clean) or the next gateway replaces it. That is what it is
 //! for.
 //!
 //! # A hub
@@ -62,8 +68,12 @@ pub use family::Family;
 pub use hub::{HubPlan, Published, Translation, Transport};
 pub use marks::{Marks, MarksError};
 pub use nft::Table;
+#[cfg(target_os = "linux")]
+pub(crate) use nft::removal;
 pub use parameter::{Ipv6Forwarding, Parameter, Parameters};
 pub use routing::{Action, Route, RouteKind, Routing, Rule};
+#[cfg(target_os = "linux")]
+pub(crate) use routing::{DEVICE_TABLE, INTERCEPT_TABLE, PROTOCOL};
 
 /// What is to be set on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]

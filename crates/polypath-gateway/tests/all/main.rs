@@ -6,6 +6,8 @@ mod device;
 #[allow(dead_code, reason = "the tests of the simulator use all of it")]
 mod golden;
 #[cfg(target_os = "linux")]
+mod host;
+#[cfg(target_os = "linux")]
 #[path = "../../../polypath/tests/all/namespace.rs"]
 #[allow(dead_code, reason = "the tests of the product use all of it")]
 mod namespace;

@@ -1,19 +1,16 @@
 //! Two hosts whose TUN devices are joined.
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::mpsc;
 use std::thread;
 
 use polypath_gateway::device::{DeviceSettings, Tun, TunReader, TunWriter};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tokio::sync::oneshot;
 
 use super::settings;
 use crate::namespace::Namespace;
-use crate::runtime::PATIENCE;
+use crate::runtime::{PATIENCE, enter};
 
 const BYTES: usize = 32 << 20;
 
@@ -33,8 +30,7 @@ fn host(number: u8, offload: bool) -> DeviceSettings {
 
 /// Makes a device in the namespace of a process.
 async fn device(process: u32, settings: &DeviceSettings) -> (TunReader, TunWriter) {
-    let namespace = File::open(format!("/proc/{process}/ns/net")).unwrap();
-    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+    enter(process);
     Tun::create(settings).await.unwrap().split()
 }
 

@@ -1,0 +1,89 @@
+//! What leaves by the uplink with the kill switch, counted behind the uplink.
+
+use std::net::UdpSocket;
+
+use polypath_gateway::host::Gateway;
+use polypath_gateway::plan::{DualStack, EdgePlan, Marks, Plan};
+use socket2::{Domain, SockRef, Socket, Type};
+
+use super::network::{
+    EDGE_AT_UPLINK, EXCLUDED, FAR, HUB, Network, ROUTER, ROUTER_V6, device, plan, receive, sending,
+    socket_address,
+};
+use crate::namespace::Namespace;
+use crate::process::stdout;
+use crate::runtime::{beside, within};
+
+/// Where the edge hears that all from the LAN has passed.
+const END_OF_LAN: u16 = 4000;
+
+/// Counts what arrives from the edge: all but what is needed for links to come up.
+fn count(internet: &Namespace) {
+    let chain = "add chain inet count arriving { type filter hook prerouting priority -300 ; }";
+    internet.run("nft", "add table inet count");
+    internet.run("nft", chain);
+    let needed = "nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, mld2-listener-report";
+    let rule = "add rule inet count arriving iifname net0";
+    internet.run("nft", &format!("{rule} icmpv6 type {{ {needed} }} accept"));
+    internet.run("nft", &format!("{rule} counter"));
+}
+
+fn counted(internet: &Namespace) -> u32 {
+    let output = internet.command("nft", &["list", "table", "inet", "count"]).output().unwrap();
+    let (_, after) = stdout(&output).split_once("counter packets ").unwrap();
+    after.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// What programs of a host try: datagrams and a connection to where an uplink leads. They may be
+/// refused.
+fn try_everything() {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    for ip in [ROUTER, EXCLUDED, HUB, FAR] {
+        let _ = socket.send_to(b"leak", (ip, 9));
+        let stream = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let _ = stream.connect(&socket_address(ip, 80).into());
+    }
+    let socket = UdpSocket::bind("[::]:0").unwrap();
+    let _ = socket.send_to(b"leak", (ROUTER_V6, 9));
+}
+
+/// Packets that leave by the uplink while a plan is set and hosts try everything, the one of the
+/// bond among them.
+fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
+    let directory = tempfile::tempdir().unwrap();
+    let hub = network.internet.within(|| UdpSocket::bind((HUB, 443)).unwrap());
+    let (bond, client) = (sending(&network.edge), sending(&network.client));
+    SockRef::from(&bond).set_mark(Marks::default().of_bond()).unwrap();
+    let (lan, own) = (network.client.process(), network.edge.process());
+    let before = counted(&network.internet);
+    within(&network.edge, async || {
+        let _device = if has_device { Some(device().await) } else { None };
+        let gateway = Gateway::set(Plan::Edge(plan), directory.path()).await.unwrap();
+        let end = UdpSocket::bind(("192.168.5.1", END_OF_LAN)).unwrap();
+        beside(lan, try_everything).join().unwrap();
+        beside(own, try_everything).join().unwrap();
+        // One link after the other carries what comes after that.
+        client.send_to(b"end", ("192.168.5.1", END_OF_LAN)).unwrap();
+        receive(&end);
+        bond.send_to(b"bond", (HUB, 443)).unwrap();
+        assert_eq!(receive(&hub).1.ip().to_string(), EDGE_AT_UPLINK);
+        gateway.remove().await.unwrap();
+    });
+    counted(&network.internet) - before
+}
+
+#[test]
+fn nothing_but_the_bond_leaves_by_the_uplink() {
+    let Some(network) = Network::new("nothing_but_the_bond_leaves_by_the_uplink") else { return };
+    count(&network.internet);
+    let armed = EdgePlan { kill_switch: true, ..plan() };
+    let away = EdgePlan { addresses: DualStack::default(), ..armed.clone() };
+    assert_eq!(leaving(&network, armed, true), 1);
+    // Before the hub has given addresses.
+    assert_eq!(leaving(&network, away, false), 1);
+    // Datagrams and connections to what is left alone, from the host and from the LAN, and the one
+    // datagram of IPv6 of either.
+    let without = leaving(&network, plan(), true);
+    assert!(without > 2 * (3 + 3 + 1), "{without}");
+}
