@@ -13,14 +13,16 @@ const BACKLOG: i32 = 1024;
 
 /// Listens for the connections that are [intercepted](crate::plan::EdgePlan::listener) in a family.
 /// The local address of a connection is then the one that its client wanted. It does not block.
+/// Without a port it takes one that is free.
 ///
 /// # Errors
 /// If the port is in use, or this process has not the right to take connections to foreign
 /// addresses (IP_TRANSPARENT, CAP_NET_ADMIN), or the system is not Linux.
-pub fn listen_transparently(family: Family, port: NonZeroU16) -> io::Result<TcpListener> {
+pub fn listen_transparently(family: Family, port: Option<NonZeroU16>) -> io::Result<TcpListener> {
+    let port = port.map_or(0, NonZeroU16::get);
     let (domain, any) = match family {
-        Family::V4 => (Domain::IPV4, SocketAddr::from((Ipv4Addr::UNSPECIFIED, port.get()))),
-        Family::V6 => (Domain::IPV6, SocketAddr::from((Ipv6Addr::UNSPECIFIED, port.get()))),
+        Family::V4 => (Domain::IPV4, SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))),
+        Family::V6 => (Domain::IPV6, SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))),
     };
     let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
     if family == Family::V6 {

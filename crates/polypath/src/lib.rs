@@ -11,6 +11,7 @@ pub mod command;
 pub mod config;
 pub mod control;
 pub mod external;
+pub mod gateway;
 mod metrics;
 pub mod output;
 pub mod progress;

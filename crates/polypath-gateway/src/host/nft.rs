@@ -4,13 +4,14 @@ use std::io;
 use std::process::{Output, Stdio};
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::NftError;
 use crate::plan::{Plan, Table, removal};
 
-/// The program. It is searched for like any other.
-const PROGRAM: &str = "nft";
+/// The program: it is searched for like any other, and then where it is, which users who are not
+/// logged in as root do not search.
+const PROGRAM: [&str; 3] = ["nft", "/usr/sbin/nft", "/sbin/nft"];
 
 /// Sets a table, in place of an older one, in one transaction.
 pub(super) async fn set(table: &Table) -> Result<(), NftError> {
@@ -24,20 +25,18 @@ pub(super) async fn remove(table: &str) -> Result<(), NftError> {
 
 /// Those of our tables that are there.
 pub(super) async fn tables() -> Result<Vec<&'static str>, NftError> {
-    let listed = run(PROGRAM, &["list", "tables", "inet"], "").await?;
+    let listed = run(&PROGRAM, &["list", "tables", "inet"], "").await?;
     let is_there = |table: &&str| listed.lines().any(|line| line == format!("table inet {table}"));
     Ok(Plan::TABLES.into_iter().filter(is_there).collect())
 }
 
 async fn transaction(text: &str) -> Result<(), NftError> {
-    run(PROGRAM, &["-f", "-"], text).await.map(drop)
+    run(&PROGRAM, &["-f", "-"], text).await.map(drop)
 }
 
-async fn run(program: &str, arguments: &[&str], input: &str) -> Result<String, NftError> {
-    let mut command = Command::new(program);
-    command.args(arguments).env("LC_ALL", "C").kill_on_drop(true);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(not_run)?;
+/// Runs the first of these programs that is there.
+async fn run(programs: &[&str], arguments: &[&str], input: &str) -> Result<String, NftError> {
+    let mut child = spawn(programs, arguments)?;
     let mut stdin =
         child.stdin.take().ok_or_else(|| NftError::Run(io::Error::other("no stdin")))?;
     // If it stops reading, its output says why.
@@ -50,11 +49,17 @@ async fn run(program: &str, arguments: &[&str], input: &str) -> Result<String, N
     Err(NftError::Refused { command: arguments.join(" "), message: message(&output) })
 }
 
-fn not_run(error: io::Error) -> NftError {
-    match error.kind() {
-        io::ErrorKind::NotFound => NftError::Missing,
-        _ => NftError::Run(error),
+fn spawn(programs: &[&str], arguments: &[&str]) -> Result<Child, NftError> {
+    for program in programs {
+        let mut command = Command::new(program);
+        command.args(arguments).env("LC_ALL", "C").kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            spawned => return spawned.map_err(NftError::Run),
+        }
     }
+    Err(NftError::Missing)
 }
 
 fn message(output: &Output) -> String {
@@ -69,7 +74,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_missing_is_told_with_its_package() {
-        let error = run("polypath-no-such-program", &[], "").await.unwrap_err();
+        let error = run(&["polypath-no-such-program"], &[], "").await.unwrap_err();
         let told = "the program `nft` is not there: install the package nftables";
         assert_eq!(error.to_string(), told);
     }
@@ -77,7 +82,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_program_said_is_told() {
         let script = ["-c", "read line; echo \"no $line\" >&2; exit 3"];
-        let error = run("sh", &script, "tables\n").await.unwrap_err();
+        let error = run(&["no-such-program", "sh"], &script, "tables\n").await.unwrap_err();
         let NftError::Refused { message, .. } = error else { panic!("{error}") };
         assert_eq!(message, "no tables");
     }

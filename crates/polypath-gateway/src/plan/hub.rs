@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
+use std::str::FromStr;
 
 use ipnet::IpNet;
 
@@ -68,6 +69,33 @@ impl fmt::Display for Transport {
             Self::Tcp => "tcp",
             Self::Udp => "udp",
         })
+    }
+}
+
+/// A text that publishes no port.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} publishes no port; allowed: tcp|udp:PORT=ADDR:PORT, such as tcp:443=10.77.0.5:443 or \
+     udp:53=[fd77::5]:53"
+)]
+pub struct ParsePublishedError(String);
+
+impl FromStr for Published {
+    type Err = ParsePublishedError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parsed = || {
+            let (transport, rest) = text.split_once(':')?;
+            let (port, to) = rest.split_once('=')?;
+            let transport = match transport {
+                "tcp" => Transport::Tcp,
+                "udp" => Transport::Udp,
+                _ => return None,
+            };
+            let to: SocketAddr = to.parse().ok()?;
+            (to.port() != 0).then_some(Self { transport, port: port.parse().ok()?, to })
+        };
+        parsed().ok_or_else(|| ParsePublishedError(text.to_owned()))
     }
 }
 
@@ -147,5 +175,24 @@ impl HubPlan {
     /// The networks of edges and behind them.
     fn networks(&self, family: Family) -> Vec<IpNet> {
         family.merged(self.prefixes.iter().chain(&self.behind_edges).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_published_by_its_text() {
+        let published: Published = "tcp:443=10.77.0.5:8443".parse().unwrap();
+        assert_eq!(published.transport, Transport::Tcp);
+        assert_eq!(
+            (published.port.get(), published.to.to_string()),
+            (443, "10.77.0.5:8443".into())
+        );
+        assert!("udp:53=[fd77::5]:53".parse::<Published>().is_ok());
+        for text in ["tcp:0=10.0.0.1:1", "sctp:1=10.0.0.1:1", "tcp:1=host:1", "tcp:1=10.0.0.1:0"] {
+            assert!(text.parse::<Published>().is_err(), "{text}");
+        }
     }
 }

@@ -65,7 +65,7 @@ use std::fmt;
 pub use dual_stack::DualStack;
 pub use edge::EdgePlan;
 pub use family::Family;
-pub use hub::{HubPlan, Published, Translation, Transport};
+pub use hub::{HubPlan, ParsePublishedError, Published, Translation, Transport};
 pub use marks::{Marks, MarksError};
 pub use nft::Table;
 #[cfg(target_os = "linux")]

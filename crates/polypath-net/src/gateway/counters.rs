@@ -51,6 +51,21 @@ pub struct GatewayCounts {
     pub no_flow: u64,
 }
 
+impl GatewayCounts {
+    /// Those that went nowhere, each with why.
+    pub fn dropped(&self) -> [(&'static str, u64); 7] {
+        [
+            ("malformed", self.malformed),
+            ("while the hub was away", self.away),
+            ("by rules", self.dropped_by_rule),
+            ("from addresses that their edge does not have", self.spoofed),
+            ("to where edges may not send", self.forbidden),
+            ("to addresses that no edge has", self.no_edge),
+            ("for want of a flow", self.no_flow),
+        ]
+    }
+}
+
 /// Counts as packets pass.
 #[derive(Debug, Default)]
 pub(super) struct Counters {

@@ -1,10 +1,11 @@
 //! Starting the edge's side of a bond: what `polypath edge` and `polypath send` share.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use polypath_bond::BondConfig;
-use polypath_bond::identity::{JoinString, SecretKey};
+use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, Separation, WantedPath};
 use polypath_units::ByteCount;
 
@@ -46,6 +47,20 @@ impl BondOptions {
     /// The same, but what is not there yet is waited for.
     pub(super) async fn start_waiting(&self, separation: Separation) -> anyhow::Result<Edge> {
         Ok(Edge::start_waiting(self.edge_config()?, separation).await?)
+    }
+
+    /// The hub's addresses that are no names, those of single paths among them.
+    pub(super) fn hub_addresses(&self) -> Vec<IpAddr> {
+        let paths = match &self.paths {
+            Paths::Auto => &[],
+            Paths::Listed(paths) => paths.as_slice(),
+        };
+        let remotes = paths.iter().filter_map(PathSpec::remote);
+        let address = |hub: &HubAddress| match hub {
+            HubAddress::Socket(address) => Some(address.ip()),
+            HubAddress::Name { .. } => None,
+        };
+        self.join.addresses().iter().chain(remotes).filter_map(address).collect()
     }
 
     fn edge_config(&self) -> anyhow::Result<EdgeConfig> {

@@ -23,6 +23,7 @@ use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{
     Fault, FileBacked, Forward, ListenAddress, PathSpec, SteeringOptions, config_file, given, text,
 };
+use crate::gateway::{EdgeGatewayArgs, EdgeGatewayOptions};
 use crate::service::{self, LogFormat};
 
 /// Join a hub over several paths and offer the bond to applications
@@ -109,6 +110,10 @@ pub struct EdgeArgs {
     /// way [default: 1024]
     #[arg(long, value_name = "COUNT")]
     pub(super) max_associations: Option<NonZeroUsize>,
+    /// Traffic that asks nothing of applications
+    #[command(flatten)]
+    #[serde(skip)]
+    gateway: EdgeGatewayArgs,
     /// Serve metrics for Prometheus at http://ADDR/metrics, such as 127.0.0.1:9433, to whoever can
     /// reach it
     #[arg(long, value_name = "ADDR")]
@@ -147,6 +152,8 @@ pub struct EdgeOptions {
     pub max_connections: usize,
     /// UDP associations of clients at the same time.
     pub max_associations: usize,
+    /// The gateway, if there is to be one.
+    pub gateway: Option<EdgeGatewayOptions>,
     /// Where to serve metrics.
     pub metrics: Option<ListenAddress>,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
@@ -162,8 +169,8 @@ impl FileBacked for EdgeArgs {
 
     fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
         let composition = CompositionArgs::of_table(table)?;
-        let lifetimes = table.deserialize()?;
-        Ok(Self { composition, lifetimes, ..table.deserialize()? })
+        let (lifetimes, gateway) = (table.deserialize()?, table.deserialize()?);
+        Ok(Self { composition, lifetimes, gateway, ..table.deserialize()? })
     }
 
     fn over(self, file: Self) -> Self {
@@ -187,6 +194,7 @@ impl FileBacked for EdgeArgs {
             udp_rule: given(self.udp_rule, file.udp_rule),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
+            gateway: self.gateway.over(file.gateway),
             metrics: self.metrics.or(file.metrics),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
@@ -213,6 +221,7 @@ impl FileBacked for EdgeArgs {
             ));
         }
         self.steering()?;
+        self.gateway.options()?;
         self.lifetimes.check()
     }
 }
@@ -261,6 +270,7 @@ impl EdgeArgs {
             udp_rule,
             max_connections,
             max_associations,
+            gateway,
             metrics,
         } = self;
         let given = [
@@ -274,6 +284,7 @@ impl EdgeArgs {
             ("udp_rule", !udp_rule.is_empty()),
             ("max_connections", max_connections.is_some()),
             ("max_associations", max_associations.is_some()),
+            ("gateway", gateway.is_on()),
             ("metrics", metrics.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)
@@ -323,6 +334,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
         let args = args.resolve()?;
         args.refuse_open_proxies().map_err(Fault::on_command_line)?;
         let steering = args.steering().map_err(Fault::on_command_line)?;
+        let gateway = args.gateway.options().map_err(Fault::on_command_line)?;
         Ok(Self {
             bond: args.bond()?,
             socks: args.socks,
@@ -333,6 +345,7 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             steering,
             max_connections: args.max_connections.map_or(ProxyLimits::CONNECTIONS, NonZero::get),
             max_associations: args.max_associations.map_or(ProxyLimits::ASSOCIATIONS, NonZero::get),
+            gateway,
             metrics: args.metrics,
             control: args.control,
             log: args.log.unwrap_or_default(),

@@ -19,6 +19,7 @@ mod serving;
 use super::{CompositionArgs, LifetimeArgs};
 use crate::allocator;
 use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
+use crate::gateway::{HubGatewayArgs, HubGatewaySettings};
 use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
@@ -109,6 +110,10 @@ pub struct HubArgs {
     #[arg(long, value_name = "RULE")]
     #[serde(deserialize_with = "text::list")]
     target: Vec<TargetRule>,
+    /// IP packets of edges
+    #[command(flatten)]
+    #[serde(skip)]
+    gateway: HubGatewayArgs,
     /// Serve metrics for Prometheus at http://ADDR/metrics, such as 127.0.0.1:9433, to whoever can
     /// reach it
     #[arg(long, value_name = "ADDR")]
@@ -152,6 +157,8 @@ pub struct HubOptions {
     pub composition: CompositionArgs,
     /// Where edges may connect to, and what they share.
     pub exit: ExitOptions,
+    /// The gateway, if there is to be one.
+    pub gateway: Option<HubGatewaySettings>,
     /// Where to serve metrics.
     pub metrics: Option<ListenAddress>,
     /// The socket that `polypath status` asks; `None` for the first default place that will do.
@@ -178,8 +185,8 @@ impl FileBacked for HubArgs {
 
     fn of_table(table: &Table<'_>) -> Result<Self, DocumentError> {
         let composition = CompositionArgs::of_table(table)?;
-        let lifetimes = table.deserialize()?;
-        Ok(Self { composition, lifetimes, ..table.deserialize()? })
+        let (lifetimes, gateway) = (table.deserialize()?, table.deserialize()?);
+        Ok(Self { composition, lifetimes, gateway, ..table.deserialize()? })
     }
 
     fn over(self, file: Self) -> Self {
@@ -200,6 +207,7 @@ impl FileBacked for HubArgs {
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
             target: given(self.target, file.target),
+            gateway: self.gateway.over(file.gateway),
             metrics: self.metrics.or(file.metrics),
             control: self.control.or(file.control),
             log: self.log.or(file.log),
@@ -228,6 +236,7 @@ impl FileBacked for HubArgs {
             let message = "an edge needs a rate; allowed: 1 bit/s or more, or no limit";
             return Err(Fault::new("max_bandwidth", message));
         }
+        self.gateway.settings()?;
         self.lifetimes.check()
     }
 }
@@ -265,7 +274,9 @@ impl TryFrom<HubArgs> for HubOptions {
     fn try_from(args: HubArgs) -> anyhow::Result<Self> {
         let args = args.resolve()?;
         let exit = ExitOptions::default();
+        let gateway = args.gateway.settings().map_err(Fault::on_command_line)?;
         Ok(Self {
+            gateway: gateway.map(HubGatewaySettings::with_usual_leases).transpose()?,
             limits: args.limits(),
             lifetimes: args.lifetimes,
             store: args.store(),

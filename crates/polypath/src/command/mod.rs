@@ -4,6 +4,7 @@ pub mod algorithms;
 mod bonding;
 mod composition;
 pub mod edge;
+pub mod gateway;
 pub mod hub;
 #[cfg(test)]
 mod installed;
@@ -43,6 +44,7 @@ enum Command {
     Status(status::StatusArgs),
     Key(key::KeyArgs),
     Policy(policy::PolicyArgs),
+    Gateway(gateway::GatewayArgs),
     Algorithms(algorithms::AlgorithmsArgs),
     /// A command of another program, such as the laboratory.
     #[command(external_subcommand)]
@@ -62,6 +64,7 @@ impl Cli {
             Command::Status(args) => status::run(&args.into()),
             Command::Key(args) => key::run(args.try_into()?),
             Command::Policy(args) => policy::run(args),
+            Command::Gateway(args) => gateway::run(args),
             Command::Algorithms(args) => algorithms::run(args),
             Command::External(words) => external::run(&words),
         }

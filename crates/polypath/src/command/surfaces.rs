@@ -80,6 +80,11 @@ impl Surfaces {
         Ok(text)
     }
 
+    /// How they serve.
+    pub(super) fn proxies(&self) -> &ProxyOptions {
+        &self.proxies
+    }
+
     /// How their traffic is steered.
     pub(super) fn steering(&self) -> &Steering {
         &self.proxies.steering

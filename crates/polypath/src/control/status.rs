@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
+use polypath_net::gateway::GatewayCounts;
 use polypath_net::proxy::RuleUse;
 use polypath_units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ pub struct Status {
     /// At an edge: what has passed by each rule of its policy, in their order, and by none of them.
     #[serde(default)]
     pub rules: Vec<RuleUse>,
+    /// What has become of the packets of a gateway; null without one.
+    #[serde(default)]
+    pub gateway: Option<GatewayCounts>,
 }
 
 /// What is running.
@@ -134,6 +138,7 @@ impl Status {
                 .map(BondReport::from)
                 .collect(),
             rules: Vec::new(),
+            gateway: None,
         }
     }
 
@@ -141,6 +146,12 @@ impl Status {
     #[must_use]
     pub fn with_rules(self, rules: Vec<RuleUse>) -> Self {
         Self { rules, ..self }
+    }
+
+    /// With what has become of the packets of a gateway.
+    #[must_use]
+    pub fn with_gateway(self, gateway: Option<GatewayCounts>) -> Self {
+        Self { gateway, ..self }
     }
 
     /// The status for people.

@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use polypath_net::gateway::GatewayCounts;
 use polypath_net::proxy::RuleUse;
 
 use super::{BondReport, PathReport, Role, SameKeyReport, Status};
@@ -64,7 +65,19 @@ pub(super) fn render(status: &Status) -> String {
         let rows = [headers].into_iter().chain(status.rules.iter().map(rule_row));
         let _ = write!(text, "\n{}", columns(&rows.collect::<Vec<_>>(), RULE_LEFT));
     }
+    if let Some(gateway) = &status.gateway {
+        render_gateway(&mut text, gateway);
+    }
     text
+}
+
+fn render_gateway(text: &mut String, counts: &GatewayCounts) {
+    let (sent, received) = (counts.sent, counts.received);
+    let _ = write!(text, "\ngateway: {sent} packets sent, {received} received; dropped: ");
+    let dropped = counts.dropped().into_iter().filter(|(_, count)| *count > 0);
+    let dropped: Vec<_> = dropped.map(|(why, count)| format!("{count} {why}")).collect();
+    text.push_str(if dropped.is_empty() { "none" } else { "" });
+    let _ = writeln!(text, "{}", dropped.join(", "));
 }
 
 fn render_bond(text: &mut String, role: Role, bond: &BondReport) {
@@ -203,6 +216,7 @@ mod tests {
             uptime_s: 61.7,
             bonds: vec![bond],
             rules: vec![rule(Some("dns"), "active_standby", 3), rule(None, "aggregate", 0)],
+            gateway: Some(GatewayCounts { sent: 7, away: 2, spoofed: 1, ..Default::default() }),
         };
         let expected = "\
 edge 1.2.3, up 62 s, bonds: 1
@@ -219,6 +233,8 @@ queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
 rule       mode            conversations  datagrams sent  received  sent MB  received MB  dropped
 dns        active_standby             17              40        39      1.2         34.6        3
 (no rule)  aggregate                  17              40        39      1.2         34.6        0
+
+gateway: 7 packets sent, 0 received; dropped: 2 while the hub was away, 1 from addresses that their edge does not have
 ";
         assert_eq!(render(&status), expected);
     }

@@ -15,6 +15,7 @@ mod disk;
 mod emulated;
 mod external;
 mod failover;
+mod gateway;
 mod hog;
 mod http;
 mod iperf;

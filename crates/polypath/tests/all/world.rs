@@ -87,6 +87,14 @@ impl Node {
     }
 }
 
+/// Waits until a path of the edge has joined.
+fn joined(mut edge: Node) -> Node {
+    while edge.lines.last().is_none_or(|line| line != "joined") {
+        edge.lines.push(edge.process.line());
+    }
+    edge
+}
+
 /// Two paths that differ in their ports alone.
 const TWO_PATHS: [&str; 2] = ["a=127.0.0.1", "b=127.0.0.1"];
 
@@ -210,11 +218,19 @@ impl World {
     /// An edge over these paths, one of which has joined.
     pub(crate) fn edge_over(&self, hub: &Node, paths: &[&str], more: &[&str]) -> Node {
         let joining = self.joining(hub, paths);
-        let mut edge = self.node(&[&["edge"], joining.as_slice(), more].concat());
-        while edge.lines.last().is_none_or(|line| line != "joined") {
-            edge.lines.push(edge.process.line());
-        }
-        edge
+        joined(self.node(&[&["edge"], joining.as_slice(), more].concat()))
+    }
+
+    /// The same, started by this command.
+    pub(crate) fn edge_run_by(
+        &self,
+        runner: &[&str],
+        hub: &Node,
+        paths: &[&str],
+        more: &[&str],
+    ) -> Node {
+        let line = [&["edge"], self.joining(hub, paths).as_slice(), more].concat();
+        joined(self.node_by(self.command_by(runner, &line)))
     }
 
     /// What a hub or edge that runs says of itself.

@@ -3,14 +3,15 @@
 use std::future::pending;
 
 use anyhow::{Context, anyhow};
-use polypath_net::edge::{Edge, Separation};
-use polypath_net::proxy::Steering;
+use polypath_net::edge::{Edge, EdgeOpener};
+use polypath_net::proxy::{ProxyOptions, Steering};
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::surfaces::{Serving, Surfaces};
 use super::EdgeOptions;
 use crate::config::SteeringOptions;
 use crate::control::{ControlSocket, Role, Status};
+use crate::gateway::{EdgeGatewayOptions, EdgeSide};
 use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
@@ -32,9 +33,16 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let manager = ServiceManager::of_environment();
     manager.ready();
     let steering = surfaces.steering().clone();
-    let status = || Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
+    let side = gateway(&options, &edge, surfaces.proxies())?;
+    let counts = side.as_ref().map(EdgeSide::counts);
+    let status = || {
+        let status = Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
+        status.with_gateway(counts.as_ref().map(|counts| counts()))
+    };
+    let gateway = carry(side, edge.opener(), surfaces.proxies().clone());
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
+        error = gateway => Err(error),
         error = fail(&edge, &mut serving) => Err(error),
         ended = control.serve(status) => ended.context("the control socket"),
         () = manager.watch(edge.driver().clone()) => Ok(()),
@@ -55,7 +63,34 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
 
 async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
-    Ok((surfaces, options.bond.start_waiting(Separation::default()).await?))
+    let separation = options.gateway.as_ref().map(EdgeGatewayOptions::separation);
+    let edge = options.bond.start_waiting(separation.unwrap_or_default()).await?;
+    Ok((surfaces, edge))
+}
+
+/// The gateway, if there is to be one.
+fn gateway(
+    options: &EdgeOptions,
+    edge: &Edge,
+    proxies: &ProxyOptions,
+) -> anyhow::Result<Option<EdgeSide>> {
+    let Some(gateway) = options.gateway.clone() else { return Ok(None) };
+    EdgeSide::new(gateway, options.bond.hub_addresses(), edge, proxies).map(Some)
+}
+
+/// Runs it until it fails.
+async fn carry(
+    gateway: Option<EdgeSide>,
+    opener: EdgeOpener,
+    proxies: ProxyOptions,
+) -> anyhow::Error {
+    match gateway {
+        Some(gateway) => match gateway.run(opener, proxies).await {
+            Ok(never) => match never {},
+            Err(error) => error.context("the gateway"),
+        },
+        None => pending().await,
+    }
 }
 
 /// Reads the policy again at each SIGHUP. One that cannot be read changes nothing.

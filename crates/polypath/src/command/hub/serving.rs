@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::future::pending;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy};
 use polypath_net::exit::{FileStore, FileStoreOptions};
+use polypath_net::gateway::HubGateway;
 use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::interfaces;
 use tokio::signal::unix::{Signal, SignalKind};
@@ -17,6 +19,7 @@ use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role, Status};
+use crate::gateway::HubSide;
 use crate::metrics::MetricsListener;
 use crate::output;
 use crate::service::{Stop, catch};
@@ -30,13 +33,19 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     let hangup = catch(SignalKind::hangup())?;
     let control = ControlSocket::open(options.control.as_deref())?;
     let metrics = MetricsListener::bind(options.metrics).await?;
-    let hub = start(&options)?;
+    let gateway = options.gateway.clone().map(HubSide::new).transpose()?;
+    let served = gateway.as_ref().map(HubSide::gateway);
+    let hub = start(&options, served.clone())?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
     let manager = ServiceManager::of_environment();
     manager.ready();
     let ended = tokio::select! {
-        ended = control.serve(|| Status::of(Role::Hub, hub.driver())) => {
+        error = carry(gateway) => Err(error),
+        ended = control.serve(|| {
+            let counts = served.as_ref().map(HubGateway::counts);
+            Status::of(Role::Hub, hub.driver()).with_gateway(counts)
+        }) => {
             ended.context("the control socket")
         }
         () = manager.watch(hub.driver().clone()) => Ok(()),
@@ -51,7 +60,18 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     ended
 }
 
-fn start(options: &HubOptions) -> anyhow::Result<Hub> {
+/// The gateway, if there is one, until it fails.
+async fn carry(gateway: Option<HubSide>) -> anyhow::Error {
+    match gateway {
+        Some(gateway) => match gateway.run().await {
+            Ok(never) => match never {},
+            Err(error) => error,
+        },
+        None => pending().await,
+    }
+}
+
+fn start(options: &HubOptions, gateway: Option<HubGateway>) -> anyhow::Result<Hub> {
     // First, so that a hub which cannot start for want of a list leaves no key.
     let (policy, edges) = policy(&options.allow)?;
     let hub = Hub::start(HubConfig {
@@ -62,7 +82,7 @@ fn start(options: &HubOptions) -> anyhow::Result<Hub> {
         bond: options.bond_config(),
         exit: options.exit.clone(),
         inbox: options.inbox.as_deref().map(|folder| inbox(folder, options.store)).transpose()?,
-        gateway: None,
+        gateway,
     })?;
     for address in hub.addresses() {
         tracing::info!(%address, "listening");

@@ -1,0 +1,182 @@
+//! A host, and others behind it, whose traffic passes through a gateway: the real programs in
+//! network namespaces.
+
+mod icmp;
+mod sites;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::Duration;
+
+use super::world::{stderr, stdout};
+use sites::{LAN, SERVER, Sites};
+
+/// Against hanging only.
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
+
+/// Answers each datagram with the same.
+fn echo(socket: &UdpSocket) {
+    let mut buffer = [0; 65_535];
+    socket.set_read_timeout(PATIENCE).unwrap();
+    let (length, from) = socket.recv_from(&mut buffer).unwrap();
+    socket.send_to(&buffer[..length], from).unwrap();
+}
+
+/// The client says something, ends its half, and hears the same from the server.
+fn exchange(mut client: TcpStream, listener: &TcpListener) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut server, _) = listener.accept().unwrap();
+            let mut heard = Vec::new();
+            server.read_to_end(&mut heard).unwrap();
+            server.write_all(&heard).unwrap();
+        });
+        client.set_read_timeout(PATIENCE).unwrap();
+        client.write_all(&[7; 100_000]).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).unwrap();
+        assert_eq!(heard, vec![7; 100_000]);
+    });
+}
+
+/// Nothing is set there but an address and a default route.
+#[test]
+fn whatever_a_lan_and_the_host_send_passes_through_the_bond() {
+    let Some(sites) = Sites::new("whatever_a_lan_and_the_host_send_passes_through_the_bond") else {
+        return;
+    };
+    let gateway = sites.start(&[], &[]);
+    for (server, from) in [(SERVER.0, LAN.0), (SERVER.1, LAN.1)] {
+        for (client, name) in [(&sites.lan, "lan"), (&sites.edge, "edge")] {
+            let listener = sites.server.within(|| TcpListener::bind((server, 0)).unwrap());
+            let address = listener.local_addr().unwrap();
+            exchange(client.within(|| TcpStream::connect(address).unwrap()), &listener);
+
+            let answering = sites.server.within(|| UdpSocket::bind((server, 0)).unwrap());
+            let local: IpAddr = if name == "lan" { from } else { unspecified(server) };
+            let asking = client.within(|| UdpSocket::bind((local, 0)).unwrap());
+            asking.set_read_timeout(PATIENCE).unwrap();
+            // An IPv6 packet of 1,500 bytes, and one that is sent as fragments.
+            for size in [160, 1_452, 20_000] {
+                let payload = vec![size as u8; size];
+                thread::scope(|scope| {
+                    scope.spawn(|| echo(&answering));
+                    asking.send_to(&payload, answering.local_addr().unwrap()).unwrap();
+                    let mut answer = [0; 65_535];
+                    let length = asking.recv(&mut answer).unwrap();
+                    assert!(answer[..length] == payload, "{name} {server} {size}");
+                });
+            }
+        }
+    }
+    sites.lan.within(|| icmp::ping(SERVER.0));
+    sites.edge.within(|| icmp::ping(SERVER.0));
+    let status = gateway.status();
+    assert!(status["gateway"]["sent"].as_u64() > Some(8), "{status}");
+    assert_eq!(status["gateway"]["away"], 0, "{status}");
+    assert!(sites.only_the_bond_left(), "{}", sites.left_beside());
+}
+
+fn unspecified(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    }
+}
+
+#[test]
+fn a_connection_that_the_target_refuses_is_reset() {
+    let Some(sites) = Sites::new("a_connection_that_the_target_refuses_is_reset") else { return };
+    let _gateway = sites.start(&[], &[]);
+    let closed = sites.server.within(|| TcpListener::bind((SERVER.0, 0)).unwrap());
+    let address = closed.local_addr().unwrap();
+    drop(closed);
+    let mut client = sites.lan.within(|| TcpStream::connect(address).unwrap());
+    client.set_read_timeout(PATIENCE).unwrap();
+    let error = client.read(&mut [0]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn tcp_passes_as_packets_where_that_is_asked_for() {
+    let Some(sites) = Sites::new("tcp_passes_as_packets_where_that_is_asked_for") else { return };
+    let gateway = sites.start(&[], &["--tcp", "tunnel"]);
+    let listener = sites.server.within(|| TcpListener::bind((SERVER.0, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+    exchange(sites.lan.within(|| TcpStream::connect(address).unwrap()), &listener);
+    // A hundred thousand bytes each way, in segments of at most 1460.
+    assert!(gateway.status()["gateway"]["sent"].as_u64() > Some(100_000 / 1_460));
+}
+
+#[test]
+fn a_port_of_the_hub_leads_to_a_host_behind_an_edge() {
+    let Some(sites) = Sites::new("a_port_of_the_hub_leads_to_a_host_behind_an_edge") else {
+        return;
+    };
+    // The edge's address is in the file of leases from its first session on.
+    let first = sites.start(&[], &[]);
+    let own = first.own_address();
+    drop(first);
+    let publish = format!("tcp:8080={own}:80");
+    let _gateway = sites.start(&["--publish", &publish], &[]);
+    let listener = sites.edge.within(|| TcpListener::bind((own, 80)).unwrap());
+    let client = sites.server.within(|| TcpStream::connect((sites::HUB, 8_080)).unwrap());
+    exchange(client, &listener);
+}
+
+#[test]
+fn nothing_that_it_has_set_stays_behind() {
+    let Some(sites) = Sites::new("nothing_that_it_has_set_stays_behind") else { return };
+    let before = sites.settings();
+    let gateway = sites.start(&[], &["--dns", "198.18.0.2", "--kill-switch"]);
+    assert_ne!(sites.settings(), before);
+    gateway.stop();
+    assert_eq!(sites.settings(), before);
+    let gateway = sites.start(&[], &["--exclude", "192.0.2.0/24", "--kill-switch"]);
+    gateway.kill();
+    assert_ne!(sites.settings(), before, "the kill switch holds");
+    for host in [&sites.edge, &sites.hub] {
+        let clean = sites.world.command_by(&host.runner(), &["gateway", "clean"]).output().unwrap();
+        assert!(clean.status.success(), "{}", stderr(&clean));
+        assert!(stdout(&clean).starts_with("removed: table polypath_"), "{}", stdout(&clean));
+    }
+    assert_eq!(sites.settings(), before);
+}
+
+#[test]
+fn a_second_gateway_on_the_same_host_is_refused() {
+    let Some(sites) = Sites::new("a_second_gateway_on_the_same_host_is_refused") else { return };
+    let gateway = sites.start(&[], &[]);
+    let mut more = gateway.edge_line(&["--gateway-device", "second0"]);
+    more.extend(["--control".to_owned(), sites.world.path("second.sock")]);
+    let more: Vec<_> = more.iter().map(String::as_str).collect();
+    let refused = sites.world.command_by(&sites.edge.runner(), &more).output().unwrap();
+    let told = stderr(&refused);
+    assert!(told.contains("another gateway runs in this network namespace"), "{told}");
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+/// Both come back with the addresses of before, and clients go on.
+#[test]
+fn a_gateway_outlives_its_hub() {
+    let Some(sites) = Sites::new("a_gateway_outlives_its_hub") else { return };
+    let mut gateway = sites.start(&[], &[]);
+    let own = gateway.own_address();
+    gateway.restart_hub(&sites);
+    let answering = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let address = answering.local_addr().unwrap();
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    // What is sent before the edge has a bond again is lost, as it would be anywhere.
+    asking.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| echo(&answering));
+        let answered = (0..600).any(|_| {
+            asking.send_to(b"?", address).unwrap();
+            asking.recv(&mut [0; 8]).is_ok()
+        });
+        assert!(answered, "the edge has no gateway again");
+    });
+    assert_eq!(gateway.own_address(), own);
+}

@@ -1,0 +1,195 @@
+//! A LAN, its edge, a hub with two ways to it, and a server behind the hub.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::super::namespace::Namespace;
+use super::super::world::{Node, World};
+
+/// A host of the LAN.
+pub(super) const LAN: (IpAddr, IpAddr) = (
+    IpAddr::V4(Ipv4Addr::new(192, 168, 5, 2)),
+    IpAddr::V6(Ipv6Addr::new(0xfd05, 0, 0, 0, 0, 0, 0, 2)),
+);
+/// The server.
+pub(super) const SERVER: (IpAddr, IpAddr) = (
+    IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2)),
+    IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 2)),
+);
+/// The hub, as the server sees it.
+pub(super) const HUB: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1));
+/// Where the hub listens, on each way.
+const WAYS: [&str; 2] = ["10.1.1.1:4433", "10.1.2.1:4433"];
+
+/// Counts what leaves the edge by its uplinks and is not the bond's.
+const BESIDE: &str = "table inet beside {
+    chain out {
+        type filter hook postrouting priority 300;
+        oifname { \"p1\", \"p2\" } udp dport 4433 accept
+        oifname { \"p1\", \"p2\" } icmpv6 type { 133, 135, 136, 143 } accept
+        oifname { \"p1\", \"p2\" } counter log
+    }
+}";
+
+pub(super) struct Sites {
+    pub(super) lan: Namespace,
+    pub(super) edge: Namespace,
+    pub(super) hub: Namespace,
+    pub(super) server: Namespace,
+    pub(super) world: World,
+}
+
+/// A hub and an edge that run.
+pub(super) struct Running<'a> {
+    sites: &'a Sites,
+    hub: Node,
+    edge: Node,
+    hub_more: Vec<String>,
+}
+
+fn connect(one: (&Namespace, &str, &str), other: (&Namespace, &str, &str)) {
+    let (near, far) = (one.0, other.0);
+    let peer = format!("peer name {} netns {}", other.1, far.process());
+    near.ip(&format!("link add {} type veth {peer}", one.1));
+    for (namespace, name, addresses) in [one, other] {
+        for address in addresses.split(' ') {
+            // Nobody else can have it.
+            let flag = if address.contains(':') { " nodad" } else { "" };
+            namespace.ip(&format!("addr add {address} dev {name}{flag}"));
+        }
+        namespace.ip(&format!("link set {name} up"));
+    }
+}
+
+impl Sites {
+    /// `None` where they cannot be made; that is told.
+    pub(super) fn new(test: &str) -> Option<Self> {
+        let [lan, edge, hub, server] = [(); 4].map(|()| Namespace::new(test));
+        let (lan, edge, hub, server) = (lan?, edge?, hub?, server?);
+        [&lan, &edge, &hub, &server].into_iter().for_each(|host| host.ip("link set lo up"));
+        connect(
+            (&lan, "l0", "192.168.5.2/24 fd05::2/64"),
+            (&edge, "l0", "192.168.5.1/24 fd05::1/64"),
+        );
+        connect((&edge, "p1", "10.1.1.2/24"), (&hub, "p1", "10.1.1.1/24"));
+        connect((&edge, "p2", "10.1.2.2/24"), (&hub, "p2", "10.1.2.1/24"));
+        connect(
+            (&hub, "s0", "198.18.0.1/24 2001:db8:9::1/64"),
+            (&server, "s0", "198.18.0.2/24 2001:db8:9::2/64"),
+        );
+        for gateway in ["192.168.5.1", "fd05::1"] {
+            lan.ip(&format!("route add default via {gateway}"));
+        }
+        edge.ip("route add default via 10.1.1.1");
+        edge.run("nft", BESIDE);
+        Some(Self { lan, edge, hub, server, world: World::new() })
+    }
+
+    /// Starts hub and edge, with these options besides; the edge has its addresses then.
+    pub(super) fn start(&self, hub: &[&str], edge: &[&str]) -> Running<'_> {
+        let hub_more = hub.iter().map(|&word| word.to_owned()).collect();
+        let hub = self.start_hub(hub);
+        let paths = [("a", "p1", WAYS[0]), ("b", "p2", WAYS[1])];
+        let paths = paths.map(|(name, device, hub)| format!("{name}={device},{hub}"));
+        let more = [&["--gateway", "--lan", "l0"], edge].concat();
+        let runner = self.edge.runner();
+        let edge = self.world.edge_run_by(&runner, &hub, &paths.each_ref().map(|p| &**p), &more);
+        edge.log_line("gateway device=");
+        Running { sites: self, hub, edge, hub_more }
+    }
+
+    fn start_hub(&self, more: &[&str]) -> Node {
+        let leases = self.world.path("leases");
+        let known = [
+            "--gateway",
+            "10.77.0.0/16,fd77::/48",
+            "--gateway-leases",
+            &leases,
+            "--target",
+            "198.18.0.0/15:*",
+            "--target",
+            "[2001:db8::/32]:*",
+        ];
+        let hub =
+            self.world.hub_run_by(&self.hub.runner(), "0.0.0.0:4433", &[&known[..], more].concat());
+        hub.log_line("gateway device=");
+        hub
+    }
+
+    /// Rules, routes, firewall, devices and forwarding of edge and hub.
+    pub(super) fn settings(&self) -> String {
+        let asked = [
+            ("ip", "rule"),
+            ("ip", "-6 rule"),
+            ("ip", "route show table all"),
+            ("ip", "-6 route show table all"),
+            ("ip", "-br link"),
+            ("nft", "list tables"),
+            ("sysctl", "net.ipv4.ip_forward net.ipv4.conf.all.src_valid_mark"),
+            ("sysctl", "net.ipv6.conf.all.forwarding net.ipv4.conf.all.forwarding"),
+        ];
+        let mut told = String::new();
+        for host in [&self.edge, &self.hub] {
+            for (program, arguments) in asked {
+                told += &output(host, program, arguments);
+            }
+        }
+        // Link-local addresses come when the kernel knows that nobody else has them.
+        let lines = told.lines().filter(|line| !line.contains("fe80::"));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    }
+
+    /// Whether nothing has left the edge by an uplink but the bond.
+    pub(super) fn only_the_bond_left(&self) -> bool {
+        self.left_beside().contains("counter packets 0 ")
+    }
+
+    pub(super) fn left_beside(&self) -> String {
+        output(&self.edge, "nft", "list table inet beside")
+    }
+}
+
+fn output(host: &Namespace, program: &str, arguments: &str) -> String {
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    let output = host.command(program, &arguments).output().unwrap();
+    assert!(output.status.success(), "{program} {arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+impl Running<'_> {
+    pub(super) fn status(&self) -> serde_json::Value {
+        self.sites.world.status(self.edge.control())
+    }
+
+    /// The edge's address in the hub's network.
+    pub(super) fn own_address(&self) -> IpAddr {
+        let shown = output(&self.sites.edge, "ip", "-4 -br addr show dev polypath0");
+        let address = shown.split_whitespace().find_map(|word| word.strip_suffix("/16"));
+        address.expect(&shown).parse().unwrap()
+    }
+
+    pub(super) fn stop(self) {
+        assert_eq!(self.edge.stop().code(), Some(0));
+        assert_eq!(self.hub.stop().code(), Some(0));
+    }
+
+    /// Without letting them do anything about it.
+    pub(super) fn kill(self) {
+        for node in [&self.edge, &self.hub] {
+            node.signal("KILL");
+            node.wait();
+        }
+    }
+
+    pub(super) fn restart_hub(&mut self, sites: &Sites) {
+        assert_eq!(self.hub.stop().code(), Some(0));
+        let more: Vec<_> = self.hub_more.iter().map(String::as_str).collect();
+        self.hub = sites.start_hub(&more);
+    }
+
+    /// The arguments of another edge with the same key, with a gateway.
+    pub(super) fn edge_line(&self, more: &[&str]) -> Vec<String> {
+        let known = ["edge", "--key", self.sites.world.edge_key(), "--join"];
+        let joined = [self.hub.join_string(), "--path", "a=p1,10.1.1.1:4433", "--gateway"];
+        known.iter().chain(&joined).chain(more).map(|&word| word.to_owned()).collect()
+    }
+}
