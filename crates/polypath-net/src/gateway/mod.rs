@@ -23,9 +23,9 @@ pub use leases::{Leases, LeasesError};
 
 use std::num::NonZeroU32;
 
-/// Conversations that an end of a gateway remembers, for each edge. Of more, the one that was silent
-/// for longest is forgotten; it may be put in another flow then, in which its packets can overtake
-/// those before.
+/// Conversations that an end of a gateway remembers, for each edge. Of more, the one that was
+/// silent for longest is forgotten; it may be put in another flow then, in which its packets can
+/// overtake those before.
 const MAX_CONVERSATIONS: NonZeroU32 = NonZeroU32::new(16_384).unwrap();
 
 /// Flows of one edge's gateway: a quarter of those that a bond may have.
