@@ -10,6 +10,7 @@ mod files;
 mod local_route;
 mod own;
 mod peers;
+mod ping;
 mod policy;
 mod reserved;
 mod resolve;
@@ -26,6 +27,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 pub use association::NamedFlowError;
 pub use files::{EdgeInbox, FileStore, FileStoreOptions, InboxQuota, StoreError};
+pub(crate) use ping::{Echo, PingExit};
 use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
 use resolve::SystemResolver;
@@ -43,6 +45,9 @@ pub(crate) use own::ask as is_own_address;
 use crate::limit::Client;
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
 use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
+
+/// How long the reply to an echo request is waited for (RFC 5508, REQ-2: at least 60 s).
+const PING_IDLE: Duration = Duration::from_secs(60);
 
 /// Bounds of a hub; all fields have sensible defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,6 +170,13 @@ impl Exit {
         let idle_timeout = options.idle_timeout.unwrap_or(most).min(most);
         UdpExit::bind(self.clone(), idle_timeout, place)
             .await
+            .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
+    }
+
+    /// Opens a socket for echo requests, which counts as a UDP association does.
+    pub(crate) fn open_ping(&self, is_v4: bool) -> Result<PingExit, Refusal> {
+        let place = self.client.association(&self.inner.limits)?;
+        PingExit::open(is_v4, PING_IDLE, place)
             .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
     }
 

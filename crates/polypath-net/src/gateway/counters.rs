@@ -24,8 +24,10 @@ pub enum PacketFate {
     Forbidden,
     /// No edge has the address that it goes to.
     NoEdge,
-    /// The bond has no flow for it.
+    /// The bond has no flow for it, or its socket no room.
     NoFlow,
+    /// It is none that a hub without a device carries.
+    NotCarried,
 }
 
 /// How many packets there were of each fate since the start.
@@ -47,13 +49,15 @@ pub struct GatewayCounts {
     pub forbidden: u64,
     /// To an address that no edge has.
     pub no_edge: u64,
-    /// For which the bond had no flow.
+    /// For which the bond had no flow, or its socket no room.
     pub no_flow: u64,
+    /// That a hub without a device does not carry.
+    pub not_carried: u64,
 }
 
 impl GatewayCounts {
     /// Those that went nowhere, each with why.
-    pub fn dropped(&self) -> [(&'static str, u64); 7] {
+    pub fn dropped(&self) -> [(&'static str, u64); 8] {
         [
             ("malformed", self.malformed),
             ("while the hub was away", self.away),
@@ -62,6 +66,7 @@ impl GatewayCounts {
             ("to where edges may not send", self.forbidden),
             ("to addresses that no edge has", self.no_edge),
             ("for want of a flow", self.no_flow),
+            ("that a hub without a device does not carry", self.not_carried),
         ]
     }
 }
@@ -78,6 +83,7 @@ pub(super) struct Counters {
     forbidden: AtomicU64,
     no_edge: AtomicU64,
     no_flow: AtomicU64,
+    not_carried: AtomicU64,
 }
 
 impl Counters {
@@ -92,6 +98,7 @@ impl Counters {
             PacketFate::Forbidden => &self.forbidden,
             PacketFate::NoEdge => &self.no_edge,
             PacketFate::NoFlow => &self.no_flow,
+            PacketFate::NotCarried => &self.not_carried,
         };
         counter.fetch_add(1, Relaxed);
     }
@@ -107,6 +114,7 @@ impl Counters {
             forbidden: self.forbidden.load(Relaxed),
             no_edge: self.no_edge.load(Relaxed),
             no_flow: self.no_flow.load(Relaxed),
+            not_carried: self.not_carried.load(Relaxed),
         }
     }
 }

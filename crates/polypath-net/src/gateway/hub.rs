@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
@@ -19,9 +20,11 @@ use super::counters::Counters;
 use super::flow_pool::FlowIndex;
 use super::hub_conversations::HubConversations;
 use super::session::{Added, Receive, receive_all};
+use super::user_space::UserSpace;
 use super::{GatewayCounts, Leases, LeasesError, PacketFate};
 use crate::driver::{BondFlow, BondStream, Driver};
 use crate::exit::Exit;
+use crate::limit::Notices;
 use crate::tunnel::handshake::answer;
 use crate::tunnel::{Lease, Status};
 
@@ -37,12 +40,12 @@ pub struct HubGatewayOptions {
 }
 
 impl HubGatewayOptions {
-    /// Whether the networks can be used.
+    /// The hub's own addresses.
     ///
     /// # Errors
-    /// Why not.
-    pub fn check(&self) -> Result<(), LeasesError> {
-        Leases::open(&self.networks, None).map(drop)
+    /// When the networks cannot be used.
+    pub fn hub_addresses(&self) -> Result<Lease, LeasesError> {
+        Ok(Leases::open(&self.networks, None)?.hub())
     }
 }
 
@@ -51,14 +54,18 @@ impl HubGatewayOptions {
 pub struct HubGateway(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
+pub(super) struct Inner {
     leases: Mutex<Leases>,
     networks: PrefixSet,
     edge_to_edge: bool,
-    device: mpsc::Sender<Bytes>,
+    /// Where packets of edges go; `None` where sockets send what they carry.
+    device: Option<mpsc::Sender<Bytes>>,
     /// Of each address that an edge has.
     sessions: RwLock<BTreeMap<IpAddr, Arc<Session>>>,
     counters: Counters,
+    notices: Notices<&'static str>,
+    /// Of the next packet that is made here and may be fragmented.
+    identification: AtomicU16,
 }
 
 /// Why an edge's gateway has ended.
@@ -76,13 +83,14 @@ pub enum GatewayFailed {
 }
 
 impl HubGateway {
-    /// A gateway that hands what its edges send to `device`.
+    /// A gateway that hands what its edges send to `device`. Without one it sends by sockets of
+    /// its own what they can carry, UDP and echo requests, as address translation does.
     ///
     /// # Errors
     /// When its networks cannot be used, or the file of leases cannot.
     pub fn new(
         options: HubGatewayOptions,
-        device: mpsc::Sender<Bytes>,
+        device: Option<mpsc::Sender<Bytes>>,
     ) -> Result<Self, LeasesError> {
         let leases = Leases::open(&options.networks, options.leases)?;
         Ok(Self(Arc::new(Inner {
@@ -92,12 +100,9 @@ impl HubGateway {
             device,
             sessions: RwLock::default(),
             counters: Counters::default(),
+            notices: Notices::default(),
+            identification: AtomicU16::default(),
         })))
-    }
-
-    /// The hub's own addresses.
-    pub fn addresses(&self) -> Lease {
-        self.0.leases.lock().unwrap_or_else(PoisonError::into_inner).hub()
     }
 
     /// What has become of packets.
@@ -108,8 +113,7 @@ impl HubGateway {
     /// Sends an IP packet to the edge that has its destination. What cannot be sent is dropped and
     /// counted.
     pub fn send(&self, packet: &Bytes) {
-        let fate = self.0.send(packet).map_or_else(|fate| fate, |()| PacketFate::Sent);
-        self.0.counters.count(fate);
+        self.0.send_counted(packet);
     }
 
     /// The addresses of an edge.
@@ -134,6 +138,7 @@ impl HubGateway {
             gateway: Arc::clone(&self.0),
             driver: driver.clone(),
             source: hosts.collect(),
+            sockets: UserSpace::new(Arc::clone(&self.0), exit.clone()),
             exit,
             conversations: Mutex::new(HubConversations::new(&key)),
             flows: RwLock::default(),
@@ -150,6 +155,22 @@ impl HubGateway {
 }
 
 impl Inner {
+    pub(super) fn send_counted(&self, packet: &Bytes) {
+        let fate = self.send(packet).map_or_else(|fate| fate, |()| PacketFate::Sent);
+        self.counters.count(fate);
+    }
+
+    pub(super) fn next_identification(&self) -> u16 {
+        self.identification.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Says in the log, once a minute, that something happens.
+    pub(super) fn tell(&self, what: &'static str, why: &dyn std::error::Error) {
+        if let Some(times) = self.notices.happens(what) {
+            tracing::warn!(%why, times, "{what}");
+        }
+    }
+
     fn send(&self, bytes: &Bytes) -> Result<(), PacketFate> {
         let packet =
             Packet::parse(&bytes[..]).map_err(|error| PacketFate::Malformed(error.kind()))?;
@@ -168,6 +189,8 @@ struct Session {
     /// The addresses of the edge.
     source: PrefixSet,
     exit: Exit,
+    /// Those of a hub without a device.
+    sockets: UserSpace,
     conversations: Mutex<HubConversations>,
     flows: RwLock<Vec<Arc<BondFlow>>>,
 }
@@ -185,17 +208,13 @@ impl Session {
     }
 
     /// What becomes of a packet that the edge has sent.
-    fn judge(&self, flow: FlowIndex, bytes: &[u8]) -> PacketFate {
-        let packet = match Packet::parse(bytes) {
-            Ok(packet) => packet,
-            Err(error) => return PacketFate::Malformed(error.kind()),
-        };
-        if !self.source.contains_source(&packet) {
+    fn judge(&self, flow: FlowIndex, packet: &Packet<&[u8]>) -> PacketFate {
+        if !self.source.contains_source(packet) {
             return PacketFate::Spoofed;
         }
         let now = self.driver.now();
         let mut conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
-        if conversations.receive(&packet, flow, now, || self.may_reach(&packet)) {
+        if conversations.receive(packet, flow, now, || self.may_reach(packet)) {
             PacketFate::Received
         } else {
             PacketFate::Forbidden
@@ -214,11 +233,17 @@ impl Session {
 
 impl Receive for Session {
     async fn receive(&self, flow: FlowIndex, packet: Bytes) {
-        let fate = self.judge(flow, &packet);
+        let fate = match Packet::parse(&packet[..]) {
+            Ok(read) => match (self.judge(flow, &read), &self.gateway.device) {
+                (PacketFate::Received, None) => self.sockets.forward(&read),
+                (fate, _) => fate,
+            },
+            Err(error) => PacketFate::Malformed(error.kind()),
+        };
         self.gateway.counters.count(fate);
-        if fate == PacketFate::Received {
+        if let (PacketFate::Received, Some(device)) = (fate, &self.gateway.device) {
             // Nobody takes packets any more where the hub is being stopped.
-            let _ = self.gateway.device.send(packet).await;
+            let _ = device.send(packet).await;
         }
     }
 }

@@ -14,6 +14,7 @@ mod hub;
 mod hub_conversations;
 mod leases;
 mod session;
+mod user_space;
 
 pub use counters::{GatewayCounts, PacketFate};
 pub use edge::{EdgeGateway, GatewayError};

@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use crate::common::namespace::{in_namespace, ip};
 use crate::common::{hub_config, within};
 use bytes::Bytes;
 use polypath_bond::identity::SecretKey;
@@ -14,6 +16,7 @@ use polypath_net::hub::{Hub, HubConfig, HubError};
 use polypath_net::proxy::{Steering, SteeringRules};
 use polypath_net::tunnel::Lease;
 use polypath_policy::Policy;
+use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 
 /// The one that the hub's policy lets edges reach.
@@ -38,14 +41,18 @@ struct World {
 
 type StartedHub = (Hub, HubGateway, mpsc::Receiver<Bytes>);
 
+fn gateway_options() -> HubGatewayOptions {
+    HubGatewayOptions {
+        networks: vec!["10.77.0.0/16".parse().unwrap(), "fd77::/48".parse().unwrap()],
+        leases: None,
+        edge_to_edge: false,
+    }
+}
+
 fn start_hub(leases: &Path, listen: SocketAddr) -> Result<StartedHub, HubError> {
     let (device, at_hub) = mpsc::channel(64);
-    let options = HubGatewayOptions {
-        networks: vec!["10.77.0.0/16".parse().unwrap(), "fd77::/48".parse().unwrap()],
-        leases: Some(leases.to_owned()),
-        edge_to_edge: false,
-    };
-    let gateway = HubGateway::new(options, device).unwrap();
+    let options = HubGatewayOptions { leases: Some(leases.to_owned()), ..gateway_options() };
+    let gateway = HubGateway::new(options, Some(device)).unwrap();
     let config = HubConfig { gateway: Some(gateway.clone()), listen: vec![listen], ..hub_config() };
     Ok((Hub::start(config)?, gateway, at_hub))
 }
@@ -69,17 +76,28 @@ async fn start_edge(hub: &Hub) -> Edge {
     edge
 }
 
+fn start_gateway(edge: &Edge, rules: SteeringRules) -> (EdgeGateway, mpsc::Receiver<Bytes>) {
+    let (device, at_edge) = mpsc::channel(64);
+    let gateway = EdgeGateway::new(edge.opener(), Steering::new(rules), device);
+    let running = gateway.clone();
+    tokio::spawn(async move { running.run().await });
+    (gateway, at_edge)
+}
+
+async fn v4(gateway: &EdgeGateway) -> IpAddr {
+    let mut lease = gateway.lease();
+    let lease = within(lease.wait_for(Option::is_some)).await.unwrap().unwrap();
+    lease.v4().unwrap().addr().into()
+}
+
 impl World {
     async fn new(leases: &Path, policy: &str) -> Self {
         let (hub, hub_gateway, at_hub) =
             start_hub(leases, (Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let edge = start_edge(&hub).await;
-        let (device, at_edge) = mpsc::channel(64);
         let policy = Policy::parse(Path::new("policy"), policy).unwrap();
-        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
-        let gateway = EdgeGateway::new(edge.opener(), steering, device);
-        let running = gateway.clone();
-        tokio::spawn(async move { running.run().await });
+        let rules = SteeringRules::new(policy, FlowMode::Aggregate);
+        let (gateway, at_edge) = start_gateway(&edge, rules);
         let address = hub.addresses()[0];
         let running = (hub, edge);
         Self { hub: hub_gateway, at_hub, edge: gateway, at_edge, address, _running: running }
@@ -91,7 +109,7 @@ impl World {
     }
 
     async fn v4(&self) -> IpAddr {
-        self.lease().await.v4().unwrap().addr().into()
+        v4(&self.edge).await
     }
 }
 
@@ -130,7 +148,7 @@ async fn what_may_not_pass_is_dropped_and_counted() {
     "#;
     let mut world = World::new(&folder.path().join("leases"), rules).await;
     let own = world.v4().await;
-    let hub = world.hub.addresses().v4().unwrap().addr().into();
+    let hub = gateway_options().hub_addresses().unwrap().v4().unwrap().addr().into();
     world.edge.send(&udp(own, ALLOWED, (5, 25), b"mail"));
     world.edge.send(&Bytes::from_static(b"E no packet"));
     world.edge.send(&udp(FORBIDDEN, ALLOWED, (5, 53), b"spoofed"));
@@ -194,4 +212,83 @@ async fn a_hub_that_is_no_gateway_says_so() {
     let error = within(gateway.run()).await.unwrap_err();
     assert!(matches!(error, GatewayError::Refused(_)), "{error}");
     assert!(error.to_string().contains("this hub is no gateway"), "{error}");
+}
+
+/// Endpoints have sockets of their own there: a server sees different ports.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_without_a_device_carries_datagrams_by_sockets() {
+    let gateway = HubGateway::new(gateway_options(), None).unwrap();
+    let hub = Hub::start(HubConfig { gateway: Some(gateway.clone()), ..hub_config() }).unwrap();
+    let edge = start_edge(&hub).await;
+    let (edge_gateway, mut at_edge) = start_gateway(&edge, SteeringRules::default());
+    let own = v4(&edge_gateway).await;
+    let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let port = server.local_addr().unwrap().port();
+    let mut seen = Vec::new();
+    for inner in [5_000, 5_001, 5_000] {
+        for size in [0, 160, 20_000] {
+            let payload = vec![7; size];
+            edge_gateway.send(&udp(own, ALLOWED, (inner, port), &payload));
+            let mut buffer = vec![0; 65_535];
+            let (length, from) = within(server.recv_from(&mut buffer)).await.unwrap();
+            assert!(buffer[..length] == payload);
+            server.send_to(&payload, from).await.unwrap();
+            let answer = within(at_edge.recv()).await.unwrap();
+            let packet = Packet::parse(&answer[..]).unwrap();
+            assert_eq!((packet.source(), packet.destination()), (ALLOWED, own));
+            let ports = packet.transport().ports().unwrap();
+            assert_eq!((ports.source, ports.destination), (port, inner));
+            assert!(packet.payload()[8..] == payload);
+            assert_eq!(packet.must_not_be_fragmented(), size < 1_500);
+            seen.push(from);
+        }
+    }
+    assert_eq!(seen[0], seen[8], "an endpoint keeps its port");
+    assert_ne!(seen[0], seen[3]);
+    let mut tcp = udp(own, ALLOWED, (1, 2), &[0x50; 40]).to_vec();
+    // Its protocol, and what that changes in the checksum of the header.
+    tcp[9] = 6;
+    let checksum = u16::from_be_bytes([tcp[10], tcp[11]]) + (17 - 6);
+    tcp[10..12].copy_from_slice(&checksum.to_be_bytes());
+    edge_gateway.send(&tcp.into());
+    within(async {
+        while gateway.counts().not_carried == 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hub_without_a_device_carries_echo_requests_by_sockets() {
+    in_namespace(
+        "gateway::a_hub_without_a_device_carries_echo_requests_by_sockets",
+        echo_through_sockets(),
+    );
+}
+
+/// Where any group may have such sockets.
+#[cfg(target_os = "linux")]
+async fn echo_through_sockets() {
+    ip("link set lo up");
+    std::fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647").unwrap();
+    let gateway = HubGateway::new(gateway_options(), None).unwrap();
+    let hub = Hub::start(HubConfig { gateway: Some(gateway), ..hub_config() }).unwrap();
+    let edge = start_edge(&hub).await;
+    let (edge_gateway, mut at_edge) = start_gateway(&edge, SteeringRules::default());
+    let own = v4(&edge_gateway).await;
+    let reply = |source, destination| {
+        let mut packet = Vec::new();
+        let header = IpHeader::new(source, destination).unwrap();
+        header.write_echo_reply(77, 3, b"payload", &mut packet).unwrap();
+        packet
+    };
+    // A request is a reply of another type, which stands in the checksum as well.
+    let mut request = reply(own, ALLOWED);
+    request[20] = 8;
+    let checksum = u16::from_be_bytes([request[22], request[23]]);
+    request[22..24].copy_from_slice(&(checksum - 0x800).to_be_bytes());
+    edge_gateway.send(&request.into());
+    assert_eq!(within(at_edge.recv()).await.unwrap(), reply(ALLOWED, own));
 }

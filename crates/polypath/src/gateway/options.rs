@@ -272,7 +272,7 @@ impl HubGatewayArgs {
             leases: self.gateway_leases.clone(),
             edge_to_edge: self.edge_to_edge,
         };
-        edges.check().map_err(|error| Fault::new("gateway", error.to_string()))?;
+        edges.hub_addresses().map_err(|error| Fault::new("gateway", error.to_string()))?;
         Ok(Some(HubGatewaySettings {
             device: device(self.gateway_device.as_ref()),
             edges,

@@ -33,7 +33,10 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     let hangup = catch(SignalKind::hangup())?;
     let control = ControlSocket::open(options.control.as_deref())?;
     let metrics = MetricsListener::bind(options.metrics).await?;
-    let gateway = options.gateway.clone().map(HubSide::new).transpose()?;
+    let gateway = match options.gateway.clone() {
+        Some(settings) => Some(HubSide::new(settings).await?),
+        None => None,
+    };
     let served = gateway.as_ref().map(HubSide::gateway);
     let hub = start(&options, served.clone())?;
     let join = join_string(&hub, &options.advertise).await?;

@@ -23,6 +23,19 @@ fn echo(socket: &UdpSocket) {
     socket.send_to(&buffer[..length], from).unwrap();
 }
 
+/// A datagram of so many bytes, and its answer.
+fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) {
+    let payload = vec![size as u8; size];
+    asking.set_read_timeout(PATIENCE).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| echo(answering));
+        asking.send_to(&payload, answering.local_addr().unwrap()).unwrap();
+        let mut answer = [0; 65_535];
+        let length = asking.recv(&mut answer).unwrap();
+        assert!(answer[..length] == payload, "{size} bytes from {asking:?}");
+    });
+}
+
 /// The client says something, ends its half, and hears the same from the server.
 fn exchange(mut client: TcpStream, listener: &TcpListener) {
     thread::scope(|scope| {
@@ -57,17 +70,9 @@ fn whatever_a_lan_and_the_host_send_passes_through_the_bond() {
             let answering = sites.server.within(|| UdpSocket::bind((server, 0)).unwrap());
             let local: IpAddr = if name == "lan" { from } else { unspecified(server) };
             let asking = client.within(|| UdpSocket::bind((local, 0)).unwrap());
-            asking.set_read_timeout(PATIENCE).unwrap();
             // An IPv6 packet of 1,500 bytes, and one that is sent as fragments.
             for size in [160, 1_452, 20_000] {
-                let payload = vec![size as u8; size];
-                thread::scope(|scope| {
-                    scope.spawn(|| echo(&answering));
-                    asking.send_to(&payload, answering.local_addr().unwrap()).unwrap();
-                    let mut answer = [0; 65_535];
-                    let length = asking.recv(&mut answer).unwrap();
-                    assert!(answer[..length] == payload, "{name} {server} {size}");
-                });
+                ask(&asking, &answering, size);
             }
         }
     }
@@ -124,6 +129,24 @@ fn a_port_of_the_hub_leads_to_a_host_behind_an_edge() {
     let listener = sites.edge.within(|| TcpListener::bind((own, 80)).unwrap());
     let client = sites.server.within(|| TcpStream::connect((sites::HUB, 8_080)).unwrap());
     exchange(client, &listener);
+}
+
+/// UDP, echo requests and connections, of IPv4 and IPv6.
+#[test]
+fn a_hub_that_may_not_make_a_device_carries_what_sockets_can() {
+    let test = "a_hub_that_may_not_make_a_device_carries_what_sockets_can";
+    let Some(sites) = Sites::new(test) else { return };
+    sites.hub.set("net/ipv4/ping_group_range", "0 2147483647");
+    let _gateway = sites.start_without_device();
+    for server in [SERVER.0, SERVER.1] {
+        let listener = sites.server.within(|| TcpListener::bind((server, 0)).unwrap());
+        let address = listener.local_addr().unwrap();
+        exchange(sites.lan.within(|| TcpStream::connect(address).unwrap()), &listener);
+        let answering = sites.server.within(|| UdpSocket::bind((server, 0)).unwrap());
+        let asking = sites.lan.within(|| UdpSocket::bind((unspecified(server), 0)).unwrap());
+        ask(&asking, &answering, 1_400);
+    }
+    sites.lan.within(|| icmp::ping(SERVER.0));
 }
 
 #[test]

@@ -87,7 +87,19 @@ impl Sites {
     /// Starts hub and edge, with these options besides; the edge has its addresses then.
     pub(super) fn start(&self, hub: &[&str], edge: &[&str]) -> Running<'_> {
         let hub_more = hub.iter().map(|&word| word.to_owned()).collect();
-        let hub = self.start_hub(hub);
+        self.start_edge(self.start_hub(hub), hub_more, edge)
+    }
+
+    /// The same with a hub that may not make devices.
+    pub(super) fn start_without_device(&self) -> Running<'_> {
+        let [enter, namespace] = self.hub.runner();
+        let less = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"];
+        let runner = [&[enter, namespace], &less[..]].concat();
+        let hub = self.start_hub_by(&runner, &[], "the gateway does without");
+        self.start_edge(hub, Vec::new(), &[])
+    }
+
+    fn start_edge(&self, hub: Node, hub_more: Vec<String>, edge: &[&str]) -> Running<'_> {
         let paths = [("a", "p1", WAYS[0]), ("b", "p2", WAYS[1])];
         let paths = paths.map(|(name, device, hub)| format!("{name}={device},{hub}"));
         let more = [&["--gateway", "--lan", "l0"], edge].concat();
@@ -98,6 +110,11 @@ impl Sites {
     }
 
     fn start_hub(&self, more: &[&str]) -> Node {
+        self.start_hub_by(&self.hub.runner(), more, "gateway device=")
+    }
+
+    /// A hub that this command starts, and that has logged this.
+    fn start_hub_by(&self, runner: &[&str], more: &[&str], told: &str) -> Node {
         let leases = self.world.path("leases");
         let known = [
             "--gateway",
@@ -109,9 +126,9 @@ impl Sites {
             "--target",
             "[2001:db8::/32]:*",
         ];
-        let hub =
-            self.world.hub_run_by(&self.hub.runner(), "0.0.0.0:4433", &[&known[..], more].concat());
-        hub.log_line("gateway device=");
+        let more = [&known[..], more].concat();
+        let hub = self.world.hub_run_by(runner, "0.0.0.0:4433", &more);
+        hub.log_line(told);
         hub
     }
 
@@ -133,8 +150,9 @@ impl Sites {
                 told += &output(host, program, arguments);
             }
         }
-        // Link-local addresses come when the kernel knows that nobody else has them.
-        let lines = told.lines().filter(|line| !line.contains("fe80::"));
+        // What comes by itself once a link is up.
+        let late = |line: &&str| line.contains("fe80::") || line.contains("ff00::/8");
+        let lines = told.lines().filter(|line| !late(line));
         lines.flat_map(|line| [line, "\n"]).collect()
     }
 
