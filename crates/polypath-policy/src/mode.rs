@@ -15,6 +15,8 @@ pub enum SteeringMode {
     /// All on one path, the active one, as long as it works. It is the one of lowest delay when
     /// the first packet is sent, or when the one before has failed.
     ActiveStandby,
+    /// Each packet on the path that has the lowest delay when it is sent.
+    SmallestDelay,
 }
 
 /// What a rule does with the traffic that it matches.
@@ -28,14 +30,18 @@ pub enum Treatment {
 
 /// Text that is no steering mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no steering mode; allowed: aggregate, redundant, active_standby, drop")]
+#[error(
+    "{0:?} is no steering mode; allowed: aggregate, redundant, active_standby, \
+     smallest_delay, drop"
+)]
 pub struct ParseTreatmentError(String);
 
 impl Treatment {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Steer(SteeringMode::Aggregate),
         Self::Steer(SteeringMode::Redundant),
         Self::Steer(SteeringMode::ActiveStandby),
+        Self::Steer(SteeringMode::SmallestDelay),
         Self::Drop,
     ];
 
@@ -45,6 +51,7 @@ impl Treatment {
             Self::Steer(SteeringMode::Aggregate) => "aggregate",
             Self::Steer(SteeringMode::Redundant) => "redundant",
             Self::Steer(SteeringMode::ActiveStandby) => "active_standby",
+            Self::Steer(SteeringMode::SmallestDelay) => "smallest_delay",
             Self::Drop => "drop",
         }
     }

@@ -149,8 +149,11 @@ mod tests {
         for (bad, reason) in [
             ("", "the : MODE is missing"),
             ("port 53", "the : MODE is missing"),
-            ("port 53: worst", "allowed: aggregate, redundant, active_standby, drop"),
-            ("port 53:", "allowed: aggregate, redundant, active_standby, drop"),
+            (
+                "port 53: worst",
+                "allowed: aggregate, redundant, active_standby, smallest_delay, drop",
+            ),
+            ("port 53:", "allowed: aggregate, redundant, active_standby, smallest_delay, drop"),
             (": best", "does not say for which datagrams"),
             ("53: best", "\"53\" describes no datagrams"),
             ("PORT 53: best", "\"PORT\" describes no datagrams"),

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 const RECEIVE_BUFFER: u64 = 400_000;
 const FLOW_BUFFER: u64 = 300_000;
+const MODES: [FlowMode; 4] =
+    [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay];
 
 fn path(number: usize) -> PathId {
     PathId::new(number as u8).unwrap()
@@ -182,7 +184,7 @@ proptest! {
     /// What arrives is what was sent, each once; and whatever arrived in all its parts is read.
     #[test]
     fn datagrams_arrive_whole_and_once_if_all_of_them_does(
-        mode in prop_oneof![Just(FlowMode::Aggregate), Just(FlowMode::Redundant), Just(FlowMode::Best)],
+        mode in prop::sample::select(MODES.to_vec()),
         payloads in (1_150usize..1_500, 1_150usize..9_000),
         bursts in prop::collection::vec(prop::collection::vec(size(), 1..4), 1..10),
         fates in prop::collection::vec(fate(), 1..60),
@@ -227,7 +229,7 @@ proptest! {
 /// Both paths shrink when they are handed the datagram, which was one packet until then.
 #[test]
 fn what_a_path_does_not_take_any_more_is_cut_again() {
-    for mode in [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best] {
+    for mode in MODES {
         let mut pair = Pair::new([1_400, 1_400]);
         let flow = pair.edge.open_flow(FlowConfig { mode, resequence: None }).unwrap();
         pair.send(|| Fate::Arrives { delay_us: 0 });

@@ -82,6 +82,7 @@ impl Bond {
         self.chunks.on_path_gone(id);
         self.control.on_path_gone(id);
         self.flows.forget_path(id);
+        self.delays.forget_path(id);
         self.congestion.remove_subflow(id);
         self.selection.on_remove(id);
         self.detector.on_remove(id);
@@ -207,6 +208,7 @@ impl Bond {
         let Some(path) = self.paths.get_mut(id) else { return };
         if let Some(sample) = self.congestion.rtt(id).and_then(|rtt| rtt.latest()) {
             path.recent_rtt.on_sample(sample);
+            self.delays.on_measured(id, now);
         }
         path.flight.end_acks();
         path.is_suspected = false;

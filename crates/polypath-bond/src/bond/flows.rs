@@ -144,7 +144,8 @@ impl Bond {
         let (mode, next) = (flow.mode, flow.peek()?);
         let (len, own, fitting) = (next.remaining(), flow.waiting(), self.fitting(id, next));
         let (path, skip) = match mode {
-            FlowMode::Best => (self.stick(id, fitting)?, 0),
+            FlowMode::Best => (self.stick(id, self.usable(fitting))?, 0),
+            FlowMode::SmallestDelay => (self.quickest(id, self.usable(fitting), now)?, 0),
             _ => {
                 let segment = len.min(self.selection.largest_packet());
                 let queue = QueueView::of_datagrams(segment, waiting);
@@ -166,13 +167,16 @@ impl Bond {
         active.iter().filter(fits).collect()
     }
 
-    /// The path of a `best` flow, if it has room now.
-    fn stick(&mut self, id: FlowId, fitting: PathSet) -> Option<PathId> {
-        let active = self.paths.active();
-        let usable = if fitting.is_empty() { active } else { fitting };
-        let avoid = self.paths.ids().filter(|path| !usable.contains(*path)).collect();
-        let best = self.paths.fastest(avoid, &self.congestion);
-        let path = self.flows.sender_mut(id)?.stick(usable, best)?;
+    /// The paths that a datagram may take which `fitting` carry whole.
+    fn usable(&self, fitting: PathSet) -> PathSet {
+        if fitting.is_empty() { self.paths.active() } else { fitting }
+    }
+
+    /// The path of a `best` flow, if it has room now: it stays while it is one of `usable`.
+    fn stick(&mut self, id: FlowId, usable: PathSet) -> Option<PathId> {
+        let current = self.flows.sender(id)?.current().filter(|path| usable.contains(*path));
+        let path = current.or_else(|| self.paths.fastest_of(usable, &self.congestion))?;
+        self.flows.sender_mut(id)?.stay_on(path);
         self.selection.open().any(|view| view.id == path).then_some(path)
     }
 

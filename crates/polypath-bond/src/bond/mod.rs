@@ -17,6 +17,7 @@ mod api;
 mod build;
 mod carrier;
 mod close;
+mod delays;
 mod failure;
 #[cfg(test)]
 mod fixtures;
@@ -51,6 +52,7 @@ use crate::flow::Flows;
 use crate::log_limit::LogLimit;
 use crate::recv::{AckState, RecvStreams};
 use crate::send::{Chunks, SendStreams};
+use delays::Delays;
 use lifecycle::Lifecycle;
 use limits::RateLimits;
 use paths::Paths;
@@ -102,6 +104,7 @@ pub struct Bond {
     flows: Flows,
     /// Whether flows or streams are served first.
     turns: Turns,
+    delays: Delays,
     peer: Peer,
     stream_credit: StreamCredit,
     urgent: VecDeque<Urgent>,
@@ -152,6 +155,7 @@ impl Bond {
             control: ControlSender::default(),
             flows: Flows::new(side, config.flow_buffer, config.receive_buffer),
             turns: Turns::default(),
+            delays: Delays::default(),
             peer: Peer {
                 window: peer.initial_window,
                 stream_window: peer.stream_window,

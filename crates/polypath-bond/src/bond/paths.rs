@@ -118,6 +118,12 @@ impl Paths {
         self.working().min_by_key(key).map(|path| path.id)
     }
 
+    /// The working path of smallest RTT among these; any working one if there is none.
+    pub(super) fn fastest_of(&self, paths: PathSet, congestion: &Congestion) -> Option<PathId> {
+        let others = self.ids().filter(|path| !paths.contains(*path)).collect();
+        self.fastest(others, congestion)
+    }
+
     /// `bytes` arrived on a path, which need not be kept alive for `keep_alive` then. Returns
     /// whether there is such a path.
     pub(super) fn on_arrival(

@@ -26,6 +26,7 @@ impl Bond {
                 .filter(|_| self.paths.fastest(PathSet::EMPTY, &self.congestion).is_some()),
             self.lifecycle.deadline(),
             self.paths.iter().filter_map(|path| path.keep_alive_due()).min(),
+            self.next_measurement(),
             self.selection.wake(),
             self.limits.release_at(),
             probes.filter(|&at| at < Timestamp::MAX),

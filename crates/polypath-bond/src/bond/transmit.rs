@@ -17,6 +17,7 @@ impl Bond {
         }
         self.poll_probe(now)
             .or_else(|| self.poll_keep_alive(now))
+            .or_else(|| self.poll_measurement(now))
             .or_else(|| self.poll_pong())
             .or_else(|| self.poll_urgent(now))
             .or_else(|| self.poll_ack(now))

@@ -104,10 +104,12 @@ pub enum FlowMode {
     Redundant,
     /// All on the best path, for delay.
     Best,
+    /// Each on the path of smallest delay when it is sent.
+    SmallestDelay,
 }
 
 impl FlowMode {
-    const ALL: [Self; 3] = [Self::Aggregate, Self::Redundant, Self::Best];
+    const ALL: [Self; 4] = [Self::Aggregate, Self::Redundant, Self::Best, Self::SmallestDelay];
 
     /// Its name in texts.
     pub const fn name(self) -> &'static str {
@@ -115,6 +117,7 @@ impl FlowMode {
             Self::Aggregate => "aggregate",
             Self::Redundant => "redundant",
             Self::Best => "best",
+            Self::SmallestDelay => "smallest_delay",
         }
     }
 }
@@ -127,7 +130,9 @@ impl fmt::Display for FlowMode {
 
 /// A text that is no mode of flows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a way to carry datagrams; allowed: aggregate, redundant, best")]
+#[error(
+    "{0:?} is not a way to carry datagrams; allowed: aggregate, redundant, best, smallest_delay"
+)]
 pub struct ParseFlowModeError(String);
 
 impl FromStr for FlowMode {
@@ -249,14 +254,16 @@ impl FlowMode {
             Self::Aggregate => 0,
             Self::Redundant => 1,
             Self::Best => 2,
+            Self::SmallestDelay => 3,
         }
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        match reader.bounded(2, "FLOW_OPEN mode", "0 to 2")? {
+        match reader.bounded(3, "FLOW_OPEN mode", "0 to 3")? {
             0 => Ok(Self::Aggregate),
             1 => Ok(Self::Redundant),
-            _ => Ok(Self::Best),
+            2 => Ok(Self::Best),
+            _ => Ok(Self::SmallestDelay),
         }
     }
 }

@@ -251,7 +251,7 @@ fn values_outside_their_limits_are_refused() {
         ("path", "05 00 06 4040"),
         ("limit on streams", "05 00 02 e000000000000001"),
         ("PATH_STATUS backup", "05 00 05 00 00 02"),
-        ("FLOW_OPEN mode", "05 00 07 00 03 00"),
+        ("FLOW_OPEN mode", "05 00 07 00 04 00"),
         ("FLOW_OPEN resequencing", "05 00 07 00 00 83938702"),
         ("reason", "05 00 09 00 4101"),
         ("FIRST_WINDOW first index", "05 00 0a e000000000000001 00 00"),

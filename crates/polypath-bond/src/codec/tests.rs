@@ -82,8 +82,12 @@ fn ack_frame() -> impl Strategy<Value = Frame> {
 fn control() -> impl Strategy<Value = Control> {
     let stream = || number().prop_map(StreamId);
     let flow = || number().prop_map(FlowId);
-    let mode =
-        prop_oneof![Just(FlowMode::Aggregate), Just(FlowMode::Redundant), Just(FlowMode::Best)];
+    let mode = prop_oneof![
+        Just(FlowMode::Aggregate),
+        Just(FlowMode::Redundant),
+        Just(FlowMode::Best),
+        Just(FlowMode::SmallestDelay)
+    ];
     let delay = (0..=60_000_000u64).prop_map(Duration::from_micros);
     let resequence = prop_oneof![Just(None), delay.prop_map(Some)];
     prop_oneof![

@@ -16,7 +16,7 @@ pub(crate) struct SendFlow {
     /// Redundant mode: the copies that each path has still to send.
     copies: BTreeMap<PathId, Queue>,
     limit: u64,
-    /// Best mode: the path that carries the flow until it fails.
+    /// Where one path carries the flow: that path.
     current: Option<PathId>,
     pub(crate) sent: u64,
     pub(crate) dropped: u64,
@@ -42,7 +42,7 @@ impl SendFlow {
         let queued = Queued::new(self.next_seq, data.clone());
         let accepted = match self.mode {
             FlowMode::Redundant => self.push_copies(&queued, paths),
-            FlowMode::Aggregate | FlowMode::Best => {
+            FlowMode::Aggregate | FlowMode::Best | FlowMode::SmallestDelay => {
                 let has_room = self.queue.bytes() + queued.remaining() <= self.limit;
                 if has_room {
                     self.queue.push(queued);
@@ -84,7 +84,7 @@ impl SendFlow {
     pub(crate) fn queue_mut(&mut self, path: PathId) -> &mut Queue {
         match self.mode {
             FlowMode::Redundant => self.copies.entry(path).or_default(),
-            FlowMode::Aggregate | FlowMode::Best => &mut self.queue,
+            FlowMode::Aggregate | FlowMode::Best | FlowMode::SmallestDelay => &mut self.queue,
         }
     }
 
@@ -92,12 +92,14 @@ impl SendFlow {
         !self.queue.is_empty() || self.copies.values().any(|copies| !copies.is_empty())
     }
 
-    /// Best mode: stays on the present path while it is one of `usable`, else moves to `best`.
-    pub(crate) fn stick(&mut self, usable: PathSet, best: Option<PathId>) -> Option<PathId> {
-        if !self.current.is_some_and(|path| usable.contains(path)) {
-            self.current = best;
-        }
+    /// The path that carries the flow, where one does.
+    pub(crate) fn current(&self) -> Option<PathId> {
         self.current
+    }
+
+    /// This path carries the flow from now on.
+    pub(crate) fn stay_on(&mut self, path: PathId) {
+        self.current = Some(path);
     }
 
     /// A path is gone or failed: its copies are for nobody.

@@ -25,7 +25,10 @@ pub(crate) struct FlowSet<F> {
 
 impl<F> FlowSet<F> {
     pub(crate) fn new(first: F) -> Self {
-        Self { flows: [first.into(), OnceLock::new(), OnceLock::new()], added: Notify::new() }
+        let mut first = Some(first);
+        // The first place is filled first.
+        let place = |_| first.take().map_or_else(OnceLock::new, OnceLock::from);
+        Self { flows: std::array::from_fn(place), added: Notify::new() }
     }
 
     /// Takes a further flow; gives it back where there are as many as an association may have.
@@ -58,6 +61,11 @@ impl<F: DatagramFlow> FlowSet<F> {
                 received = self.recv_by(FlowIndex(0)) => return received,
                 received = self.recv_by(FlowIndex(1)) => return received,
                 received = self.recv_by(FlowIndex(2)) => return received,
+                received = self.recv_by(FlowIndex(3)) => return received,
+                received = self.recv_by(FlowIndex(4)) => return received,
+                received = self.recv_by(FlowIndex(5)) => return received,
+                received = self.recv_by(FlowIndex(6)) => return received,
+                received = self.recv_by(FlowIndex(7)) => return received,
                 () = added => {}
             }
         }
@@ -95,22 +103,30 @@ mod tests {
         (sender, Queue(Mutex::new(receiver)))
     }
 
+    /// Each of as many as there may be.
     #[tokio::test]
     async fn a_flow_that_is_added_is_heard_by_who_waits_already() {
         let (_first, flow) = queue();
         let flows = FlowSet::new(flow);
         let mut received = pin!(flows.recv());
-        assert!(futures_util::poll!(&mut received).is_pending());
-        let (second, flow) = queue();
-        let index = flows.add(flow).ok().unwrap();
-        second.send(7).await.unwrap();
-        let (from, _, payload) = received.await.unwrap();
-        assert_eq!((from, &payload[..]), (index, &[7][..]));
-        assert_ne!(from, FlowIndex::FIRST);
+        let mut indices = vec![FlowIndex::FIRST];
+        let mut senders = Vec::new();
+        for number in 1..MAX_FLOWS {
+            assert!(futures_util::poll!(&mut received).is_pending());
+            let (sender, flow) = queue();
+            let index = flows.add(flow).ok().unwrap();
+            sender.send(number as u8).await.unwrap();
+            let (from, _, payload) = received.as_mut().await.unwrap();
+            assert_eq!((from, &payload[..]), (index, &[number as u8][..]));
+            assert!(!indices.contains(&from), "{number}");
+            indices.push(index);
+            senders.push(sender);
+            received.set(flows.recv());
+        }
     }
 
     #[test]
-    fn there_are_as_many_flows_as_modes() {
+    fn there_are_no_more_flows_than_an_association_may_have() {
         let flows = FlowSet::new(0);
         assert!((1..MAX_FLOWS).all(|flow| flows.add(flow).is_ok()));
         assert_eq!(flows.add(9), Err(9));

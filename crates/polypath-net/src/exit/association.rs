@@ -16,7 +16,7 @@ pub enum NamedFlowError {
     /// It is in use, or none that the edge may open.
     #[error("flow {0} is in use")]
     InUse(u64),
-    /// The association has a flow for each mode already.
+    /// The association has as many as it may.
     #[error("flow {0} of an association that has {MAX_FLOWS}, as many as it may")]
     TooMany(u64),
 }

@@ -19,8 +19,8 @@ const MAX_FILE_NAME: usize = 255;
 pub(crate) const RESERVED_NAME: &str = ".polypath";
 /// Longest body in bytes: FILE with its longest name.
 const MAX_BODY: usize = 8 + 2 + MAX_FILE_NAME;
-/// Flows of one association: one for each mode of datagrams.
-pub(crate) const MAX_FLOWS: usize = 3;
+/// Most flows of one association: one for each way in which its datagrams have been steered.
+pub(crate) const MAX_FLOWS: usize = 8;
 /// Longest request in bytes.
 pub const MAX_REQUEST: usize = HEADER + MAX_BODY;
 

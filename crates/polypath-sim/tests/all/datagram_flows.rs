@@ -185,7 +185,8 @@ fn what_cannot_be_sent_as_datagrams_is_refused() {
         (
             bond,
             format!("{constant}mode = \"both\""),
-            "mode: \"both\" is not allowed; allowed are \"aggregate\", \"redundant\", \"best\"",
+            "mode: \"both\" is not allowed; allowed are \"aggregate\", \"redundant\", \"best\", \
+             \"smallest_delay\"",
         ),
     ] {
         let text = error(connection, &flow);

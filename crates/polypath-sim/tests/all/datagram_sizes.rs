@@ -86,7 +86,9 @@ fn delivered(world: &mut World, mode: FlowMode, size: usize, count: usize) -> us
 fn every_size_arrives_over_every_mtu() {
     for mtus in [&[1_500, 1_280][..], &[1_280]] {
         let mut world = world(mtus, 0.0);
-        for mode in [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best] {
+        for mode in
+            [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay]
+        {
             for size in SIZES {
                 let got = delivered(&mut world, mode, size, 20);
                 assert_eq!(got, 20, "{size} bytes over {mtus:?}, {mode:?}");

@@ -214,6 +214,14 @@ fn a_best_flow_moves_and_keeps_its_order() {
     assert_eq!(got.last(), Some(&1_999));
 }
 
+/// It need not keep its order: in doubt it moves back to a path that turns out to be alive.
+#[test]
+fn a_smallest_delay_flow_moves_when_its_path_dies() {
+    let got = numbers(&send_flow(&[10, 20], flow(FlowMode::SmallestDelay, None), true));
+    assert!(got.len() >= 2_000 - 150, "{}", got.len());
+    assert_eq!(got.last(), Some(&1_999));
+}
+
 #[test]
 fn an_aggregate_flow_survives_a_path() {
     let got = numbers(&send_flow(&[10, 30], flow(FlowMode::Aggregate, None), true));

@@ -89,8 +89,8 @@ pub struct EdgeArgs {
     pub(super) policy: Option<PathBuf>,
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
-    /// delay; where no rule says something else. Without --policy there are no rules then but
-    /// those of --udp-rule [default: aggregate]
+    /// delay; smallest_delay, each the one of lowest delay now; where no rule says something else.
+    /// Without --policy there are no rules then but those of --udp-rule [default: aggregate]
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,

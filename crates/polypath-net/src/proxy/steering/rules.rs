@@ -119,5 +119,6 @@ const fn flow_mode(mode: SteeringMode) -> FlowMode {
         SteeringMode::Aggregate => FlowMode::Aggregate,
         SteeringMode::Redundant => FlowMode::Redundant,
         SteeringMode::ActiveStandby => FlowMode::Best,
+        SteeringMode::SmallestDelay => FlowMode::SmallestDelay,
     }
 }

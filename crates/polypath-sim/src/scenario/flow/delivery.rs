@@ -25,6 +25,8 @@ choices! { for FlowMode {
     Redundant = "redundant",
     /// All on the best path, for delay.
     Best = "best",
+    /// Each on the path of smallest delay when it is sent.
+    SmallestDelay = "smallest_delay",
 } }
 
 keys! {

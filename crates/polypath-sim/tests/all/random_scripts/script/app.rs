@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
+const MODES: [FlowMode; 4] =
+    [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay];
+
 /// The byte at an offset of a half of a stream.
 fn pattern(id: StreamId, writer: Side, offset: u64) -> u8 {
     let x = (offset ^ (id.0 << 40) ^ u64::from(writer == Side::Hub))
@@ -221,8 +224,7 @@ impl App {
         }
         self.next_datagram = now + Duration::from_millis(1 + self.dice.below(60));
         if self.flows.len() < 4 && self.dice.one_in(10) {
-            let mode = [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best]
-                [self.dice.below(3) as usize];
+            let mode = MODES[self.dice.below(MODES.len() as u64) as usize];
             let wait = self.dice.below(50);
             let resequence = (wait > 10).then(|| Duration::from_millis(wait - 11));
             if let Ok(id) = bond.open_flow(FlowConfig { mode, resequence }) {
