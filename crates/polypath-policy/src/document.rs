@@ -142,7 +142,7 @@ mod tests {
     fn the_standard_rules_are_a_policy() {
         let names: Vec<_> =
             Policy::standard().rules().iter().map(|rule| rule.name().to_owned()).collect();
-        assert_eq!(names, ["expedited", "dns"]);
+        assert_eq!(names, ["expedited", "dns", "small packets"]);
     }
 
     #[test]

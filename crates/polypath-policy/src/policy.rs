@@ -163,7 +163,8 @@ mod tests {
             ("udp 192.0.2.1:5000 dscp ef size 1200", Some("expedited")),
             ("udp 192.0.2.1:53 dscp cs0 size 40", Some("dns")),
             ("udp 192.0.2.1:53 dscp cs0 size 1200", Some("dns")),
-            ("udp 192.0.2.1:27015 dscp cs0 size 160", None),
+            ("udp 192.0.2.1:27015 dscp cs0 size 160", Some("small packets")),
+            ("udp 192.0.2.1:27015 dscp cs0 size 301", None),
             ("udp 192.0.2.1:443 dscp cs0 size 1200", None),
             ("tcp 192.0.2.1:53", None),
         ] {

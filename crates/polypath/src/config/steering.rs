@@ -105,7 +105,7 @@ mod tests {
         let file = Some(file.path().to_owned());
         let udp = rules(&["port 53: redundant"]);
         for (file, rules, mode, expected) in [
-            (None, &[][..], None, &["expedited", "dns", "aggregate"][..]),
+            (None, &[][..], None, &["expedited", "dns", "small packets", "aggregate"][..]),
             (None, &[], Some(FlowMode::Best), &["best"]),
             (None, &udp, Some(FlowMode::Best), &["port 53: redundant", "best"]),
             (file.clone(), &[], None, &["a", "aggregate"]),
@@ -127,7 +127,7 @@ mod tests {
         let options = SteeringOptions::new(None, &many, None).unwrap();
         let error = options.read().unwrap_err();
         assert!(error.is::<UsageError>());
-        assert!(error.to_string().ends_with("258 rules; allowed: up to 256"), "{error}");
+        assert!(error.to_string().ends_with("259 rules; allowed: up to 256"), "{error}");
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn an_edge_without_a_policy_has_the_standard_one_and_a_malformed_one_does_not_st
     let status = world.status(edge.control());
     let rules = status["rules"].as_array().unwrap();
     let names: Vec<_> = rules.iter().map(|rule| rule["name"].as_str()).collect();
-    assert_eq!(names, [Some("expedited"), Some("dns"), None]);
+    assert_eq!(names, [Some("expedited"), Some("dns"), Some("small packets"), None]);
     assert_eq!(world.status(hub.control())["rules"], serde_json::json!([]));
 
     let file = world.file("policy.toml", b"[[rule]]\nname = \"a\"\nmode = \"best\"\n");

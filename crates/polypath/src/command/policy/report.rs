@@ -159,9 +159,10 @@ mod tests {
     fn the_rules_of_a_policy_are_listed() {
         let report = CheckReport::new(Path::new("policy.toml"), &Policy::standard());
         let expected = "\
-policy.toml: rules: 2
-1  expedited  redundant       dscp ef; protocol udp
-2  dns        active_standby  port 53; protocol udp
+policy.toml: rules: 3
+1  expedited      redundant       dscp ef; protocol udp
+2  dns            smallest_delay  port 53; protocol udp
+3  small packets  smallest_delay  packet_size at most 300; protocol udp
 ";
         assert_eq!(report.text(), expected);
         let json = serde_json::to_value(&report).unwrap();
@@ -176,7 +177,7 @@ policy.toml: rules: 2
     fn a_decision_is_explained() {
         let report = test("udp 192.0.2.1:53 dscp 0 size 160");
         let expected = "\
-active_standby by rule 2, \"dns\":
+smallest_delay by rule 2, \"dns\":
   protocol udp fits udp
   port 53 fits 53
 not by rule 1, \"expedited\":
@@ -184,14 +185,14 @@ not by rule 1, \"expedited\":
 ";
         assert_eq!(report.text(), expected);
         let json = serde_json::to_value(&report).unwrap();
-        assert_eq!((&json["mode"], &json["rule"]["number"]), (&"active_standby".into(), &2.into()));
+        assert_eq!((&json["mode"], &json["rule"]["number"]), (&"smallest_delay".into(), &2.into()));
         assert_eq!(json["earlier"][0]["findings"][1]["found"], "cs0");
 
         let none = test("tcp www.example.org:443");
         let (first, rest) =
             none.text().split_once('\n').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
         assert_eq!(first, "aggregate: no rule matches");
-        assert_eq!(rest.matches("protocol tcp does not fit udp").count(), 2);
+        assert_eq!(rest.matches("protocol tcp does not fit udp").count(), 3);
         assert!(serde_json::to_value(&none).unwrap()["rule"].is_null());
     }
 
