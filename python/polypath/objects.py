@@ -272,7 +272,9 @@ class DeliveryKeys(Item):
     """How it is carried. Over UDP a flow consists of datagrams without being told. Default:
     "stream"."""
 
-    mode: Literal["aggregate", "redundant", "best", "smallest_delay"] | None = None
+    mode: (
+        Literal["aggregate", "redundant", "best", "smallest_delay", "load_balancing"] | None
+    ) = None
     """Which paths its datagrams take; if not given, `aggregate`."""
 
     resequence: str | None = None

@@ -30,12 +30,14 @@ mod recv;
 mod send;
 
 pub use bond::{Bond, BondCounters, BondStatus, PathRates, PathSettings, PathStatus, Transmit};
-pub use codec::{FlowId, FlowMode, Side, StreamId};
+pub use codec::{
+    FlowConfig, FlowId, FlowMode, ListedPath, PathList, PathListError, Redundancy, Side, StreamId,
+};
 pub use composition::Composition;
 pub use config::BondConfig;
 pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, UNREAD, WriteError};
 pub use event::{BreakReason, Event};
-pub use flow::{FlowConfig, FlowCounters};
+pub use flow::FlowCounters;
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
     PathSpec, Role, SameKey, SocketId, Source, Way,

@@ -16,6 +16,14 @@ use std::time::Duration;
 const RECEIVE_BUFFER: u64 = 64 << 10;
 const SEND_BUFFER: u64 = 64 << 10;
 const MAX_DATAGRAM: usize = 1_200;
+const MODES: [FlowMode; 6] = [
+    FlowMode::Redundant,
+    FlowMode::Aggregate,
+    FlowMode::Best,
+    FlowMode::SmallestDelay,
+    FlowMode::PriorityBased,
+    FlowMode::LoadBalancing,
+];
 /// More datagrams than both buffers, every path's probes and all control messages can fill.
 const MANY: usize = 20_000;
 
@@ -158,9 +166,8 @@ impl Host {
     }
 
     fn datagram(&mut self, payload: &[u8]) {
-        let mode = if payload.len() % 3 == 0 { FlowMode::Redundant } else { FlowMode::Aggregate };
-        let config = FlowConfig { mode, resequence: None };
-        if let Ok(flow) = self.bond.open_flow(config) {
+        let mode = MODES[payload.len() % MODES.len()];
+        if let Ok(flow) = self.bond.open_flow(FlowConfig::of(mode)) {
             // Some are longer than a packet.
             let datagram = payload.repeat(1 + payload.len() % 7 * 8);
             let _ = self.bond.send_datagram(flow, &datagram.into());

@@ -2,9 +2,9 @@
 
 use super::fixtures::{OVERHEAD, settings};
 use super::{Bond, PathSettings, Transmit};
+use crate::codec::FlowConfig;
 use crate::codec::{FlowId, FlowMode, Frame, Frames, Side};
 use crate::config::BondConfig;
-use crate::flow::FlowConfig;
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
 use proptest::prelude::*;
@@ -13,8 +13,14 @@ use std::time::Duration;
 
 const RECEIVE_BUFFER: u64 = 400_000;
 const FLOW_BUFFER: u64 = 300_000;
-const MODES: [FlowMode; 4] =
-    [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay];
+const MODES: [FlowMode; 6] = [
+    FlowMode::Aggregate,
+    FlowMode::Redundant,
+    FlowMode::Best,
+    FlowMode::SmallestDelay,
+    FlowMode::PriorityBased,
+    FlowMode::LoadBalancing,
+];
 
 fn path(number: usize) -> PathId {
     PathId::new(number as u8).unwrap()
@@ -190,7 +196,7 @@ proptest! {
         fates in prop::collection::vec(fate(), 1..60),
     ) {
         let mut pair = Pair::new([payloads.0, payloads.1]);
-        let flow = pair.edge.open_flow(FlowConfig { mode, resequence: None }).unwrap();
+        let flow = pair.edge.open_flow(FlowConfig::of(mode)).unwrap();
         let mut fates = fates.into_iter().cycle();
         // The opening message arrives first.
         pair.send(|| Fate::Arrives { delay_us: 0 });
@@ -231,7 +237,7 @@ proptest! {
 fn what_a_path_does_not_take_any_more_is_cut_again() {
     for mode in MODES {
         let mut pair = Pair::new([1_400, 1_400]);
-        let flow = pair.edge.open_flow(FlowConfig { mode, resequence: None }).unwrap();
+        let flow = pair.edge.open_flow(FlowConfig::of(mode)).unwrap();
         pair.send(|| Fate::Arrives { delay_us: 0 });
         pair.pass(Duration::from_millis(1), flow);
         pair.edge.send_datagram(flow, &message(3, 1_300)).unwrap();
@@ -253,7 +259,8 @@ fn what_a_path_does_not_take_any_more_is_cut_again() {
 #[test]
 fn a_flow_that_leaves_many_incomplete_pushes_no_other_out() {
     let mut pair = Pair::new([1_200, 1_200]);
-    let config = FlowConfig { mode: FlowMode::Aggregate, resequence: Some(Duration::ZERO) };
+    let config =
+        FlowConfig { resequence: Some(Duration::ZERO), ..FlowConfig::of(FlowMode::Aggregate) };
     let [greedy, modest] = [0; 2].map(|_| pair.edge.open_flow(config).unwrap());
     pair.send(|| Fate::Arrives { delay_us: 0 });
     pair.pass(Duration::from_millis(1), greedy);

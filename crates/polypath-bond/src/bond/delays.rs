@@ -19,6 +19,10 @@ pub(super) struct Delays {
 }
 
 impl Delays {
+    pub(super) fn on_compared(&mut self, now: Timestamp) {
+        self.compared = Some(now);
+    }
+
     /// The RTT of a path is measured, or is going to be.
     pub(super) fn on_measured(&mut self, path: PathId, now: Timestamp) {
         self.measured.insert(path, now);
@@ -47,10 +51,8 @@ impl Bond {
         usable: PathSet,
         now: Timestamp,
     ) -> Option<PathId> {
-        self.delays.compared = Some(now);
-        let suspected = self.paths.suspected();
-        let sound: PathSet = usable.iter().filter(|path| !suspected.contains(*path)).collect();
-        let usable = if sound.is_empty() { usable } else { sound };
+        self.delays.on_compared(now);
+        let usable = self.sound(usable);
         let fastest = self.paths.fastest_of(usable, &self.congestion)?;
         let flow = self.flows.sender_mut(id)?;
         let stays =
@@ -70,7 +72,7 @@ impl Bond {
         waiting: u64,
         now: Timestamp,
     ) -> Option<PathId> {
-        let full = self.selection.views().iter().find(|view| view.id == path)?;
+        let full = self.selection.view(path)?;
         if full.available {
             return Some(path);
         }
@@ -124,9 +126,9 @@ fn is_faster(congestion: &Congestion, path: PathId, than: PathId) -> bool {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub, settings};
+    use crate::codec::FlowConfig;
     use crate::codec::FlowMode;
     use crate::config::BondConfig;
-    use crate::flow::FlowConfig;
     use bytes::Bytes;
 
     fn path(number: u8) -> PathId {
@@ -149,7 +151,7 @@ mod tests {
             let mut bond = hub(BondConfig::default(), Some(Duration::from_millis(20)));
             let second = settings("b", Some(Duration::from_millis(25)));
             bond.add_path(path(1), second, Timestamp::ZERO);
-            let flow = bond.open_flow(FlowConfig { mode, resequence: None }).unwrap();
+            let flow = bond.open_flow(FlowConfig::of(mode)).unwrap();
             let (now, acks) = (Timestamp::ZERO, BTreeMap::new());
             Self { bond, flow, now, sent: 0, acks, pings: [0; 2] }
         }

@@ -1,16 +1,16 @@
 //! Datagram flows.
 
 use super::paths::Paths;
+use super::steering::Steered;
 use super::{Bond, Transmit};
-use crate::codec::{Control, FlowId, FlowMode, FragmentFrame, MAX_DATAGRAM};
+use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowConfig, FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, Queued};
+use crate::flow::{FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, SendFlow};
 use crate::path::Payload;
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
 use polypath_core::estimator::RttEstimator;
-use polypath_core::scheduler::QueueView;
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
 
@@ -30,8 +30,7 @@ impl Bond {
             return Err(OpenError::Closed);
         }
         let flow = self.flows.open(config).ok_or(OpenError::LimitReached)?;
-        let FlowConfig { mode, resequence } = config;
-        self.tell(Control::FlowOpen { flow, mode, resequence });
+        self.tell(Control::FlowOpen { flow, config });
         Ok(flow)
     }
 
@@ -80,12 +79,13 @@ impl Bond {
     /// When it is too long, the queue is full, or there is no such flow.
     pub fn send_datagram(&mut self, id: FlowId, data: &Bytes) -> Result<(), SendDatagramError> {
         let max = self.max_datagram_size();
-        let active = self.paths.active();
+        let redundant = self.flows.sender(id).is_some_and(SendFlow::is_redundant);
+        let copies = if redundant { self.copy_paths(id) } else { PathSet::EMPTY };
         let flow = self.flows.sender_mut(id).ok_or(SendDatagramError::UnknownFlow(id))?;
         if data.len() > max {
             return Err(SendDatagramError::TooLarge { max });
         }
-        if flow.push(data, active) { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
+        if flow.push(data, copies) { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
     }
 
     /// The next datagram of a flow, if one has arrived.
@@ -135,55 +135,12 @@ impl Bond {
         None
     }
 
-    /// The next datagram of a flow, where `waiting` bytes wait for any path in all.
+    /// The next datagram of a flow, where `waiting` bytes wait for the scheduler in all.
     fn poll_flow(&mut self, id: FlowId, waiting: u64, now: Timestamp) -> Option<Transmit> {
-        let flow = self.flows.sender(id)?;
-        if flow.mode == FlowMode::Redundant {
-            return self.poll_redundant(id);
-        }
-        let (mode, next) = (flow.mode, flow.peek()?);
-        let (len, own, fitting) = (next.remaining(), flow.waiting(), self.fitting(id, next));
-        let (path, skip) = match mode {
-            FlowMode::Best => (self.stick(id, self.usable(fitting))?, 0),
-            FlowMode::SmallestDelay => (self.quickest(id, self.usable(fitting), now)?, 0),
-            _ => {
-                let segment = len.min(self.selection.largest_packet());
-                let queue = QueueView::of_datagrams(segment, waiting);
-                let (path, skip) = self.selection.pick_for_datagram(&queue, fitting, now)?;
-                // The flows are served in turn: what is before it is theirs, too.
-                (path, (u128::from(skip) * u128::from(own) / u128::from(waiting.max(1))) as u64)
-            }
-        };
-        self.send_from(id, path, skip)
-    }
-
-    /// The paths in use that carry the whole datagram in one packet. Where there are any, it takes
-    /// one of them: of a datagram in `n` parts, the loss of any is the loss of all.
-    fn fitting(&self, id: FlowId, next: &Queued) -> PathSet {
-        let active = self.paths.active();
-        let fits = |path: &PathId| {
-            self.paths.get(*path).is_some_and(|path| next.fits(id, path.max_datagram))
-        };
-        active.iter().filter(fits).collect()
-    }
-
-    /// The paths that a datagram may take which `fitting` carry whole.
-    fn usable(&self, fitting: PathSet) -> PathSet {
-        if fitting.is_empty() { self.paths.active() } else { fitting }
-    }
-
-    /// The path of a `best` flow, if it has room now: it stays while it is one of `usable`.
-    fn stick(&mut self, id: FlowId, usable: PathSet) -> Option<PathId> {
-        let current = self.flows.sender(id)?.current().filter(|path| usable.contains(*path));
-        let path = current.or_else(|| self.paths.fastest_of(usable, &self.congestion))?;
-        self.flows.sender_mut(id)?.stay_on(path);
-        self.selection.open().any(|view| view.id == path).then_some(path)
-    }
-
-    fn poll_redundant(&mut self, id: FlowId) -> Option<Transmit> {
-        let flow = self.flows.sender(id)?;
-        let path = self.selection.open().map(|view| view.id).find(|path| flow.has_copy(*path))?;
-        self.send_from(id, path, 0)
+        let Steered { path, skip } = self.steer(id, waiting, now)?;
+        let transmit = self.send_from(id, path, skip)?;
+        self.on_steered(id, path, transmit.payload.len);
+        Some(transmit)
     }
 
     /// A payload on `path` with what it is to carry of a flow, behind about `skip` bytes of what
@@ -243,7 +200,7 @@ fn longest_rtt(rtt: &RttEstimator) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub, settings};
-    use crate::codec::{DatagramFrame, Frame, Frames, Side};
+    use crate::codec::{DatagramFrame, FlowMode, Frame, Frames, Side};
     use crate::config::BondConfig;
 
     const FLOW: FlowId = FlowId::new(Side::Edge, 0);
@@ -260,7 +217,7 @@ mod tests {
         for (mode, paths) in [(FlowMode::Aggregate, 1), (FlowMode::Redundant, 2)] {
             let mut bond = hub(BondConfig::default(), None);
             bond.add_path(PathId::new(1).unwrap(), settings("b", None), Timestamp::ZERO);
-            let flow = bond.open_flow(FlowConfig { mode, resequence: None }).unwrap();
+            let flow = bond.open_flow(FlowConfig::of(mode)).unwrap();
             while bond.poll_transmit(Timestamp::ZERO).is_some() {}
             for n in 0..10 {
                 bond.send_datagram(flow, &Bytes::from(vec![n; 160])).unwrap();
@@ -299,7 +256,7 @@ mod tests {
             let data = Bytes::from_static(&[b"0", b"1", b"2"][seq as usize][..]);
             Frame::Datagram(DatagramFrame { flow: FLOW, seq, data })
         };
-        let message = Control::FlowOpen { flow: FLOW, mode, resequence: None };
+        let message = Control::FlowOpen { flow: FLOW, config: FlowConfig::of(mode) };
         let mut frames = [Frame::Control { seq: 0, message }, datagram(0), datagram(2)];
         if opening_is_late {
             frames.rotate_left(1);
@@ -310,12 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn only_an_aggregate_flow_waits_for_order_unasked() {
+    fn only_a_flow_that_is_spread_waits_for_order_unasked() {
         for late in [false, true] {
-            for mode in [FlowMode::Redundant, FlowMode::Best] {
+            for mode in [FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay] {
                 assert_eq!(delivered(mode, late), [&b"0"[..], b"2"], "{mode:?} {late}");
             }
-            assert_eq!(delivered(FlowMode::Aggregate, late), [&b"0"[..]]);
+            for mode in [FlowMode::Aggregate, FlowMode::PriorityBased, FlowMode::LoadBalancing] {
+                assert_eq!(delivered(mode, late), [&b"0"[..]], "{mode:?} {late}");
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod api;
 mod build;
 mod carrier;
 mod close;
+mod copies;
 mod delays;
 mod failure;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod receive;
 mod scratch;
 mod selection;
 mod status;
+mod steering;
 mod stream_credit;
 mod stream_data;
 mod suspected;

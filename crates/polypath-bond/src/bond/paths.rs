@@ -1,6 +1,7 @@
 //! The paths of a bond.
 
 use super::preferences::PathPreferences;
+use crate::codec::PathList;
 use crate::path::Path;
 use polypath_core::congestion::Congestion;
 use polypath_units::{PathId, PathSet, Timestamp};
@@ -89,8 +90,14 @@ impl Paths {
 
     /// The paths that carry data now: backups only while nothing else works.
     pub(super) fn active(&self) -> PathSet {
+        self.active_among(&PathList::ALL)
+    }
+
+    /// The same for what may take these paths alone: backups only while none of the others works.
+    pub(super) fn active_among(&self, allowed: &PathList) -> PathSet {
         let working = |backup| -> PathSet {
-            self.working().filter(|path| path.backup == backup).map(|path| path.id).collect()
+            let paths = self.working().filter(|path| path.backup == backup);
+            allowed.among(paths.map(|path| path.id).collect())
         };
         let regular = working(false);
         if regular.is_empty() { working(true) } else { regular }
@@ -118,10 +125,10 @@ impl Paths {
         self.working().min_by_key(key).map(|path| path.id)
     }
 
-    /// The working path of smallest RTT among these; any working one if there is none.
+    /// The working path of smallest RTT among these, a backup only if there is no other.
     pub(super) fn fastest_of(&self, paths: PathSet, congestion: &Congestion) -> Option<PathId> {
         let others = self.ids().filter(|path| !paths.contains(*path)).collect();
-        self.fastest(others, congestion)
+        self.fastest(others, congestion).filter(|path| paths.contains(*path))
     }
 
     /// `bytes` arrived on a path, which need not be kept alive for `keep_alive` then. Returns

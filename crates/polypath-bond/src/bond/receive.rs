@@ -6,7 +6,6 @@ use crate::codec::{
 };
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
-use crate::flow::FlowConfig;
 use crate::recv::{Arriving, SHORT};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
@@ -294,8 +293,8 @@ impl Bond {
                     self.events.push_back(Event::PathRemoved(path));
                 }
             }
-            Control::FlowOpen { flow, mode, resequence } => {
-                self.on_flow_open(flow, FlowConfig { mode, resequence }, now)?;
+            Control::FlowOpen { flow, config } => {
+                self.on_flow_open(flow, config, now)?;
             }
             Control::FlowClose { flow } => self.on_flow_close(flow),
             Control::Close { code, reason } => self.on_close(code, reason, now),

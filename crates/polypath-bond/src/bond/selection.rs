@@ -54,6 +54,11 @@ impl PathSelection {
         &self.views
     }
 
+    /// A path as it was when they were looked at last.
+    pub(super) fn view(&self, id: PathId) -> Option<&PathView> {
+        self.views.iter().find(|view| view.id == id)
+    }
+
     /// The paths that take a datagram now. One that pacing holds back is waited for.
     pub(super) fn open(&self) -> impl Iterator<Item = &PathView> {
         self.views.iter().filter(|view| view.available)

@@ -94,13 +94,13 @@ impl Bond {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{hub, send_all, settings};
+    use crate::codec::FlowConfig;
     use crate::codec::{FlowMode, Side};
     use crate::config::BondConfig;
-    use crate::flow::FlowConfig;
     use bytes::Bytes;
     use polypath_units::PathId;
 
-    const FLOW: FlowConfig = FlowConfig { mode: FlowMode::Aggregate, resequence: None };
+    const FLOW: FlowConfig = FlowConfig::of(FlowMode::Aggregate);
 
     /// What an edge with these times says first on a path on which nothing arrives, and when.
     fn first_word(config: BondConfig) -> Duration {

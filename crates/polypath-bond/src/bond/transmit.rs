@@ -142,9 +142,9 @@ impl Bond {
 mod tests {
     use super::*;
     use crate::bond::fixtures::{OVERHEAD, hub};
+    use crate::codec::FlowConfig;
     use crate::codec::{FlowId, FlowMode};
     use crate::config::BondConfig;
-    use crate::flow::FlowConfig;
     use bytes::Bytes;
     use polypath_units::PathId;
     use std::time::Duration;
@@ -154,7 +154,7 @@ mod tests {
         let mut bond = hub(BondConfig::default(), None);
         let id = bond.open_stream().unwrap();
         bond.write(id, &Bytes::from(vec![0; bytes])).unwrap();
-        let config = FlowConfig { mode: FlowMode::Aggregate, resequence: None };
+        let config = FlowConfig::of(FlowMode::Aggregate);
         let flow = bond.open_flow(config).unwrap();
         (bond, flow)
     }

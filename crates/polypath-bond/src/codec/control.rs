@@ -2,18 +2,12 @@
 
 use super::first_window::END_OF_INDICES;
 use super::varint::{Reader, head, put_text, put_varint, varint_size};
-use super::{DecodeError, FirstWindow, FlowId, StreamId};
+use super::{DecodeError, FirstWindow, FlowConfig, FlowId, StreamId};
 use bytes::BufMut;
-use core::fmt;
-use core::str::FromStr;
 use polypath_units::PathId;
-use std::time::Duration;
 
 /// The longest reason of [`Control::Close`] and of a refused join, in bytes of UTF-8.
 pub(crate) const MAX_REASON: usize = 256;
-
-/// The longest resequencing delay that a flow can ask for; a longer one is sent as this.
-pub(crate) const MAX_RESEQUENCE: Duration = Duration::from_secs(60);
 
 /// A sender uses no CONTROL number so far above the lowest that is not acknowledged.
 pub(crate) const MAX_CONTROL_SPAN: u64 = 1024;
@@ -72,11 +66,8 @@ pub enum Control {
     FlowOpen {
         /// The flow, which the sender of this numbered.
         flow: FlowId,
-        /// How its datagrams use the paths.
-        mode: FlowMode,
-        /// How long to wait for a missing datagram, in whole microseconds, at most
-        /// 60 s; 0: deliver as they come; `None`: the receiver decides.
-        resequence: Option<Duration>,
+        /// How it is carried.
+        config: FlowConfig,
     },
     /// Closes a datagram flow.
     FlowClose {
@@ -92,56 +83,6 @@ pub enum Control {
     },
     /// The peer may begin streams that it opens later with more than the *stream window*.
     FirstWindow(FirstWindow),
-}
-
-/// How the datagrams of a flow use the paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum FlowMode {
-    /// Spread over all paths, for rate.
-    #[default]
-    Aggregate,
-    /// Each on every path, for certainty.
-    Redundant,
-    /// All on the best path, for delay.
-    Best,
-    /// Each on the path of smallest delay when it is sent.
-    SmallestDelay,
-}
-
-impl FlowMode {
-    const ALL: [Self; 4] = [Self::Aggregate, Self::Redundant, Self::Best, Self::SmallestDelay];
-
-    /// Its name in texts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Aggregate => "aggregate",
-            Self::Redundant => "redundant",
-            Self::Best => "best",
-            Self::SmallestDelay => "smallest_delay",
-        }
-    }
-}
-
-impl fmt::Display for FlowMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A text that is no mode of flows.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0:?} is not a way to carry datagrams; allowed: aggregate, redundant, best, smallest_delay"
-)]
-pub struct ParseFlowModeError(String);
-
-impl FromStr for FlowMode {
-    type Err = ParseFlowModeError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let named = Self::ALL.into_iter().find(|mode| mode.name() == text);
-        named.ok_or_else(|| ParseFlowModeError(text.to_owned()))
-    }
 }
 
 mod wire {
@@ -162,7 +103,7 @@ mod wire {
 const MAX_FIELDS: usize = 3;
 
 impl Control {
-    /// The type and the values of the message; a reason comes behind them.
+    /// The type and the values of the message; a reason or a configuration comes behind them.
     fn fields(&self) -> (u64, [u64; MAX_FIELDS], usize) {
         match *self {
             Self::MaxData { max } => (wire::MAX_DATA, [max, 0, 0], 1),
@@ -176,9 +117,7 @@ impl Control {
                 (wire::PATH_STATUS, [path.get().into(), sequence, backup.into()], 3)
             }
             Self::PathRemove { path } => (wire::PATH_REMOVE, [path.get().into(), 0, 0], 1),
-            Self::FlowOpen { flow, mode, resequence } => {
-                (wire::FLOW_OPEN, [flow.0, mode.number(), resequence_number(resequence)], 3)
-            }
+            Self::FlowOpen { flow, .. } => (wire::FLOW_OPEN, [flow.0, 0, 0], 1),
             Self::FlowClose { flow } => (wire::FLOW_CLOSE, [flow.0, 0, 0], 1),
             Self::Close { code, .. } => (wire::CLOSE, [code, 0, 0], 1),
             Self::FirstWindow(ref window) => (wire::FIRST_WINDOW, window.fields(), 3),
@@ -191,22 +130,25 @@ impl Control {
         for &value in &values[..count] {
             put_varint(buf, value);
         }
-        if let Self::Close { reason, .. } = self {
-            put_text(buf, reason, MAX_REASON);
+        match self {
+            Self::Close { reason, .. } => put_text(buf, reason, MAX_REASON),
+            Self::FlowOpen { config, .. } => config.encode(buf),
+            _ => {}
         }
     }
 
     pub(super) fn encoded_size(&self) -> usize {
         let (kind, values, count) = self.fields();
         let values: usize = values[..count].iter().map(|&value| varint_size(value)).sum();
-        let reason = match self {
+        let rest = match self {
+            Self::FlowOpen { config, .. } => config.encoded_size(),
             Self::Close { reason, .. } => {
                 let len = head(reason, MAX_REASON).len();
                 varint_size(len as u64) + len
             }
             _ => 0,
         };
-        varint_size(kind) + values + reason
+        varint_size(kind) + values + rest
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -232,11 +174,9 @@ impl Control {
                 backup: reader.bounded(1, "PATH_STATUS backup", "0 and 1")? == 1,
             },
             wire::PATH_REMOVE => Self::PathRemove { path: path(reader)? },
-            wire::FLOW_OPEN => Self::FlowOpen {
-                flow: flow(reader)?,
-                mode: FlowMode::decode(reader)?,
-                resequence: resequence(reader)?,
-            },
+            wire::FLOW_OPEN => {
+                Self::FlowOpen { flow: flow(reader)?, config: FlowConfig::decode(reader)? }
+            }
             wire::FLOW_CLOSE => Self::FlowClose { flow: flow(reader)? },
             wire::CLOSE => Self::Close {
                 code: reader.varint("CLOSE code")?,
@@ -245,26 +185,6 @@ impl Control {
             wire::FIRST_WINDOW => Self::FirstWindow(FirstWindow::decode(reader)?),
             unknown => return Err(DecodeError::UnknownControl(unknown)),
         })
-    }
-}
-
-impl FlowMode {
-    const fn number(self) -> u64 {
-        match self {
-            Self::Aggregate => 0,
-            Self::Redundant => 1,
-            Self::Best => 2,
-            Self::SmallestDelay => 3,
-        }
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        match reader.bounded(3, "FLOW_OPEN mode", "0 to 3")? {
-            0 => Ok(Self::Aggregate),
-            1 => Ok(Self::Redundant),
-            2 => Ok(Self::Best),
-            _ => Ok(Self::SmallestDelay),
-        }
     }
 }
 
@@ -290,15 +210,4 @@ pub(super) fn max_streams(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
 
 pub(super) fn reason<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {
     reader.text(MAX_REASON, "reason", "0 to 256 bytes")
-}
-
-/// 0 is automatic, any other value the microseconds plus one.
-fn resequence_number(resequence: Option<Duration>) -> u64 {
-    resequence.map_or(0, |delay| delay.min(MAX_RESEQUENCE).as_micros() as u64 + 1)
-}
-
-fn resequence(reader: &mut Reader<'_>) -> Result<Option<Duration>, DecodeError> {
-    let max = MAX_RESEQUENCE.as_micros() as u64 + 1;
-    let value = reader.bounded(max, "FLOW_OPEN resequencing", "0 to 60,000,001")?;
-    Ok(value.checked_sub(1).map(Duration::from_micros))
 }

@@ -1,6 +1,6 @@
 //! Every example of `docs/protocol.md`, and the refusals that it asks for.
 
-use super::control::MAX_RESEQUENCE;
+use super::flow_config::MAX_FLOW_TIME;
 use super::frame::MAX_SILENCE;
 use super::join::{MAX_IDLE_TIMEOUT, MAX_JOIN_ACK_DELAY, MAX_NAME};
 use super::*;
@@ -10,6 +10,7 @@ use polypath_brf::{Code, FeedbackHeader};
 use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeSet;
+use std::num::NonZeroU8;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -66,16 +67,35 @@ fn frame_examples() -> Vec<(Frame, bool)> {
             10,
             Control::FlowOpen {
                 flow: FlowId(0),
-                mode: FlowMode::Redundant,
-                resequence: Some(ms(20)),
+                config: FlowConfig {
+                    resequence: Some(ms(20)),
+                    ..FlowConfig::of(FlowMode::Redundant)
+                },
             },
         ),
         control(11, Control::FlowClose { flow: FlowId(0) }),
         control(12, Control::Close { code: 0, reason: "bye".to_owned() }),
         control(13, Control::FirstWindow(FirstWindow { streams: 8..24, max: 1_048_576 })),
+        control(14, Control::FlowOpen { flow: FlowId(4), config: balanced() }),
+        control(15, Control::FlowOpen { flow: FlowId(8), config: seldom_redundant() }),
         (Frame::PathSuspect(report()), false),
         (Frame::PathQuery(Query { id: 9, paths: PathSet::only(path(1)) }), false),
     ]
+}
+
+fn balanced() -> FlowConfig {
+    let listed = [(1, 80), (0, 20)].map(|(to, weight)| ListedPath { path: path(to), weight });
+    let paths = PathList::new(&listed).unwrap();
+    FlowConfig { paths, ..FlowConfig::of(FlowMode::LoadBalancing) }
+}
+
+fn seldom_redundant() -> FlowConfig {
+    let redundancy = Redundancy {
+        copies: NonZeroU8::new(2),
+        rtt_above: Some(Duration::from_millis(80)),
+        loss_above: Some(10_000),
+    };
+    FlowConfig { redundancy, ..FlowConfig::of(FlowMode::Redundant) }
 }
 
 fn stream(fin: bool) -> Frame {
@@ -251,8 +271,14 @@ fn values_outside_their_limits_are_refused() {
         ("path", "05 00 06 4040"),
         ("limit on streams", "05 00 02 e000000000000001"),
         ("PATH_STATUS backup", "05 00 05 00 00 02"),
-        ("FLOW_OPEN mode", "05 00 07 00 04 00"),
+        ("FLOW_OPEN mode", "05 00 07 00 06 00 00"),
         ("FLOW_OPEN resequencing", "05 00 07 00 00 83938702"),
+        ("FLOW_OPEN number of paths", "05 00 07 00 00 00 09"),
+        ("FLOW_OPEN copies", "05 00 07 00 01 00 00 4041"),
+        ("FLOW_OPEN RTT", "05 00 07 00 01 00 00 00 83938702"),
+        ("FLOW_OPEN loss", "05 00 07 00 01 00 00 00 00 800f4241"),
+        ("FLOW_OPEN weight", "05 00 07 00 05 00 01 00 4065"),
+        ("FLOW_OPEN weight", "05 00 07 00 05 00 02 00 01 05 00"),
         ("reason", "05 00 09 00 4101"),
         ("FIRST_WINDOW first index", "05 00 0a e000000000000001 00 00"),
         ("FIRST_WINDOW number of streams", "05 00 0a e000000000000000 01 00"),
@@ -284,6 +310,7 @@ fn ranges_that_end_too_high_are_refused() {
 fn a_path_named_twice_is_refused() {
     for (field, hex) in [
         ("ACK arrivals", "03 00 00 00 00 00 02 01 00 01 00"),
+        ("FLOW_OPEN paths", "05 00 07 00 00 00 02 01 01"),
         ("PATH_SUSPECT paths", "06 00 00 00 00 02 01 00 01 00"),
         ("PATH_QUERY paths", "07 01 02 01 01"),
     ] {
@@ -327,9 +354,13 @@ fn times_and_names_that_are_too_long_are_cut() {
     };
     assert_eq!(got.suspects[0].silent_for, MAX_SILENCE);
 
-    let (flow, mode, resequence) = (FlowId(0), FlowMode::Best, Some(too_long));
-    let (frame, _) = control(0, Control::FlowOpen { flow, mode, resequence });
-    let (got, _) = control(0, Control::FlowOpen { flow, mode, resequence: Some(MAX_RESEQUENCE) });
+    let open = |time| {
+        let redundancy = Redundancy { rtt_above: Some(time), ..Redundancy::default() };
+        let resequence = Some(time);
+        let config = FlowConfig { redundancy, resequence, ..FlowConfig::of(FlowMode::Redundant) };
+        control(0, Control::FlowOpen { flow: FlowId(0), config }).0
+    };
+    let (frame, got) = (open(too_long), open(MAX_FLOW_TIME));
     assert_eq!(Frames::new(bytes(&sent(&frame)).freeze()).next(), Some(Ok(got)));
 
     let [mut join, _] = join_examples();

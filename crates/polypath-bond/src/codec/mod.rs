@@ -11,9 +11,12 @@ mod decode;
 mod encode;
 mod error;
 mod first_window;
+mod flow_config;
+mod flow_mode;
 mod frame;
 mod id;
 mod join;
+mod path_list;
 mod varint;
 
 #[cfg(test)]
@@ -22,14 +25,16 @@ mod examples;
 mod tests;
 
 pub use close::CloseCode;
+pub use control::Control;
 pub(crate) use control::MAX_CONTROL_SPAN;
-pub use control::{Control, FlowMode, ParseFlowModeError};
 pub use decode::Frames;
 pub(crate) use encode::{
     datagram_header_size, encode_stream_header, fragment_header_size, stream_header_size,
 };
 pub use error::DecodeError;
 pub use first_window::FirstWindow;
+pub use flow_config::{FlowConfig, Redundancy};
+pub use flow_mode::{FlowMode, ParseFlowModeError};
 pub(crate) use frame::MAX_ACK_RANGES;
 pub use frame::{
     AckFrame, Arrival, DatagramFrame, FragmentFrame, Frame, MAX_DATAGRAM, StreamFrame,
@@ -38,4 +43,5 @@ pub(crate) use id::MAX_FLOWS;
 pub use id::{FlowId, Side, StreamId};
 pub(crate) use join::{ALPN, ALPN_FEEDBACK};
 pub use join::{BondId, Join, JoinRefusal, JoinReply, PROTOCOL_VERSION, Parameters};
+pub use path_list::{ListedPath, MAX_LISTED_PATHS, MAX_WEIGHT, PathList, PathListError};
 pub(crate) use varint::Reader;

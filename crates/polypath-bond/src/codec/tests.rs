@@ -8,6 +8,7 @@ use polypath_core::failure::{Query, Suspect, SuspicionReport};
 use polypath_units::{PathId, PathSet};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
+use std::num::NonZeroU8;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -79,17 +80,46 @@ fn ack_frame() -> impl Strategy<Value = Frame> {
     })
 }
 
+fn flow_time() -> impl Strategy<Value = Option<Duration>> {
+    prop::option::of((0..=60_000_000u64).prop_map(Duration::from_micros))
+}
+
+fn redundancy() -> impl Strategy<Value = Redundancy> {
+    let copies = (0..=64u8).prop_map(NonZeroU8::new);
+    (copies, flow_time(), prop::option::of(0..1_000_000u32))
+        .prop_map(|(copies, rtt_above, loss_above)| Redundancy { copies, rtt_above, loss_above })
+}
+
+/// Paths of which all have a weight or none has.
+fn path_list(weighted: bool) -> impl Strategy<Value = PathList> {
+    let listed =
+        move |(path, weight)| ListedPath { path, weight: if weighted { weight } else { 0 } };
+    let paths = btree_map(path(), 1..=MAX_WEIGHT, 0..=MAX_LISTED_PATHS)
+        .prop_map(move |paths| paths.into_iter().map(listed).collect::<Vec<_>>());
+    paths.prop_shuffle().prop_map(|paths| PathList::new(&paths).unwrap())
+}
+
+fn flow_config() -> impl Strategy<Value = FlowConfig> {
+    let alone =
+        [FlowMode::Aggregate, FlowMode::Best, FlowMode::SmallestDelay, FlowMode::PriorityBased];
+    let mode = prop_oneof![
+        (prop::sample::select(alone.to_vec()), path_list(false))
+            .prop_map(|(mode, paths)| FlowConfig { paths, ..FlowConfig::of(mode) }),
+        (redundancy(), path_list(false)).prop_map(|(redundancy, paths)| FlowConfig {
+            redundancy,
+            paths,
+            ..FlowConfig::of(FlowMode::Redundant)
+        }),
+        any::<bool>()
+            .prop_flat_map(path_list)
+            .prop_map(|paths| FlowConfig { paths, ..FlowConfig::of(FlowMode::LoadBalancing) }),
+    ];
+    (mode, flow_time()).prop_map(|(config, resequence)| FlowConfig { resequence, ..config })
+}
+
 fn control() -> impl Strategy<Value = Control> {
     let stream = || number().prop_map(StreamId);
     let flow = || number().prop_map(FlowId);
-    let mode = prop_oneof![
-        Just(FlowMode::Aggregate),
-        Just(FlowMode::Redundant),
-        Just(FlowMode::Best),
-        Just(FlowMode::SmallestDelay)
-    ];
-    let delay = (0..=60_000_000u64).prop_map(Duration::from_micros);
-    let resequence = prop_oneof![Just(None), delay.prop_map(Some)];
     prop_oneof![
         number().prop_map(|max| Control::MaxData { max }),
         (stream(), number()).prop_map(|(id, max)| Control::MaxStreamData { id, max }),
@@ -103,11 +133,7 @@ fn control() -> impl Strategy<Value = Control> {
         (path(), number(), any::<bool>())
             .prop_map(|(path, sequence, backup)| Control::PathStatus { path, sequence, backup }),
         path().prop_map(|path| Control::PathRemove { path }),
-        (flow(), mode, resequence).prop_map(|(flow, mode, resequence)| Control::FlowOpen {
-            flow,
-            mode,
-            resequence
-        }),
+        (flow(), flow_config()).prop_map(|(flow, config)| Control::FlowOpen { flow, config }),
         flow().prop_map(|flow| Control::FlowClose { flow }),
         (number(), "\\PC{0,64}").prop_map(|(code, reason)| Control::Close { code, reason }),
         (0..1u64 << 60, 0..=1u64 << 60, number()).prop_map(|(first, count, max)| {

@@ -1,19 +1,18 @@
 //! All datagram flows of a bond, in both directions.
 
 use super::early::{ClosedFlows, EarlyFlows};
-use super::{FlowConfig, FlowCounters, Queued, RecvFlow, SendFlow};
-use crate::codec::{FlowId, FlowMode, FragmentFrame, Side};
+use super::{FlowCounters, Queued, RecvFlow, SendFlow};
+use crate::codec::{FlowConfig, FlowId, FlowMode, FragmentFrame, Side};
 use crate::error::ProtocolError;
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The longest wait for order of a flow, `None` for that of the paths. Only where the scheduler
-/// spreads a flow is order lost all the time: in other modes there is no wait that was not asked
-/// for.
-fn wait_for_order(mode: FlowMode, asked: Option<Duration>) -> Option<Duration> {
-    asked.or((mode != FlowMode::Aggregate).then_some(Duration::ZERO))
+/// The longest wait for order of a flow, `None` for that of the paths. Only where a flow is spread
+/// over paths is order lost all the time: in other modes there is no wait that was not asked for.
+fn wait_for_order(config: &FlowConfig) -> Option<Duration> {
+    config.resequence.or((!config.mode.spreads()).then_some(Duration::ZERO))
 }
 
 /// What the paths show of how long it is worth waiting.
@@ -80,9 +79,8 @@ impl Flows {
     }
 
     fn add(&mut self, flow: FlowId, config: FlowConfig) {
-        let FlowConfig { mode, resequence } = config;
-        let send = SendFlow::new(mode, self.flow_buffer);
-        let recv = RecvFlow::new(wait_for_order(mode, resequence), self.flow_buffer);
+        let send = SendFlow::new(config, self.flow_buffer);
+        let recv = RecvFlow::new(wait_for_order(&config), self.flow_buffer);
         self.open.insert(flow, Halves { send, recv });
     }
 
@@ -124,8 +122,8 @@ impl Flows {
             return Ok(false);
         }
         if let Some(halves) = self.open.get_mut(&flow) {
-            halves.send.mode = config.mode;
-            halves.recv.resequence = wait_for_order(config.mode, config.resequence);
+            halves.send.config = config;
+            halves.recv.resequence = wait_for_order(&config);
         }
         Ok(true)
     }
@@ -135,7 +133,7 @@ impl Flows {
     pub(crate) fn expect(&mut self, flow: FlowId) -> bool {
         let admitted = self.peer_may_open(flow) && !self.closed.contains(flow);
         if admitted && !self.open.contains_key(&flow) {
-            self.add(flow, FlowConfig { mode: FlowMode::Aggregate, resequence: None });
+            self.add(flow, FlowConfig::default());
         }
         admitted
     }
@@ -182,10 +180,13 @@ impl Flows {
         self.open.values().any(|halves| halves.send.has_waiting())
     }
 
-    /// Bytes that wait for any path, over all flows that are spread over the paths.
+    /// Bytes that wait for the scheduler to choose among all paths, over all flows.
     pub(crate) fn waiting_for_any(&self) -> u64 {
         let senders = self.open.values().map(|halves| &halves.send);
-        senders.filter(|send| send.mode == FlowMode::Aggregate).map(SendFlow::waiting).sum()
+        let for_any = |send: &&SendFlow| {
+            send.config.mode == FlowMode::Aggregate && send.config.paths.is_all()
+        };
+        senders.filter(for_any).map(SendFlow::waiting).sum()
     }
 
     /// The flows, in the order in which they are to be served.

@@ -8,25 +8,14 @@ mod piece;
 mod queue;
 mod recv;
 mod send;
+mod shares;
 
 pub(crate) use flows::{Flows, PathWaits};
 pub(crate) use piece::{Piece, Queued};
 pub(crate) use recv::MAX_AUTO_RESEQUENCE;
 use recv::RecvFlow;
-use send::SendFlow;
-
-use crate::codec::FlowMode;
-use std::time::Duration;
-
-/// How a datagram flow is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowConfig {
-    /// Which paths its datagrams take.
-    pub mode: FlowMode,
-    /// The longest that the receiver holds a datagram back to restore order. `None`: as long as
-    /// datagrams come late; zero: not at all.
-    pub resequence: Option<Duration>,
-}
+pub(crate) use send::SendFlow;
+use shares::Shares;
 
 /// What became of a flow's datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

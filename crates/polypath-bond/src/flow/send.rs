@@ -1,8 +1,8 @@
 //! The sending half of a datagram flow.
 
-use super::Queued;
 use super::queue::Queue;
-use crate::codec::FlowMode;
+use super::{Queued, Shares};
+use crate::codec::{FlowConfig, FlowMode};
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Datagrams of one flow that wait to be sent.
 #[derive(Debug)]
 pub(crate) struct SendFlow {
-    pub(crate) mode: FlowMode,
+    pub(crate) config: FlowConfig,
     next_seq: u64,
     queue: Queue,
     /// Redundant mode: the copies that each path has still to send.
@@ -18,41 +18,50 @@ pub(crate) struct SendFlow {
     limit: u64,
     /// Where one path carries the flow: that path.
     current: Option<PathId>,
+    /// Mode `load_balancing`: what each path has had of it.
+    pub(crate) shares: Shares,
     pub(crate) sent: u64,
     pub(crate) dropped: u64,
 }
 
 impl SendFlow {
-    pub(crate) fn new(mode: FlowMode, limit: u64) -> Self {
+    pub(crate) fn new(config: FlowConfig, limit: u64) -> Self {
         Self {
-            mode,
+            config,
             next_seq: 0,
             queue: Queue::default(),
             copies: BTreeMap::new(),
             limit,
             current: None,
+            shares: Shares::default(),
             sent: 0,
             dropped: 0,
         }
+    }
+
+    pub(crate) fn is_redundant(&self) -> bool {
+        self.config.mode == FlowMode::Redundant
     }
 
     /// Accepts a datagram, on all of `paths` in redundant mode. Returns false if it was dropped
     /// because the queue is full.
     pub(crate) fn push(&mut self, data: &Bytes, paths: PathSet) -> bool {
         let queued = Queued::new(self.next_seq, data.clone());
-        let accepted = match self.mode {
-            FlowMode::Redundant => self.push_copies(&queued, paths),
-            FlowMode::Aggregate | FlowMode::Best | FlowMode::SmallestDelay => {
-                let has_room = self.queue.bytes() + queued.remaining() <= self.limit;
-                if has_room {
-                    self.queue.push(queued);
-                }
-                has_room
-            }
+        let accepted = match self.is_redundant() {
+            true => self.push_copies(&queued, paths),
+            false => self.push_shared(queued),
         };
         self.next_seq += u64::from(accepted);
         *(if accepted { &mut self.sent } else { &mut self.dropped }) += 1;
         accepted
+    }
+
+    fn push_shared(&mut self, queued: Queued) -> bool {
+        let has_room = self.queue.bytes() + queued.remaining() <= self.limit;
+        if has_room {
+            self.queue.push(queued);
+        }
+        has_room
     }
 
     /// A path that lags drops its own oldest copies: the others carry the datagram in time.
@@ -82,10 +91,7 @@ impl SendFlow {
 
     /// What `path` takes datagrams from: its own copies in redundant mode, else what waits for any.
     pub(crate) fn queue_mut(&mut self, path: PathId) -> &mut Queue {
-        match self.mode {
-            FlowMode::Redundant => self.copies.entry(path).or_default(),
-            FlowMode::Aggregate | FlowMode::Best | FlowMode::SmallestDelay => &mut self.queue,
-        }
+        if self.is_redundant() { self.copies.entry(path).or_default() } else { &mut self.queue }
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
@@ -105,6 +111,7 @@ impl SendFlow {
     /// A path is gone or failed: its copies are for nobody.
     pub(crate) fn forget_path(&mut self, path: PathId) {
         self.copies.remove(&path);
+        self.shares.forget_path(path);
     }
 }
 
@@ -118,7 +125,7 @@ mod tests {
     #[test]
     fn a_lagging_path_drops_its_own_copies_only() {
         let paths = [PathId::new(0).unwrap(), PathId::new(1).unwrap()];
-        let mut flow = SendFlow::new(FlowMode::Redundant, 250);
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Redundant), 250);
         for n in 0..4 {
             assert!(flow.push(&Bytes::from(vec![n; 100]), paths.into_iter().collect()));
             let copy = flow.queue_mut(paths[0]).cut(FLOW, 1_200);
@@ -129,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses() {
-        let mut flow = SendFlow::new(FlowMode::Aggregate, 250);
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 250);
         let data = Bytes::from(vec![0; 100]);
         let accepted: Vec<_> = (0..3).map(|_| flow.push(&data, PathSet::EMPTY)).collect();
         assert_eq!(accepted, [true, true, false]);
@@ -139,7 +146,7 @@ mod tests {
     /// The whole takes a payload less its header. What a path did not take after all is cut anew.
     #[test]
     fn a_datagram_is_cut_as_each_payload_allows() {
-        let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 10_000);
         assert!(flow.push(&Bytes::from(vec![7; 3_000]), PathSet::EMPTY));
         assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
         let queue = flow.queue_mut(PathId::default());
@@ -159,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_empty_datagram_is_one_too() {
-        let mut flow = SendFlow::new(FlowMode::Aggregate, 10_000);
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 10_000);
         assert!(flow.push(&Bytes::new(), PathSet::EMPTY));
         assert!(flow.queue_mut(PathId::default()).cut(FLOW, 100).is_some() && !flow.has_waiting());
     }

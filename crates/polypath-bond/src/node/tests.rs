@@ -6,8 +6,8 @@ mod same_key;
 mod strangers;
 
 use super::*;
+use crate::codec::FlowConfig;
 use crate::codec::{ALPN, Control, FlowMode, Frame, Frames, Join, PROTOCOL_VERSION};
-use crate::flow::FlowConfig;
 use crate::identity::{client_config, server_config};
 use crate::quic::{BATCH, End, Exchange};
 use bytes::BytesMut;
@@ -265,7 +265,7 @@ fn a_flows_datagram_that_fits_no_more_does_not_end_the_path() {
     let (path, max) = (PathId::default(), pair.carrier().path.max_datagram());
     let bond = pair.bond(key);
     bond.set_max_datagram(path, max + 100);
-    let flow = bond.open_flow(FlowConfig { mode: FlowMode::Aggregate, resequence: None }).unwrap();
+    let flow = bond.open_flow(FlowConfig::of(FlowMode::Aggregate)).unwrap();
     bond.send_datagram(flow, &Bytes::from(vec![0; max + 50])).unwrap();
     bond.set_max_datagram(path, max);
     pair.run();

@@ -24,7 +24,7 @@ fn control() -> impl Strategy<Value = Control> {
     let id = || (0u64..50).prop_map(StreamId);
     let flow = || number().prop_map(FlowId);
     let reset = |(id, final_size)| Control::ResetStream { id, code: 1, final_size };
-    let open = |flow| Control::FlowOpen { flow, mode: FlowMode::Aggregate, resequence: None };
+    let open = |flow| Control::FlowOpen { flow, config: FlowConfig::of(FlowMode::Aggregate) };
     prop_oneof![
         number().prop_map(|max| Control::MaxData { max }),
         (id(), number()).prop_map(|(id, max)| Control::MaxStreamData { id, max }),
@@ -104,7 +104,7 @@ fn bond() -> Bond {
     }
     let stream = bond.open_stream().unwrap();
     bond.write(stream, &Bytes::from(vec![1; 20_000])).unwrap();
-    bond.open_flow(FlowConfig { mode: FlowMode::Redundant, resequence: None }).unwrap();
+    bond.open_flow(FlowConfig::of(FlowMode::Redundant)).unwrap();
     bond
 }
 
@@ -160,7 +160,7 @@ fn numbers_far_apart_are_refused() {
     assert!(!broken(control(1_023)) && broken(control(1_024)));
     let open = |index| {
         let flow = FlowId::new(Side::Edge, index);
-        let message = Control::FlowOpen { flow, mode: FlowMode::Best, resequence: None };
+        let message = Control::FlowOpen { flow, config: FlowConfig::of(FlowMode::Best) };
         Frame::Control { seq: 0, message }
     };
     assert!(!broken(open(1_023)) && broken(open(1_024)));

@@ -61,7 +61,7 @@ impl EdgeFlow {
 
     fn open(&self, mode: FlowMode) -> Result<FlowIndex, FlowError> {
         let no_flow = |error| FlowError::NoFlow { mode, error };
-        let opened = self.driver.open_flow(self.bond, FlowConfig { mode, resequence: None });
+        let opened = self.driver.open_flow(self.bond, FlowConfig::of(mode));
         let flow = opened.map_err(|error| match error.kind() {
             io::ErrorKind::QuotaExceeded => no_flow(error),
             _ => error.into(),

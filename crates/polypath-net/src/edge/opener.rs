@@ -51,7 +51,7 @@ impl EdgeOpener {
         bond: BondKey,
         options: FlowOptions,
     ) -> Result<EdgeFlow, OpenError> {
-        let config = FlowConfig { mode: options.mode, resequence: None };
+        let config = FlowConfig::of(options.mode);
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.ask(bond, &Request::Udp(association)).await?;

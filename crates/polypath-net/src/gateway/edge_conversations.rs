@@ -51,8 +51,7 @@ impl EdgeConversations {
         now: Timestamp,
         open: impl FnOnce(FlowConfig) -> io::Result<()>,
     ) -> io::Result<()> {
-        let config = FlowConfig { mode: FlowMode::Aggregate, resequence: None };
-        self.pool.flow_for(config, now, open).map(drop)
+        self.pool.flow_for(FlowConfig::of(FlowMode::Aggregate), now, open).map(drop)
     }
 
     /// The flow of a packet that is to be sent. `open` opens another one, whose number is the next.

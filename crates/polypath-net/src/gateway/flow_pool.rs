@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use polypath_bond::{FlowConfig, FlowMode};
+use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 
 /// A flow in which nothing was sent for so long has no holes any more that the receiver waits for:
@@ -92,16 +92,17 @@ impl FlowPool {
 fn is_ordered(config: FlowConfig) -> bool {
     match config.resequence {
         Some(longest) => !longest.is_zero(),
-        None => config.mode == FlowMode::Aggregate,
+        None => config.mode.spreads(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polypath_bond::FlowMode;
 
     fn config(mode: FlowMode) -> FlowConfig {
-        FlowConfig { mode, resequence: None }
+        FlowConfig::of(mode)
     }
 
     fn ms(ms: u64) -> Timestamp {

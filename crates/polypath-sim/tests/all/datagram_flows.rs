@@ -186,7 +186,7 @@ fn what_cannot_be_sent_as_datagrams_is_refused() {
             bond,
             format!("{constant}mode = \"both\""),
             "mode: \"both\" is not allowed; allowed are \"aggregate\", \"redundant\", \"best\", \
-             \"smallest_delay\"",
+             \"smallest_delay\", \"load_balancing\"",
         ),
     ] {
         let text = error(connection, &flow);

@@ -54,7 +54,7 @@ fn content(number: usize, size: usize) -> Bytes {
 
 /// How many of `count` datagrams arrive, each whole and once.
 fn delivered(world: &mut World, mode: FlowMode, size: usize, count: usize) -> usize {
-    let config = FlowConfig { mode, resequence: None };
+    let config = FlowConfig::of(mode);
     let flow = world.edge_bond().open_flow(config).unwrap();
     let mut got = Vec::new();
     let mut receive = |world: &mut World| {

@@ -42,6 +42,7 @@ mod series;
 mod short_transfers;
 mod shorter_path;
 mod stalled_streams;
+mod steering;
 mod streams_and_flows;
 mod switched;
 mod switches;

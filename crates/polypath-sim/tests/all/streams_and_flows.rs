@@ -192,7 +192,7 @@ fn numbers(got: &[(Timestamp, u64)]) -> Vec<u64> {
 }
 
 fn flow(mode: FlowMode, resequence_ms: Option<u64>) -> FlowConfig {
-    FlowConfig { mode, resequence: resequence_ms.map(Duration::from_millis) }
+    FlowConfig { resequence: resequence_ms.map(Duration::from_millis), ..FlowConfig::of(mode) }
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Steering {
             counters.drop_one();
             return None;
         };
-        Some(Steered { config: FlowConfig { mode, resequence: None }, counters })
+        Some(Steered { config: FlowConfig::of(mode), counters })
     }
 
     fn decide(&self, traffic: &Traffic<'_>) -> Decision {

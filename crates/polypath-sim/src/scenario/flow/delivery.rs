@@ -27,6 +27,8 @@ choices! { for FlowMode {
     Best = "best",
     /// Each on the path of smallest delay when it is sent.
     SmallestDelay = "smallest_delay",
+    /// Spread over all paths in proportion to what they carry.
+    LoadBalancing = "load_balancing",
 } }
 
 keys! {
@@ -74,6 +76,6 @@ impl DeliveryKeys {
         }
         let mode = mode.as_ref().map_or(FlowMode::default(), |mode| mode.value);
         let resequence = resequence.as_ref().map(|wait| wait.value);
-        Ok(Some(FlowConfig { mode, resequence }))
+        Ok(Some(FlowConfig { resequence, ..FlowConfig::of(mode) }))
     }
 }

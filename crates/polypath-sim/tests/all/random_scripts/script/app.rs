@@ -4,15 +4,26 @@
 use super::{Dice, HEALED};
 use bytes::Bytes;
 use polypath_bond::{
-    Bond, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError, Side, StreamId, WriteError,
+    Bond, Event, FlowConfig, FlowId, FlowMode, ListedPath, OpenError, PathList, ReadError,
+    Redundancy, Side, StreamId, WriteError,
 };
-use polypath_units::Timestamp;
+use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::num::NonZeroU8;
 use std::time::Duration;
 
-const MODES: [FlowMode; 4] =
-    [FlowMode::Aggregate, FlowMode::Redundant, FlowMode::Best, FlowMode::SmallestDelay];
+const MODES: [FlowMode; 6] = [
+    FlowMode::Aggregate,
+    FlowMode::Redundant,
+    FlowMode::Best,
+    FlowMode::SmallestDelay,
+    FlowMode::PriorityBased,
+    FlowMode::LoadBalancing,
+];
+
+/// Paths of flows: all, and some of which there is one too few.
+const PATHS: [&[u8]; 5] = [&[], &[], &[1], &[1, 0], &[7, 1, 0]];
 
 /// The byte at an offset of a half of a stream.
 fn pattern(id: StreamId, writer: Side, offset: u64) -> u8 {
@@ -218,16 +229,28 @@ impl App {
         }
     }
 
+    fn flow_config(&mut self) -> FlowConfig {
+        let mode = MODES[self.dice.below(MODES.len() as u64) as usize];
+        let wait = self.dice.below(50);
+        let resequence = (wait > 10).then(|| Duration::from_millis(wait - 11));
+        let listed = |&path: &u8| ListedPath { path: PathId::new(path).unwrap(), weight: 0 };
+        let paths = PATHS[self.dice.below(PATHS.len() as u64) as usize].iter().map(listed);
+        let paths = PathList::new(&paths.collect::<Vec<_>>()).unwrap();
+        let copies = NonZeroU8::new(self.dice.below(3) as u8);
+        let rtt_above = self.dice.one_in(3).then(|| Duration::from_millis(self.dice.below(200)));
+        let loss_above = self.dice.one_in(3).then(|| self.dice.below(50_000) as u32);
+        let redundancy = Redundancy { copies, rtt_above, loss_above };
+        FlowConfig { mode, paths, redundancy, resequence }
+    }
+
     fn send_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
         if now < self.next_datagram || now >= HEALED {
             return;
         }
         self.next_datagram = now + Duration::from_millis(1 + self.dice.below(60));
         if self.flows.len() < 4 && self.dice.one_in(10) {
-            let mode = MODES[self.dice.below(MODES.len() as u64) as usize];
-            let wait = self.dice.below(50);
-            let resequence = (wait > 10).then(|| Duration::from_millis(wait - 11));
-            if let Ok(id) = bond.open_flow(FlowConfig { mode, resequence }) {
+            let config = self.flow_config();
+            if let Ok(id) = bond.open_flow(config) {
                 self.flows.insert(id, Default::default());
             }
         }
