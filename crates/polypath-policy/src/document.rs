@@ -1,5 +1,7 @@
 //! Policies as files.
 
+mod keys;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
@@ -44,10 +46,9 @@ impl Policy {
 
 fn read_rule(table: &Table<'_>) -> Result<Rule, DocumentError> {
     let criteria = Criterion::ALL.map(Criterion::key);
-    table.refuse_others(&[&["name", "mode"], &criteria[..]].concat(), "")?;
-    let required = |key| table.get(key).ok_or_else(|| table.missing(&format!("`{key}`")));
-    let name = required("name")?.text()?;
-    let treatment = required("mode")?.parse_with(str::parse)?;
+    table.refuse_others(&[&["name"], &keys::KEYS[..], &criteria].concat(), "")?;
+    let name = table.get("name").ok_or_else(|| table.missing("`name`"))?.text()?;
+    let treatment = keys::read_treatment(table)?;
     let rule = Rule::new(name, read_descriptor(table)?, treatment);
     rule.map_err(|error| wrong_at(table, error.key(), error))
 }
@@ -171,14 +172,17 @@ mod tests {
         }
         let all = read("[[rule]]\nname = \"all\"\nmode = \"drop\"\n").unwrap();
         assert_eq!(all.decide(&Traffic::parse("tcp a.org:80").unwrap()), Some(0));
-        assert_eq!(all.rules()[0].treatment(), Treatment::Drop);
+        assert_eq!(all.rules()[0].treatment(), &Treatment::Drop);
         assert_eq!(read("").unwrap(), Policy::default());
     }
 
     #[test]
     fn errors_name_file_line_key_and_what_is_allowed() {
         for (line, expected) in [
-            ("colour = 1", "3: unknown key `colour` in [[rule]]; allowed are name, mode, protocol"),
+            (
+                "colour = 1",
+                "3: unknown key `colour` in [[rule]]; allowed are name, mode, paths, weights",
+            ),
             ("protocol = \"quic\"", "3: protocol: \"quic\" is no protocol; allowed: tcp, udp"),
             ("protocol = 256", "3: protocol: \"256\" is no protocol; allowed: tcp, udp"),
             ("protocol = []", "3: protocol: nothing fits an empty list; allowed: at least"),
@@ -201,6 +205,14 @@ mod tests {
             ("protocol = \"tcp\"\ndscp = 1", "4: dscp: the rule is for TCP connections, of which"),
             ("protocol = \"icmp\"\nport = 1", "3: protocol: icmp has no ports; allowed: port and"),
             ("name = \"b\"", "3: not valid TOML: duplicate key"),
+            ("paths = [\"a\"]", "3: paths: the rule is also for TCP connections, whose data"),
+            ("paths = \"a\"", "3: paths: a value of type string is not a list of names of paths"),
+            ("paths = [1]", "3: paths: a value of type integer is not text"),
+            ("paths = []", "3: paths: an empty list carries nothing; allowed: a path, or no key"),
+            ("weights = [1]", "3: weights: says nothing of mode aggregate; allowed: with load_"),
+            ("copies = 2", "3: copies: says nothing of mode aggregate; allowed: with redundant"),
+            ("rtt_above = \"1ms\"", "3: rtt_above: says nothing of mode aggregate; allowed"),
+            ("loss_above = 0.1", "3: loss_above: says nothing of mode aggregate; allowed"),
         ] {
             let error = rule(line).unwrap_err();
             assert!(error.starts_with(&format!("policy.toml:{expected}")), "{line}: {error}");
@@ -222,6 +234,60 @@ mod tests {
         ] {
             let error = read(text).unwrap_err();
             assert!(error.starts_with(&format!("policy.toml:{expected}")), "{text}: {error}");
+        }
+    }
+
+    /// What a rule for UDP with these lines says of its steering, or what is wrong with them, the
+    /// fourth.
+    fn steering(lines: &str) -> Result<String, String> {
+        let rule = read(&format!("[[rule]]\nname = \"a\"\nprotocol = \"udp\"\n{lines}\n"))?;
+        Ok(rule.rules()[0].treatment().to_string())
+    }
+
+    #[test]
+    fn a_mode_has_paths_weights_and_thresholds() {
+        for (lines, expected) in [
+            ("mode = \"aggregate\"\npaths = [\"lte\"]", "aggregate over lte"),
+            ("mode = \"priority_based\"\npaths = [\"b\", \"a\"]", "priority_based over b, a"),
+            ("mode = \"load_balancing\"", "load_balancing"),
+            (
+                "mode = \"load_balancing\"\npaths = [\"a\", \"b\"]\nweights = [80, 20]",
+                "load_balancing over a (80), b (20)",
+            ),
+            ("mode = \"redundant\"\ncopies = 2", "redundant with 2 copies"),
+            ("mode = \"redundant\"\nrtt_above = \"80ms\"", "redundant while RTT is above 80ms"),
+            (
+                "mode = \"redundant\"\npaths = [\"a\"]\nloss_above = 0.01",
+                "redundant while loss is above 0.01 over a",
+            ),
+            (
+                "mode = \"redundant\"\ncopies = 64\nrtt_above = \"1 min\"\nloss_above = 0",
+                "redundant with 64 copies while RTT is above 60s or loss above 0",
+            ),
+        ] {
+            assert_eq!(steering(lines).as_deref(), Ok(expected), "{lines}");
+        }
+        for (lines, expected) in [
+            ("mode = \"priority_based\"", "4: mode: priority_based needs `paths`, in the order"),
+            ("mode = \"drop\"\npaths = [\"a\"]", "5: paths: says nothing of mode drop; allowed"),
+            ("paths = [\"a\", \"a\"]\nmode = \"redundant\"", "4: paths: \"a\" is there twice"),
+            ("paths = [\"\"]\nmode = \"redundant\"", "4: paths: \"\" cannot be the name of a path"),
+            (
+                "weights = [1, 2]\nmode = \"load_balancing\"\npaths = [\"a\"]",
+                "4: weights: 2 weights for 1 paths; allowed: for each path one from 1 to 100",
+            ),
+            (
+                "weights = [101]\nmode = \"load_balancing\"\npaths = [\"a\"]",
+                "4: weights: 101 is not a whole number from 1 to 100",
+            ),
+            ("copies = 1\nmode = \"redundant\"", "4: copies: 1 is not a whole number from 2 to 64"),
+            ("copies = 2.5\nmode = \"redundant\"", "4: copies: 2.5 is not a whole number from 2"),
+            ("rtt_above = \"80\"\nmode = \"redundant\"", "4: rtt_above: \"80\" is not a time such"),
+            ("rtt_above = \"0 s\"\nmode = \"redundant\"", "4: rtt_above: 0ns is not from 1 us to"),
+            ("loss_above = 1\nmode = \"redundant\"", "4: loss_above: 1 is not a share from 0 to"),
+        ] {
+            let error = steering(lines).unwrap_err();
+            assert!(error.starts_with(&format!("policy.toml:{expected}")), "{lines}: {error}");
         }
     }
 

@@ -18,6 +18,7 @@ mod policy;
 mod ports;
 mod protocol;
 mod rule;
+mod steering;
 mod traffic;
 mod udp_rule;
 
@@ -27,9 +28,13 @@ pub use domain::{DomainPattern, ParseDomainPatternError};
 pub use dscp::{Dscp, ParseDscpError};
 pub use explain::{Finding, Judgement};
 pub use mode::{ParseTreatmentError, SteeringMode, Treatment};
-pub use policy::{MAX_RULES, Policy, PolicyError};
+pub use policy::{MAX_RULES, MAX_STEERINGS, Policy, PolicyError};
 pub use ports::{ParsePortRangeError, PortRange};
 pub use protocol::{ParseProtocolError, Protocol};
 pub use rule::{MAX_RULE_NAME, Rule, RuleError};
+pub use steering::{
+    MAX_COPIES, MAX_PATH_NAME, MAX_RTT_ABOVE, MAX_STEERING_PATHS, MAX_WEIGHT, Redundancy, Steering,
+    SteeringPath,
+};
 pub use traffic::{ParseTrafficError, Traffic};
 pub use udp_rule::{ParseUdpRuleError, UdpRule, UdpRuleProblem};

@@ -7,6 +7,10 @@ use crate::{Criterion, Judgement, Rule, Traffic};
 /// Most rules of a policy: a packet may be compared with each of them.
 pub const MAX_RULES: usize = 256;
 
+/// Most ways in which the rules of a policy can steer packets. A client's packets are carried in
+/// one more, that of those which no rule matches.
+pub const MAX_STEERINGS: usize = 7;
+
 /// An ordered list of rules, of which the first that matches decides. Clones share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -25,6 +29,17 @@ pub enum PolicyError {
         /// Which rule, from 0.
         rule: usize,
         /// The name.
+        name: String,
+    },
+    /// The rules steer in too many ways.
+    #[error(
+        "{name:?} steers in a way of its own, and {MAX_STEERINGS} rules before it do, too; \
+         allowed: up to {MAX_STEERINGS} different modes with their paths"
+    )]
+    TooManySteerings {
+        /// Which rule, from 0.
+        rule: usize,
+        /// Its name.
         name: String,
     },
     /// A rule that would never be used: the list is not what its author thinks.
@@ -47,7 +62,9 @@ impl PolicyError {
     pub(crate) fn rule(&self) -> usize {
         match self {
             Self::TooMany(_) => MAX_RULES,
-            Self::NameTwice { rule, .. } | Self::Unreachable { rule, .. } => *rule,
+            Self::NameTwice { rule, .. }
+            | Self::TooManySteerings { rule, .. }
+            | Self::Unreachable { rule, .. } => *rule,
         }
     }
 }
@@ -56,7 +73,8 @@ impl Policy {
     /// The policy of these rules.
     ///
     /// # Errors
-    /// When there are too many, two have one name, or one is never reached.
+    /// When there are too many, two have one name, one is never reached, or they steer in too many
+    /// ways.
     pub fn new(rules: Vec<Rule>) -> Result<Self, PolicyError> {
         if rules.len() > MAX_RULES {
             return Err(PolicyError::TooMany(rules.len()));
@@ -72,19 +90,22 @@ impl Policy {
                 return Err(PolicyError::NameTwice { rule: at, name });
             }
         }
+        check_steerings(&rules)?;
         Ok(Self { rules: rules.into() })
     }
 
     /// This policy with another in front of it, which may take what rules here are for.
     ///
     /// # Errors
-    /// When there are too many rules together.
+    /// When there are too many rules together, or they steer in too many ways.
     pub fn behind(&self, front: &Self) -> Result<Self, PolicyError> {
         let count = front.rules.len() + self.rules.len();
         if count > MAX_RULES {
             return Err(PolicyError::TooMany(count));
         }
-        Ok(Self { rules: front.rules.iter().chain(self.rules.iter()).cloned().collect() })
+        let rules: Vec<_> = front.rules.iter().chain(self.rules.iter()).cloned().collect();
+        check_steerings(&rules)?;
+        Ok(Self { rules: rules.into() })
     }
 
     /// The rules, in their order.
@@ -108,6 +129,18 @@ impl Policy {
         let judged = self.rules.iter().take(last + 1).enumerate();
         judged.map(|(at, rule)| Judgement::new(at + 1, rule, traffic)).collect()
     }
+}
+
+fn check_steerings(rules: &[Rule]) -> Result<(), PolicyError> {
+    let mut ways = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let new = rule.treatment().steering().filter(|steering| !ways.contains(steering));
+        ways.extend(new);
+        if ways.len() > MAX_STEERINGS {
+            return Err(PolicyError::TooManySteerings { rule: at, name: rule.name().to_owned() });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -201,7 +234,7 @@ mod tests {
         let matching: Vec<_> = judgements.iter().map(Judgement::matches).collect();
         assert_eq!(matching, [false, false, false, true]);
         assert_eq!(judgements[3].number, 4);
-        assert_eq!(judgements[3].rule.treatment(), Treatment::Drop);
+        assert_eq!(judgements[3].rule.treatment(), &Treatment::Drop);
         let none = policy.explain(&traffic("tcp 192.0.2.1:5000"));
         assert!(none.len() == 5 && !none.iter().any(Judgement::matches));
     }
@@ -233,13 +266,29 @@ mod tests {
     }
 
     #[test]
+    fn rules_that_steer_in_too_many_ways_are_refused() {
+        let line = |at: usize| format!("port = {}\npaths = [\"{}\"]", at + 1, at % 8);
+        let lines: Vec<_> = (0..8).map(line).collect();
+        let rules: Vec<_> = lines.iter().map(|line| (line.as_str(), "aggregate")).collect();
+        assert!(policy(&rules[..MAX_STEERINGS]).is_ok());
+        let error = policy(&rules).unwrap_err();
+        assert!(
+            error.contains("\"7\" steers in a way of its own, and 7 rules before it"),
+            "{error}"
+        );
+        let (front, behind) = (policy(&rules[..4]).unwrap(), policy(&rules[4..]).unwrap());
+        let error = behind.behind(&front).unwrap_err();
+        assert_eq!(error, PolicyError::TooManySteerings { rule: 7, name: "3".into() });
+    }
+
+    #[test]
     fn rules_in_front_may_take_what_others_are_for() {
         let front = policy(&[("", "drop")]).unwrap();
         let both = policy(&[("port = 53", "redundant")]).unwrap().behind(&front).unwrap();
         let treatments: Vec<_> = both.rules().iter().map(Rule::treatment).collect();
         assert_eq!(treatments.len(), 2);
         assert_eq!(both.decide(&traffic("udp 192.0.2.1:53")), Some(0));
-        assert_eq!(treatments[0], Treatment::Drop);
+        assert_eq!(treatments[0], &Treatment::Drop);
     }
 
     fn line() -> impl Strategy<Value = String> {

@@ -1,6 +1,11 @@
 //! One rule: a traffic descriptor and a steering mode.
 
-use crate::{Criterion, PacketSize, Protocol, Traffic, TrafficDescriptor, Treatment};
+use std::collections::BTreeSet;
+
+use crate::{
+    Criterion, MAX_PATH_NAME, MAX_STEERING_PATHS, MAX_WEIGHT, PacketSize, Protocol, Steering,
+    SteeringMode, Traffic, TrafficDescriptor, Treatment,
+};
 
 /// The longest name of a rule, in characters.
 pub const MAX_RULE_NAME: usize = 64;
@@ -24,7 +29,35 @@ pub enum RuleError {
         "{0} is for packets, and the rule is also for TCP connections, which are aggregated; \
          allowed: aggregate, drop, or a protocol other than tcp, such as protocol = \"udp\""
     )]
-    Streams(Treatment),
+    Streams(SteeringMode),
+    /// Connections of TCP take every path.
+    #[error(
+        "the rule is also for TCP connections, whose data takes every path; allowed: no paths, or \
+         a protocol other than tcp, such as protocol = \"udp\""
+    )]
+    StreamPaths,
+    /// There are too many paths.
+    #[error("{0} paths; allowed: up to {MAX_STEERING_PATHS}")]
+    TooManyPaths(usize),
+    /// A path cannot have the name.
+    #[error("{0:?} cannot be the name of a path; allowed: 1 to {MAX_PATH_NAME} bytes")]
+    PathName(String),
+    /// A path is there twice.
+    #[error("{0:?} is there twice; allowed: each path once")]
+    PathTwice(String),
+    /// The mode needs paths.
+    #[error("{0} needs `paths`, in the order of their priority")]
+    NoPaths(SteeringMode),
+    /// Some paths have a weight and others have none, or weights are out of range.
+    #[error(
+        "{weights} weights for {paths} paths; allowed: for each path one from 1 to {MAX_WEIGHT}"
+    )]
+    Weights {
+        /// How many there are within the range.
+        weights: usize,
+        /// How many paths.
+        paths: usize,
+    },
     /// Connections of TCP do not have what is asked for.
     #[error(
         "the rule is for TCP connections, of which this is not known; allowed: protocol = \"udp\""
@@ -43,7 +76,11 @@ impl RuleError {
     pub(crate) fn key(&self) -> &'static str {
         match self {
             Self::Name(_) => "name",
-            Self::Streams(_) => "mode",
+            Self::Streams(_) | Self::NoPaths(_) => "mode",
+            Self::StreamPaths | Self::TooManyPaths(_) | Self::PathName(_) | Self::PathTwice(_) => {
+                "paths"
+            }
+            Self::Weights { .. } => "weights",
             Self::Packets(criterion) => criterion.key(),
             Self::Ports(_) => Criterion::Protocol.key(),
             Self::Size(_) => Criterion::PacketSize.key(),
@@ -55,8 +92,8 @@ impl Rule {
     /// The rule of this name that treats what `descriptor` matches so.
     ///
     /// # Errors
-    /// When the name is none, the descriptor can match nothing, or the treatment is not for all
-    /// that it matches.
+    /// When the name is none, the descriptor can match nothing, the paths do not go with the mode,
+    /// or the treatment is not for all that the descriptor matches.
     pub fn new(
         name: impl Into<String>,
         descriptor: TrafficDescriptor,
@@ -66,7 +103,10 @@ impl Rule {
         if !(1..=MAX_RULE_NAME).contains(&name.chars().count()) || name.contains(char::is_control) {
             return Err(RuleError::Name(name));
         }
-        check_streams(&descriptor, treatment)?;
+        if let Some(steering) = treatment.steering() {
+            check_paths(steering)?;
+        }
+        check_streams(&descriptor, &treatment)?;
         let has_port = !descriptor.port.is_empty() || !descriptor.source_port.is_empty();
         let without = descriptor.protocol.iter().find(|protocol| !protocol.has_ports());
         if let Some(protocol) = without.filter(|_| has_port) {
@@ -90,8 +130,8 @@ impl Rule {
     }
 
     /// What becomes of that.
-    pub fn treatment(&self) -> Treatment {
-        self.treatment
+    pub fn treatment(&self) -> &Treatment {
+        &self.treatment
     }
 
     /// Whether it is for this traffic.
@@ -100,12 +140,44 @@ impl Rule {
     }
 }
 
+fn check_paths(steering: &Steering) -> Result<(), RuleError> {
+    let paths = &steering.paths;
+    if paths.len() > MAX_STEERING_PATHS {
+        return Err(RuleError::TooManyPaths(paths.len()));
+    }
+    let mut names = BTreeSet::new();
+    for path in paths {
+        if !(1..=MAX_PATH_NAME).contains(&path.name.len()) {
+            return Err(RuleError::PathName(path.name.clone()));
+        }
+        if !names.insert(&path.name) {
+            return Err(RuleError::PathTwice(path.name.clone()));
+        }
+    }
+    if paths.is_empty() && steering.mode == SteeringMode::PriorityBased {
+        return Err(RuleError::NoPaths(steering.mode));
+    }
+    let in_range = |weight: &u8| (1..=MAX_WEIGHT).contains(weight);
+    let weights = paths.iter().filter_map(|path| path.weight).filter(in_range).count();
+    if paths.iter().any(|path| path.weight.is_some()) && weights < paths.len() {
+        return Err(RuleError::Weights { weights, paths: paths.len() });
+    }
+    Ok(())
+}
+
 /// TCP connections have no DSCP and no packet size, so that a rule which asks for these is not for
-/// them unless it says so.
-fn check_streams(descriptor: &TrafficDescriptor, treatment: Treatment) -> Result<(), RuleError> {
+/// them unless it says so. They are streams of the bond, whose data its scheduler spreads over all
+/// paths.
+fn check_streams(descriptor: &TrafficDescriptor, treatment: &Treatment) -> Result<(), RuleError> {
     if !descriptor.is_of_packets() {
-        let fits = !descriptor.has_tcp() || treatment.is_for_streams();
-        return if fits { Ok(()) } else { Err(RuleError::Streams(treatment)) };
+        let Some(steering) = treatment.steering().filter(|_| descriptor.has_tcp()) else {
+            return Ok(());
+        };
+        return match steering.mode {
+            SteeringMode::Aggregate if steering.paths.is_empty() => Ok(()),
+            SteeringMode::Aggregate => Err(RuleError::StreamPaths),
+            mode => Err(RuleError::Streams(mode)),
+        };
     }
     if descriptor.protocol.contains(&Protocol::TCP) {
         let by_dscp = !descriptor.dscp.is_empty();
@@ -121,9 +193,7 @@ fn check_streams(descriptor: &TrafficDescriptor, treatment: Treatment) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dscp, SteeringMode};
-
-    const REDUNDANT: Treatment = Treatment::Steer(SteeringMode::Redundant);
+    use crate::{Dscp, SteeringPath};
 
     fn of(protocol: &[Protocol]) -> TrafficDescriptor {
         TrafficDescriptor { protocol: protocol.to_vec(), ..TrafficDescriptor::default() }
@@ -134,33 +204,34 @@ mod tests {
         let dscp = Dscp::new(46).into_iter().collect::<Vec<_>>();
         let port = vec!["53".parse().unwrap()];
         let size = PacketSize { at_least: Some(2), at_most: Some(1) };
-        let aggregate = Treatment::Steer(SteeringMode::Aggregate);
+        let [aggregate, redundant] =
+            [SteeringMode::Aggregate, SteeringMode::Redundant].map(Treatment::from);
         for (descriptor, treatment, key) in [
-            (of(&[]), REDUNDANT, Some("mode")),
-            (of(&[Protocol::UDP, Protocol::TCP]), REDUNDANT, Some("mode")),
-            (of(&[Protocol::UDP]), REDUNDANT, None),
-            (of(&[]), aggregate, None),
+            (of(&[]), redundant.clone(), Some("mode")),
+            (of(&[Protocol::UDP, Protocol::TCP]), redundant.clone(), Some("mode")),
+            (of(&[Protocol::UDP]), redundant.clone(), None),
+            (of(&[]), aggregate.clone(), None),
             (of(&[]), Treatment::Drop, None),
-            (TrafficDescriptor { dscp: dscp.clone(), ..of(&[]) }, REDUNDANT, None),
+            (TrafficDescriptor { dscp: dscp.clone(), ..of(&[]) }, redundant.clone(), None),
             (TrafficDescriptor { dscp, ..of(&[Protocol::TCP]) }, Treatment::Drop, Some("dscp")),
             (
                 TrafficDescriptor { packet_size: size, ..of(&[Protocol::TCP]) },
-                aggregate,
+                aggregate.clone(),
                 Some("packet_size"),
             ),
             (
                 TrafficDescriptor { packet_size: size, ..of(&[Protocol::UDP]) },
-                aggregate,
+                aggregate.clone(),
                 Some("packet_size"),
             ),
             (
                 TrafficDescriptor { port: port.clone(), ..of(&["icmp".parse().unwrap()]) },
-                aggregate,
+                aggregate.clone(),
                 Some("protocol"),
             ),
             (
                 TrafficDescriptor { source_port: port, ..of(&[Protocol::UDP, Protocol::TCP]) },
-                aggregate,
+                aggregate.clone(),
                 None,
             ),
         ] {
@@ -168,8 +239,50 @@ mod tests {
             assert_eq!(rule.map_err(|error| error.key()).err(), key, "{descriptor:?}");
         }
         for name in ["", "a\nb", &"x".repeat(MAX_RULE_NAME + 1)] {
-            let error = Rule::new(name, of(&[]), aggregate).unwrap_err();
+            let error = Rule::new(name, of(&[]), aggregate.clone()).unwrap_err();
             assert_eq!(error, RuleError::Name(name.to_owned()));
+        }
+    }
+
+    fn over(mode: SteeringMode, paths: &[(&str, Option<u8>)]) -> Treatment {
+        let path =
+            |&(name, weight): &(&str, Option<u8>)| SteeringPath { name: name.into(), weight };
+        let paths = paths.iter().map(path).collect();
+        Treatment::Steer(Steering { paths, ..mode.into() })
+    }
+
+    #[test]
+    fn paths_that_do_not_go_with_the_mode_are_refused() {
+        use SteeringMode::{Aggregate, LoadBalancing, PriorityBased};
+        let many: Vec<_> = (0..9).map(|path| path.to_string()).collect();
+        let many: Vec<_> = many.iter().map(|name| (name.as_str(), None)).collect();
+        let long = "x".repeat(65);
+        for (protocol, treatment, expected) in [
+            (&[][..], over(Aggregate, &[("a", None)]), Some(RuleError::StreamPaths)),
+            (&[Protocol::UDP], over(Aggregate, &[("a", None)]), None),
+            (&[Protocol::UDP], over(Aggregate, &many), Some(RuleError::TooManyPaths(9))),
+            (&[Protocol::UDP], over(Aggregate, &many[..8]), None),
+            (
+                &[Protocol::UDP],
+                over(Aggregate, &[(&long, None)]),
+                Some(RuleError::PathName(long.clone())),
+            ),
+            (
+                &[Protocol::UDP],
+                over(Aggregate, &[("a", None), ("a", None)]),
+                Some(RuleError::PathTwice("a".into())),
+            ),
+            (&[Protocol::UDP], over(PriorityBased, &[]), Some(RuleError::NoPaths(PriorityBased))),
+            (
+                &[Protocol::UDP],
+                over(LoadBalancing, &[("a", Some(1)), ("b", None)]),
+                Some(RuleError::Weights { weights: 1, paths: 2 }),
+            ),
+            (&[Protocol::UDP], over(LoadBalancing, &[("a", Some(1)), ("b", Some(100))]), None),
+            (&[Protocol::UDP], over(LoadBalancing, &[]), None),
+        ] {
+            let rule = Rule::new("a", of(protocol), treatment.clone());
+            assert_eq!(rule.err(), expected, "{treatment}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::{
     Criterion, ParseDscpError, ParsePortRangeError, ParseTreatmentError, Protocol, Rule, RuleError,
-    SteeringMode, TrafficDescriptor, Treatment,
+    SteeringMode, TrafficDescriptor,
 };
 
 /// A rule for UDP in one line, `DESCRIPTOR: MODE`, such as `port 53: redundant`, `dscp ef:
@@ -80,7 +80,7 @@ fn parse(text: &str) -> Result<UdpRule, UdpRuleProblem> {
     let descriptor = parse_descriptor(descriptor)?;
     let mode = mode.trim();
     let treatment = match mode {
-        "best" => Treatment::Steer(SteeringMode::ActiveStandby),
+        "best" => SteeringMode::ActiveStandby.into(),
         _ => mode.parse()?,
     };
     let asked = |criterion: Criterion| {
@@ -151,9 +151,10 @@ mod tests {
             ("port 53", "the : MODE is missing"),
             (
                 "port 53: worst",
-                "allowed: aggregate, redundant, active_standby, smallest_delay, drop",
+                "allowed: aggregate, redundant, active_standby, smallest_delay, priority_based",
             ),
-            ("port 53:", "allowed: aggregate, redundant, active_standby, smallest_delay, drop"),
+            ("port 53:", "\"\" is no steering mode; allowed: aggregate, redundant, active_standby"),
+            ("port 53: priority_based", "priority_based needs `paths`"),
             (": best", "does not say for which datagrams"),
             ("53: best", "\"53\" describes no datagrams"),
             ("PORT 53: best", "\"PORT\" describes no datagrams"),

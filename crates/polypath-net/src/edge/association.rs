@@ -2,26 +2,34 @@
 
 use super::AddressedFlow;
 use super::flow_set::{FlowIndex, FlowSet};
+use super::numbers::PathNumbers;
 use crate::driver::{BondFlow, BondStream, Driver};
-use crate::proxy::{Association, DatagramFlow, FlowError};
+use crate::proxy::{Association, Carriage, DatagramFlow, FlowError};
 use crate::tunnel::{MAX_FLOWS, Target};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use polypath_bond::{BondKey, FlowConfig, FlowId, FlowMode};
+use polypath_bond::{BondKey, FlowId};
 use std::future::pending;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
-/// A UDP association. It lives as long as its stream, and has a flow for each mode that its
-/// datagrams have had.
+/// Opens flows of one bond.
+#[derive(Debug)]
+pub(super) struct FlowOpener {
+    pub(super) driver: Driver,
+    pub(super) bond: BondKey,
+    pub(super) numbers: PathNumbers,
+}
+
+/// A UDP association. It lives as long as its stream, and has a flow for each way in which its
+/// datagrams have been carried.
 #[derive(Debug)]
 pub struct EdgeFlow {
-    driver: Driver,
-    bond: BondKey,
+    opener: FlowOpener,
     flows: FlowSet<AddressedFlow>,
-    /// Those of the flows, in their order. Locked while one is opened.
-    modes: Mutex<Vec<(FlowMode, FlowIndex)>>,
+    /// How each of the flows carries, in their order. Locked while one is opened.
+    carriages: Mutex<Vec<(Carriage, FlowIndex)>>,
     opened: mpsc::Sender<FlowId>,
     stream: AsyncMutex<AssociationStream>,
 }
@@ -29,40 +37,45 @@ pub struct EdgeFlow {
 impl EdgeFlow {
     /// The association whose first flow and stream the hub has.
     pub(super) fn new(
-        (driver, bond): (Driver, BondKey),
-        (mode, first): (FlowMode, BondFlow),
+        opener: FlowOpener,
+        (carriage, first): (Carriage, BondFlow),
         stream: BondStream,
     ) -> Self {
         let (opened, to_name) = mpsc::channel(MAX_FLOWS);
         Self {
-            driver,
-            bond,
+            opener,
             flows: FlowSet::new(AddressedFlow::new(first)),
-            modes: Mutex::new(vec![(mode, FlowIndex::FIRST)]),
+            carriages: Mutex::new(vec![(carriage, FlowIndex::FIRST)]),
             opened,
             stream: AsyncMutex::new(AssociationStream::new(stream, to_name)),
         }
     }
 
-    /// The flow of a mode, opened if there is none yet.
-    fn flow(&self, mode: FlowMode) -> Result<&AddressedFlow, FlowError> {
-        let mut modes = self.modes.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = modes.iter().find(|(known, _)| *known == mode);
+    /// The flow that carries so, opened if there is none yet.
+    fn flow(&self, carriage: &Carriage) -> Result<&AddressedFlow, FlowError> {
+        let mut carriages = self.carriages.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = carriages.iter().find(|(known, _)| known == carriage);
         let index = match known {
             Some((_, index)) => *index,
+            None if carriages.len() >= MAX_FLOWS => {
+                let message = format!("an association has up to {MAX_FLOWS} flows");
+                let error = io::Error::new(io::ErrorKind::QuotaExceeded, message);
+                return Err(FlowError::NoFlow { carriage: carriage.clone(), error });
+            }
             None => {
-                let index = self.open(mode)?;
-                modes.push((mode, index));
+                let index = self.open(carriage)?;
+                carriages.push((carriage.clone(), index));
                 index
             }
         };
         self.flows.get(index).ok_or(FlowError::Closed)
     }
 
-    fn open(&self, mode: FlowMode) -> Result<FlowIndex, FlowError> {
-        let no_flow = |error| FlowError::NoFlow { mode, error };
-        let opened = self.driver.open_flow(self.bond, FlowConfig::of(mode));
-        let flow = opened.map_err(|error| match error.kind() {
+    fn open(&self, carriage: &Carriage) -> Result<FlowIndex, FlowError> {
+        let no_flow = |error| FlowError::NoFlow { carriage: carriage.clone(), error };
+        let FlowOpener { driver, bond, numbers } = &self.opener;
+        let config = numbers.flow_config(carriage).map_err(no_flow)?;
+        let flow = driver.open_flow(*bond, config).map_err(|error| match error.kind() {
             io::ErrorKind::QuotaExceeded => no_flow(error),
             _ => error.into(),
         })?;
@@ -94,11 +107,11 @@ impl DatagramFlow for EdgeFlow {
 impl Association for EdgeFlow {
     async fn send_as(
         &self,
-        mode: FlowMode,
+        carriage: &Carriage,
         target: &Target,
         payload: &[u8],
     ) -> Result<(), FlowError> {
-        self.flow(mode)?.send(target, payload).await
+        self.flow(carriage)?.send(target, payload).await
     }
 }
 

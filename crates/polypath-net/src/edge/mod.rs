@@ -8,6 +8,7 @@ mod following;
 mod joining;
 mod live;
 mod names;
+mod numbers;
 mod opener;
 mod paths;
 mod plan;
@@ -17,6 +18,7 @@ pub use association::EdgeFlow;
 pub(crate) use flow_set::{FlowIndex, FlowSet};
 pub use joining::JoinError;
 pub use names::{LookUp, LookingUp};
+pub(crate) use numbers::PathNumbers;
 pub use opener::EdgeOpener;
 pub use plan::{EdgePaths, Local, WantedPath};
 
@@ -100,6 +102,7 @@ pub struct Edge {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
     joining: watch::Receiver<Joining>,
+    numbers: PathNumbers,
     _tasks: JoinSet<()>,
 }
 
@@ -158,6 +161,7 @@ impl Edge {
             config.hub_addresses,
             (config.paths, separation),
         );
+        let numbers = manager.numbers.clone();
         manager.start(at_start).await?;
         let mut tasks = JoinSet::new();
         tasks.spawn(supervise(driver.clone(), sender));
@@ -165,7 +169,7 @@ impl Edge {
         let first = FirstJoin::new(first, manager.len());
         tasks.spawn(follow_events(driver.clone(), events, first, joined, manager.fates.clone()));
         tasks.spawn(following::follow(manager));
-        Ok(Self { driver, bond, joining, _tasks: tasks })
+        Ok(Self { driver, bond, joining, numbers, _tasks: tasks })
     }
 
     /// The driver.
@@ -217,7 +221,7 @@ impl Edge {
 
     /// Opens streams and associations through the hub.
     pub fn opener(&self) -> EdgeOpener {
-        EdgeOpener::new(self.driver.clone(), self.bond.clone())
+        EdgeOpener::new(self.driver.clone(), self.bond.clone(), self.numbers.clone())
     }
 
     /// Closes the bond when the streams that have ended have been delivered; others are reset.

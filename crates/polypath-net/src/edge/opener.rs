@@ -1,11 +1,13 @@
 //! Streams and UDP associations through the hub.
 
 use super::EdgeFlow;
+use super::association::FlowOpener;
+use super::numbers::PathNumbers;
 use crate::driver::{BondStream, Driver};
 use crate::proxy::{FlowOptions, OpenError, Opener, Way};
 use crate::tunnel::handshake::request;
 use crate::tunnel::{FileOffer, Request, Target, UdpAssociation};
-use polypath_bond::{BondKey, FlowConfig};
+use polypath_bond::BondKey;
 use tokio::sync::watch;
 
 /// Opens streams and associations on the edge's present bond.
@@ -13,11 +15,16 @@ use tokio::sync::watch;
 pub struct EdgeOpener {
     driver: Driver,
     bond: watch::Receiver<BondKey>,
+    numbers: PathNumbers,
 }
 
 impl EdgeOpener {
-    pub(super) fn new(driver: Driver, bond: watch::Receiver<BondKey>) -> Self {
-        Self { driver, bond }
+    pub(super) fn new(
+        driver: Driver,
+        bond: watch::Receiver<BondKey>,
+        numbers: PathNumbers,
+    ) -> Self {
+        Self { driver, bond, numbers }
     }
 
     /// Opens a stream for a file whose content follows ([`crate::tunnel::send_file`]).
@@ -40,6 +47,11 @@ impl EdgeOpener {
         &self.driver
     }
 
+    /// The numbers of the edge's paths.
+    pub(crate) fn numbers(&self) -> &PathNumbers {
+        &self.numbers
+    }
+
     async fn ask(&self, bond: BondKey, what: &Request) -> Result<BondStream, OpenError> {
         let mut stream = self.driver.open_stream(bond).await?;
         request(&mut stream, what).await?;
@@ -49,13 +61,15 @@ impl EdgeOpener {
     async fn associate_on(
         &self,
         bond: BondKey,
-        options: FlowOptions,
+        options: &FlowOptions,
     ) -> Result<EdgeFlow, OpenError> {
-        let config = FlowConfig::of(options.mode);
+        let config = self.numbers.flow_config(&options.carriage)?;
         let flow = self.driver.open_flow(bond, config)?;
         let association = UdpAssociation { flow: flow.id().0, idle_timeout: options.idle_timeout };
         let stream = self.ask(bond, &Request::Udp(association)).await?;
-        Ok(EdgeFlow::new((self.driver.clone(), bond), (options.mode, flow), stream))
+        let opener =
+            FlowOpener { driver: self.driver.clone(), bond, numbers: self.numbers.clone() };
+        Ok(EdgeFlow::new(opener, (options.carriage.clone(), flow), stream))
     }
 
     /// Asks on the present bond, and on the next one where a bond ends before its hub has answered:
@@ -90,7 +104,7 @@ impl Opener for EdgeOpener {
     }
 
     async fn associate(&self, options: FlowOptions) -> Result<EdgeFlow, OpenError> {
-        self.on_a_bond(|bond| self.associate_on(bond, options)).await
+        self.on_a_bond(|bond| self.associate_on(bond, &options)).await
     }
 
     fn way(&self) -> Way {

@@ -3,6 +3,7 @@
 use super::fates::{Fates, Pace, Preference};
 use super::live::{self, Live};
 use super::names::{Found, Names};
+use super::numbers::PathNumbers;
 use super::plan::{self, EdgePaths, Planned, Unplanned};
 use super::{EdgeError, Separation};
 use crate::driver::Driver;
@@ -67,8 +68,7 @@ pub(super) struct PathManager {
     live: BTreeMap<String, Live>,
     /// By name.
     preferences: BTreeMap<String, Preference>,
-    /// Numbers given to names, kept for when the path comes back.
-    numbers: BTreeMap<String, PathId>,
+    pub(super) numbers: PathNumbers,
 }
 
 impl PathManager {
@@ -90,7 +90,7 @@ impl PathManager {
             fates: watch::Sender::new(Fates::default()),
             live: BTreeMap::new(),
             preferences: BTreeMap::new(),
-            numbers: BTreeMap::new(),
+            numbers: PathNumbers::default(),
         }
     }
 
@@ -262,19 +262,8 @@ impl PathManager {
         }
     }
 
-    fn number(&mut self, name: &str) -> Option<PathId> {
-        if let Some(&id) = self.numbers.get(name) {
-            return Some(id);
-        }
-        let free = (0..PathId::COUNT as u8)
-            .filter_map(PathId::new)
-            .find(|id| !self.numbers.values().any(|used| used == id))?;
-        self.numbers.insert(name.to_owned(), free);
-        Some(free)
-    }
-
     fn open(&mut self, planned: Planned) -> Result<(), EdgeError> {
-        let Some(id) = self.number(&planned.name) else {
+        let Some(id) = self.numbers.of(&planned.name) else {
             return Err(EdgeError::NoPath(format!("more than {} uplinks", PathId::COUNT)));
         };
         let ways = live::bind_ways(&self.driver, &planned, self.separation.mark)?;
@@ -311,7 +300,7 @@ impl PathManager {
     }
 
     fn give_up_place(&self, name: &str) {
-        if let Some(&id) = self.numbers.get(name) {
+        if let Some(id) = self.numbers.of(name) {
             self.driver.remove_path(*self.bond.borrow(), id);
         }
     }

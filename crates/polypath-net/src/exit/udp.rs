@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use polypath_bond::FlowMode;
 use tokio::net::UdpSocket;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
@@ -15,7 +14,7 @@ use super::Exit;
 use super::peers::Peers;
 use crate::edge::FlowIndex;
 use crate::limit::Place;
-use crate::proxy::{Association, DatagramFlow, FlowError};
+use crate::proxy::{Association, Carriage, DatagramFlow, FlowError};
 use crate::tunnel::{Host, Target};
 
 const MAX_DATAGRAM: usize = 65_535;
@@ -123,8 +122,13 @@ impl DatagramFlow for UdpExit {
 }
 
 impl Association for UdpExit {
-    /// What leaves this host takes no path of a bond, so that the modes are all the same here.
-    async fn send_as(&self, _: FlowMode, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+    /// What leaves this host takes no path of a bond.
+    async fn send_as(
+        &self,
+        _: &Carriage,
+        target: &Target,
+        payload: &[u8],
+    ) -> Result<(), FlowError> {
         self.send(target, payload).await
     }
 }

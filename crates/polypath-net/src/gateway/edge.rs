@@ -117,7 +117,11 @@ impl EdgeGateway {
             driver: self.0.opener.driver().clone(),
             bond,
             state: Mutex::new(State {
-                conversations: EdgeConversations::new(self.0.steering.clone(), &key),
+                conversations: EdgeConversations::new(
+                    self.0.steering.clone(),
+                    self.0.opener.numbers().clone(),
+                    &key,
+                ),
                 flows: Vec::new(),
             }),
             names,

@@ -10,12 +10,14 @@ use polypath_units::Timestamp;
 
 use super::flow_pool::{FlowIndex, FlowPool};
 use super::{MAX_CONVERSATIONS, MAX_FLOWS, PacketFate};
+use crate::edge::PathNumbers;
 use crate::proxy::{RuleCounters, Steered, Steering};
 
 /// The conversations of one bond.
 #[derive(Debug)]
 pub(super) struct EdgeConversations {
     steering: Steering,
+    numbers: PathNumbers,
     known: ConversationTable<Known>,
     fragments: FragmentTracker,
     pool: FlowPool,
@@ -33,9 +35,10 @@ struct Known {
 
 impl EdgeConversations {
     /// None yet. `key` is random: others choose the packets.
-    pub(super) fn new(steering: Steering, key: &HashKey) -> Self {
+    pub(super) fn new(steering: Steering, numbers: PathNumbers, key: &HashKey) -> Self {
         Self {
             steering,
+            numbers,
             known: ConversationTable::new(MAX_CONVERSATIONS, IdleTimeouts::DEFAULT, key),
             fragments: FragmentTracker::new(key),
             pool: FlowPool::new(MAX_FLOWS),
@@ -70,9 +73,10 @@ impl EdgeConversations {
         let known = self.known.look_up(&member, now);
         let largest = known.as_ref().map_or(size, |known| known.largest.max(size));
         let traffic = Traffic { packet_size: Some(largest), ..traffic };
-        let Some(Steered { config, counters }) = self.steering.steer(&traffic) else {
+        let Some(Steered { carriage, counters }) = self.steering.steer(&traffic) else {
             return Err(PacketFate::DroppedByRule);
         };
+        let config = self.numbers.flow_config(&carriage).map_err(|_| PacketFate::NoFlow)?;
         if !known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.counters, &counters)) {
             counters.begin_conversation();
         }
@@ -126,7 +130,7 @@ mod tests {
     fn conversations() -> EdgeConversations {
         let policy = Policy::parse(Path::new("p"), RULES).unwrap();
         let rules = SteeringRules::new(policy, FlowMode::Aggregate);
-        EdgeConversations::new(Steering::new(rules), &[7; 16])
+        EdgeConversations::new(Steering::new(rules), PathNumbers::default(), &[7; 16])
     }
 
     fn udp(from: u16, to: u16, size: usize) -> Bytes {

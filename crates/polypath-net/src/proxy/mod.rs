@@ -16,7 +16,6 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use polypath_bond::FlowMode;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::tunnel::handshake::RequestFailed;
@@ -47,8 +46,8 @@ pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
+pub use steering::{Carriage, RuleCounts, RuleUse, Steering, SteeringRules};
 pub(crate) use steering::{RuleCounters, Steered};
-pub use steering::{RuleCounts, RuleUse, Steering, SteeringRules};
 pub use transparent::serve_transparent;
 pub use udp_forward::{UdpForwardError, forward_udp};
 pub use way::Way;
@@ -93,25 +92,25 @@ pub trait DatagramFlow: Send + Sync + 'static {
     fn recv(&self) -> impl Future<Output = Result<(Target, Bytes), FlowError>> + Send;
 }
 
-/// A UDP association whose datagrams may differ in their mode.
+/// A UDP association whose datagrams may differ in how they are carried.
 pub trait Association: DatagramFlow {
-    /// Sends `payload` in `mode`, whatever the mode of the association. Answers take the mode of
-    /// the last datagram to where they come from. Cancel-safe as [`DatagramFlow::send`] is.
+    /// Sends `payload` so, whatever the association was opened for. Answers are carried as the last
+    /// datagram to where they come from. Cancel-safe as [`DatagramFlow::send`] is.
     fn send_as(
         &self,
-        mode: FlowMode,
+        carriage: &Carriage,
         target: &Target,
         payload: &[u8],
     ) -> impl Future<Output = Result<(), FlowError>> + Send;
 }
 
 /// What the opener of a UDP association may ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowOptions {
     /// Silence after which the hub may close it; `None`: the hub's default.
     pub idle_timeout: Option<Duration>,
-    /// Which paths of a bond its datagrams take, where [`Association::send_as`] says nothing else.
-    pub mode: FlowMode,
+    /// How its datagrams are carried where [`Association::send_as`] says nothing else.
+    pub carriage: Carriage,
 }
 
 /// A stream or association that was not opened.
@@ -159,11 +158,11 @@ pub enum FlowError {
     /// Nothing passed for the idle time-out.
     #[error("association idle for {0:?}")]
     Idle(Duration),
-    /// The bond has no flow for the mode of a datagram, which is dropped.
-    #[error("no flow for datagrams in mode {mode}: {error}")]
+    /// The bond has no flow that carries a datagram as it is to be, and it is dropped.
+    #[error("no flow for datagrams in mode {carriage}: {error}")]
     NoFlow {
-        /// The mode.
-        mode: FlowMode,
+        /// How it is to be carried.
+        carriage: Carriage,
         /// Why there is none.
         error: io::Error,
     },
@@ -219,16 +218,16 @@ impl Default for ProxyOptions {
 }
 
 impl ProxyOptions {
-    /// Sends a datagram in its mode. Where the bond has no flow for that, it is dropped, which the
-    /// log says.
+    /// Sends a datagram as it is to be carried. Where the bond has no flow for that, it is dropped,
+    /// which the log says.
     async fn send<A: Association>(
         &self,
         association: &A,
-        mode: FlowMode,
+        carriage: &Carriage,
         target: &Target,
         payload: &[u8],
     ) -> Result<(), FlowError> {
-        match association.send_as(mode, target, payload).await {
+        match association.send_as(carriage, target, payload).await {
             Err(error @ FlowError::NoFlow { .. }) => {
                 self.limits.tell("datagrams of clients are dropped", &error);
                 Ok(())

@@ -5,11 +5,10 @@ use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
-use polypath_bond::FlowMode;
 use tokio::time::timeout;
 
 use super::steering::Counted;
-use super::{FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
+use super::{Carriage, FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
 use crate::tunnel::Target;
 
 /// How long a request waits for a path before the hub is said to be away. A path that comes back is
@@ -75,29 +74,30 @@ impl ProxyOptions {
         Ok(Counted::new(stream, counters))
     }
 
-    /// Opens a UDP association for a client that waits for it, in the mode of datagrams that no
+    /// Opens a UDP association for a client that waits for it, as datagrams are carried that no
     /// rule matches.
     pub(super) async fn associate_for<O: Opener>(
         &self,
         client: &GuardedStream,
         opener: &O,
     ) -> Result<O::Flow, OpenError> {
-        let ask = || opener.associate(self.flow_options(self.steering.otherwise()));
+        let carriage = self.steering.otherwise();
+        let ask = || opener.associate(self.flow_options(&carriage));
         self.open(opener.way(), self.patient(client), ask).await
     }
 
-    /// Opens a UDP association for datagrams in this mode. They never wait long: who sent them does
+    /// Opens a UDP association for datagrams that are carried so. They never wait long: who sent them does
     /// not expect an answer to them minutes later.
     pub(super) async fn associate<O: Opener>(
         &self,
         opener: &O,
-        mode: FlowMode,
+        carriage: &Carriage,
     ) -> Result<O::Flow, OpenError> {
-        self.open(opener.way(), None, || opener.associate(self.flow_options(mode))).await
+        self.open(opener.way(), None, || opener.associate(self.flow_options(carriage))).await
     }
 
-    fn flow_options(&self, mode: FlowMode) -> FlowOptions {
-        FlowOptions { idle_timeout: Some(self.udp_idle_timeout), mode }
+    fn flow_options(&self, carriage: &Carriage) -> FlowOptions {
+        FlowOptions { idle_timeout: Some(self.udp_idle_timeout), carriage: carriage.clone() }
     }
 
     /// The client, if its request waits for as long as it does.

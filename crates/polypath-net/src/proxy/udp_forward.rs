@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use polypath_bond::FlowMode;
 use polypath_policy::Dscp;
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
@@ -16,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use super::client_socket::{ClientSocket, Received};
 use super::session::SessionError;
 use super::steering::Conversations;
-use super::{DatagramFlow, FlowError, Opener, ProxyOptions};
+use super::{Carriage, DatagramFlow, FlowError, Opener, ProxyOptions};
 use crate::limit::Place;
 use crate::tunnel::{Host, Target};
 
@@ -102,16 +101,16 @@ impl Session {
         options: &ProxyOptions,
     ) -> Result<(), SessionError> {
         let mut conversations = Conversations::new(&options.steering);
-        let Some((mode, payload)) = self.first(&mut conversations).await else { return Ok(()) };
-        let flow = options.associate(opener, mode).await?;
+        let Some((carriage, payload)) = self.first(&mut conversations).await else { return Ok(()) };
+        let flow = options.associate(opener, &carriage).await?;
         flow.send(&self.target, &payload).await?;
         loop {
             let idle = sleep_until(Instant::now() + options.udp_idle_timeout);
             tokio::select! {
                 Some((dscp, payload)) = self.datagrams.recv() => {
-                    let mode = conversations.send(self.peer, &self.target, dscp, payload.len());
-                    let Some(mode) = mode else { continue };
-                    options.send(&flow, mode, &self.target, &payload).await?;
+                    let carriage = conversations.send(self.peer, &self.target, dscp, payload.len());
+                    let Some(carriage) = carriage else { continue };
+                    options.send(&flow, &carriage, &self.target, &payload).await?;
                 }
                 answer = answer(&flow, &self.target) => {
                     let payload = answer?;
@@ -124,13 +123,13 @@ impl Session {
         }
     }
 
-    /// The first datagram that is not dropped, and its mode.
-    async fn first(&mut self, conversations: &mut Conversations) -> Option<(FlowMode, Bytes)> {
+    /// The first datagram that is not dropped, and how it is carried.
+    async fn first(&mut self, conversations: &mut Conversations) -> Option<(Carriage, Bytes)> {
         loop {
             let (dscp, payload) = self.datagrams.recv().await?;
-            let mode = conversations.send(self.peer, &self.target, dscp, payload.len());
-            if let Some(mode) = mode {
-                return Some((mode, payload));
+            let carriage = conversations.send(self.peer, &self.target, dscp, payload.len());
+            if let Some(carriage) = carriage {
+                return Some((carriage, payload));
             }
         }
     }

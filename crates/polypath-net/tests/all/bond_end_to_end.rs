@@ -147,7 +147,7 @@ async fn the_mode_of_an_association_decides_which_paths_its_datagrams_take() {
 async fn bytes_of(edge: &Edge, mode: FlowMode) -> [u64; 2] {
     let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
     let to = target(server.local_addr().unwrap());
-    let options = FlowOptions { mode, ..FlowOptions::default() };
+    let options = FlowOptions { carriage: mode.into(), ..FlowOptions::default() };
     let flow = edge.opener().associate(options).await.unwrap();
     let before = bytes_sent(edge);
     for _ in 0..100 {

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crate::common::*;
 use bytes::Bytes;
-use polypath_bond::FlowMode;
 use polypath_bond::identity::SecretKey;
 use polypath_net::exit::{
     EdgeInbox, Exit, ExitOptions, FileStore, FileStoreOptions, InboxQuota, Lookup, Resolve,
@@ -50,7 +49,12 @@ impl DatagramFlow for Flow {
 
 impl Association for Flow {
     /// There are no paths here to choose from.
-    async fn send_as(&self, _: FlowMode, target: &Target, payload: &[u8]) -> Result<(), FlowError> {
+    async fn send_as(
+        &self,
+        _: &Carriage,
+        target: &Target,
+        payload: &[u8],
+    ) -> Result<(), FlowError> {
         self.send(target, payload).await
     }
 }

@@ -89,8 +89,8 @@ pub struct EdgeArgs {
     pub(super) policy: Option<PathBuf>,
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
-    /// delay; smallest_delay, each the one of lowest delay now; where no rule says something else.
-    /// Without --policy there are no rules then but those of --udp-rule [default: aggregate]
+    /// delay; smallest_delay, each the one of lowest delay now; load_balancing, each as much as it
+    /// carries; where no rule says something else. Without --policy there are no rules then but those of --udp-rule [default: aggregate]
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,
@@ -303,7 +303,11 @@ impl EdgeArgs {
     }
 
     fn steering(&self) -> Result<SteeringOptions, Fault> {
-        SteeringOptions::new(self.policy.clone(), &self.udp_rule, self.udp_mode)
+        let options = SteeringOptions::new(self.policy.clone(), &self.udp_rule, self.udp_mode)?;
+        if self.auto {
+            return Ok(options);
+        }
+        Ok(options.among(self.path.iter().map(|path| path.name().to_owned()).collect()))
     }
 
     /// A proxy that other hosts can reach needs a password: who uses it acts as this host, and as

@@ -35,8 +35,8 @@ pub enum ForwardProtocol {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{given:?} is not a forwarded port: {reason}; allowed: tcp:LOCAL=HOST:PORT or \
-         udp:LOCAL=HOST:PORT[,aggregate|redundant|best|smallest_delay], such as \
-         tcp:8080=192.0.2.7:80 or udp:[::1]:53=dns.example.org:53,redundant"
+         udp:LOCAL=HOST:PORT[,aggregate|redundant|best|smallest_delay|load_balancing], such \
+         as tcp:8080=192.0.2.7:80 or udp:[::1]:53=dns.example.org:53,redundant"
 )]
 pub struct ParseForwardError {
     given: String,

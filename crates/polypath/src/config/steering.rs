@@ -18,6 +18,8 @@ pub struct SteeringOptions {
     front: Policy,
     /// For datagrams that no rule matches.
     udp_mode: Option<FlowMode>,
+    /// The names of the edge's paths; `None` where they come and go.
+    paths: Option<Vec<String>>,
 }
 
 impl SteeringOptions {
@@ -35,7 +37,13 @@ impl SteeringOptions {
         let front = Policy::new(rules.iter().map(|rule| rule.rule().clone()).collect());
         let front = front.map_err(|error| fault(error.to_string()))?;
         refuse_untold(&front).map_err(fault)?;
-        Ok(Self { file, front, udp_mode })
+        Ok(Self { file, front, udp_mode, paths: None })
+    }
+
+    /// The same for an edge that has the paths of these names and no others.
+    #[must_use]
+    pub(crate) fn among(self, paths: Vec<String>) -> Self {
+        Self { paths: Some(paths), ..self }
     }
 
     /// The file of the policy, which may change.
@@ -47,10 +55,15 @@ impl SteeringOptions {
     /// given for all other datagrams, none.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no policy.
+    /// When the file cannot be read, is no policy, or names a path that the edge does not have.
     pub(crate) fn read(&self) -> anyhow::Result<SteeringRules> {
         let behind = match (&self.file, self.udp_mode) {
-            (Some(file), _) => read_policy(file)?,
+            (Some(file), _) => {
+                let policy = read_policy(file)?;
+                let known = self.refuse_unknown_paths(&policy);
+                known.map_err(|problem| UsageError::in_file(file, None, None, problem))?;
+                policy
+            }
             (None, Some(_)) => Policy::default(),
             (None, None) => Policy::standard(),
         };
@@ -58,6 +71,24 @@ impl SteeringOptions {
             UsageError::new(format!("the policy with the rules of --udp-rule: {error}"))
         })?;
         Ok(SteeringRules::new(policy, self.udp_mode.unwrap_or_default()))
+    }
+
+    fn refuse_unknown_paths(&self, policy: &Policy) -> Result<(), String> {
+        let Some(known) = &self.paths else { return Ok(()) };
+        let is_unknown = |name: &&str| !known.iter().any(|known| known == name);
+        for rule in policy.rules() {
+            let steering = rule.treatment().steering();
+            let mut names = steering.into_iter().flat_map(|steering| &steering.paths);
+            let names = names.by_ref().map(|path| path.name.as_str());
+            if let Some(name) = { names }.find(is_unknown) {
+                let (rule, known) = (rule.name(), known.join(", "));
+                return Err(format!(
+                    "the rule {rule:?} names the path {name:?}, which this edge does not have; \
+                     allowed: {known}"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -128,6 +159,25 @@ mod tests {
         let error = options.read().unwrap_err();
         assert!(error.is::<UsageError>());
         assert!(error.to_string().ends_with("259 rules; allowed: up to 256"), "{error}");
+    }
+
+    #[test]
+    fn a_rule_for_a_path_that_the_edge_does_not_have_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let rules = "[[rule]]\nname = \"a\"\nprotocol = \"udp\"\nmode = \"redundant\"\n\
+                     paths = [\"lte\", \"wifi\"]\n";
+        std::fs::write(file.path(), rules).unwrap();
+        let options = SteeringOptions::new(Some(file.path().to_owned()), &[], None).unwrap();
+        options.read().unwrap();
+        let listed = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            options.clone().among(names).read()
+        };
+        listed(&["wifi", "lte", "dsl"]).unwrap();
+        let error = listed(&["lte", "dsl"]).unwrap_err().to_string();
+        let expected = ": the rule \"a\" names the path \"wifi\", which this edge does not have; \
+                        allowed: lte, dsl";
+        assert!(error.ends_with(expected), "{error}");
     }
 
     #[test]

@@ -168,6 +168,60 @@ fn the_size_of_the_largest_packet_decides_about_a_conversation() {
     assert_eq!(counted(None), [1, 1, 1, 10]);
 }
 
+/// A server that sends back the datagrams it gets.
+fn udp_echo() -> SocketAddr {
+    let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = server.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut buffer = [0; 2_000];
+        while let Ok((length, from)) = server.recv_from(&mut buffer) {
+            let _ = server.send_to(&buffer[..length], from);
+        }
+    });
+    address
+}
+
+/// Each path in turn is the only one that the rule names.
+#[test]
+fn datagrams_and_their_answers_keep_to_the_paths_of_their_rule() {
+    const BYTES: u64 = 200 * 1_000;
+    let forward = format!("udp:0={}", udp_echo());
+    for (named, other) in [("a", "b"), ("b", "a")] {
+        let rule = format!(
+            "[[rule]]\nname = \"one\"\nprotocol = \"udp\"\nmode = \"priority_based\"\n\
+             paths = [\"{named}\"]\n"
+        );
+        let site = Site::new(&rule, &["--forward", &forward]);
+        let path = |name: &str| {
+            let status = site.world.status(site.edge.control());
+            let paths = status["bonds"][0]["paths"].as_array().unwrap().clone();
+            paths.into_iter().find(|path| path["name"] == name)
+        };
+        while path("a").is_none() || path("b").is_none() {
+            thread::yield_now();
+        }
+        let line = site.edge.address_of("forward");
+        let local = line.strip_prefix("udp:").and_then(|line| line.split_once('=')).unwrap().0;
+        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        client.connect(local.parse::<SocketAddr>().unwrap()).unwrap();
+        for _ in 0..200 {
+            client.send(&[1; 1_000]).unwrap();
+            assert_eq!(client.recv(&mut [0; 2_000]).unwrap(), 1_000);
+        }
+        let bytes = |name| {
+            let path = path(name).unwrap();
+            ["bytes_sent", "bytes_received"].map(|key| path[key].as_u64().unwrap())
+        };
+        let (named, other) = (bytes(named), bytes(other));
+        assert!(named.iter().all(|bytes| *bytes >= BYTES), "{named:?} {other:?}");
+        assert!(other.iter().all(|bytes| *bytes < BYTES / 4), "{named:?} {other:?}");
+        let counted = site.rule(Some("one"));
+        assert_eq!(counted["mode"], "priority_based");
+        assert_eq!(counted["datagrams_sent"], 200);
+    }
+}
+
 #[test]
 fn an_edge_without_a_policy_has_the_standard_one_and_a_malformed_one_does_not_start() {
     let world = World::new();

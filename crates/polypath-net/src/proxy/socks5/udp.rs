@@ -136,9 +136,9 @@ impl<F: Association> Relay<'_, F> {
         let Received { length, from, dscp } = received;
         match decode_udp(&buffer[..length]) {
             Ok((target, payload)) if self.sender.admit(from) => {
-                let mode = self.conversations.send(from, &target, dscp, payload.len());
-                let Some(mode) = mode else { return Ok(false) };
-                self.options.send(&self.flow, mode, &target, payload).await?;
+                let carriage = self.conversations.send(from, &target, dscp, payload.len());
+                let Some(carriage) = carriage else { return Ok(false) };
+                self.options.send(&self.flow, &carriage, &target, payload).await?;
                 Ok(true)
             }
             Ok(_) => Ok(false),

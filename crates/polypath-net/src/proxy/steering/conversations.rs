@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use polypath_bond::FlowMode;
 use polypath_policy::{Dscp, Protocol, Traffic};
 
-use super::{Decision, RuleCounters, Steering, Verdict, traffic};
+use super::{Carriage, Decision, RuleCounters, Steering, Verdict, traffic};
 use crate::tunnel::{Host, Target};
 
 /// Conversations that an association remembers. Of more, the one that was silent for longest is
@@ -42,14 +41,14 @@ impl Conversations {
         Self { steering: steering.clone(), known: BTreeMap::new(), clock: 0 }
     }
 
-    /// A client sends a datagram of so many bytes: its mode; `None` if it is to be dropped.
+    /// A client sends a datagram of so many bytes: how it is carried; `None` if it is dropped.
     pub(in crate::proxy) fn send(
         &mut self,
         client: SocketAddr,
         target: &Target,
         dscp: Option<Dscp>,
         bytes: usize,
-    ) -> Option<FlowMode> {
+    ) -> Option<Carriage> {
         self.clock += 1;
         let key = (target.clone(), dscp);
         let known = self.known.get(&key);
@@ -58,7 +57,7 @@ impl Conversations {
         let traffic = traffic(Protocol::UDP, Some(client), target);
         let traffic = Traffic { dscp, packet_size: Some(largest), ..traffic };
         let Decision { verdict, counters } = self.steering.decide(&traffic);
-        let Verdict::Carry(mode) = verdict else {
+        let Verdict::Carry(carriage) = verdict else {
             counters.drop_one();
             return None;
         };
@@ -67,7 +66,7 @@ impl Conversations {
         }
         counters.send_datagram(bytes);
         self.remember(key, Conversation { largest, counters, used: self.clock });
-        Some(mode)
+        Some(carriage)
     }
 
     /// A datagram of so many bytes came for the client. What comes from where nothing was sent to
@@ -121,6 +120,7 @@ fn size(bytes: usize) -> u32 {
 mod tests {
     use super::super::SteeringRules;
     use super::*;
+    use polypath_bond::FlowMode;
     use polypath_policy::Policy;
     use std::path::Path;
 
@@ -152,7 +152,8 @@ mod tests {
 
     impl Conversations {
         fn says(&mut self, to: &str, dscp: &str, bytes: usize) -> Option<FlowMode> {
-            self.send(CLIENT.into(), &target(to), dscp.parse().ok(), bytes)
+            let sent = self.send(CLIENT.into(), &target(to), dscp.parse().ok(), bytes);
+            sent.map(|carriage| carriage.mode)
         }
     }
 

@@ -3,6 +3,7 @@
 //! Rules are those of a [`Policy`]. A datagram is decided about by itself, with what is known of
 //! its conversation; a connection once, when it is opened.
 
+mod carriage;
 mod conversations;
 mod counted;
 mod counters;
@@ -11,12 +12,12 @@ mod rules;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use polypath_bond::{FlowConfig, FlowMode};
 use polypath_policy::{Protocol, Traffic};
 
 use crate::tunnel::{Host, RefusalKind, Target};
 
 use super::OpenError;
+pub use carriage::Carriage;
 pub(super) use conversations::Conversations;
 pub(super) use counted::Counted;
 pub(crate) use counters::RuleCounters;
@@ -24,10 +25,10 @@ pub use counters::RuleCounts;
 use rules::{CountedRules, Decision, Verdict};
 pub use rules::{RuleUse, SteeringRules};
 
-/// By which flow a packet is carried, and where it counts.
+/// How a packet is carried, and where it counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Steered {
-    pub(crate) config: FlowConfig,
+    pub(crate) carriage: Carriage,
     pub(crate) counters: Arc<RuleCounters>,
 }
 
@@ -60,8 +61,8 @@ impl Steering {
         self.current().uses()
     }
 
-    /// The mode of datagrams that no rule matches.
-    pub(super) fn otherwise(&self) -> FlowMode {
+    /// How datagrams are carried that no rule matches.
+    pub(super) fn otherwise(&self) -> Carriage {
         self.current().otherwise()
     }
 
@@ -72,11 +73,11 @@ impl Steering {
     /// How a packet is steered; `None` if a rule drops it, which is counted.
     pub(crate) fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
         let Decision { verdict, counters } = self.decide(traffic);
-        let Verdict::Carry(mode) = verdict else {
+        let Verdict::Carry(carriage) = verdict else {
             counters.drop_one();
             return None;
         };
-        Some(Steered { config: FlowConfig::of(mode), counters })
+        Some(Steered { carriage, counters })
     }
 
     fn decide(&self, traffic: &Traffic<'_>) -> Decision {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use polypath_bond::FlowMode;
-use polypath_policy::{Policy, Rule, SteeringMode, Traffic, Treatment};
+use polypath_policy::{Policy, Rule, Traffic, Treatment};
 use serde::{Deserialize, Serialize};
 
-use super::{RuleCounters, RuleCounts};
+use super::{Carriage, RuleCounters, RuleCounts};
 
 /// How the traffic of clients is steered: as the first rule of a policy that matches it says, or
 /// for datagrams that none matches in one mode.
@@ -49,16 +49,27 @@ pub(super) struct Decision {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is carried, datagrams in this mode.
-    Carry(FlowMode),
+    /// It is carried, datagrams so.
+    Carry(Carriage),
     /// The rule of this name drops it.
-    Drop { rule: String },
+    Drop { rule: Arc<str> },
+}
+
+impl Verdict {
+    fn of(rule: &Rule) -> Self {
+        match rule.treatment() {
+            Treatment::Steer(steering) => Self::Carry(steering.into()),
+            Treatment::Drop => Self::Drop { rule: rule.name().into() },
+        }
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct CountedRules {
     rules: SteeringRules,
+    otherwise: Carriage,
     /// Of each rule.
+    verdicts: Vec<Verdict>,
     counters: Vec<Arc<RuleCounters>>,
     unmatched: Arc<RuleCounters>,
 }
@@ -69,6 +80,8 @@ impl CountedRules {
         let counters =
             |rule| before.and_then(|before| before.counters_of(rule)).unwrap_or_default();
         Self {
+            otherwise: rules.otherwise.into(),
+            verdicts: rules.policy.rules().iter().map(Verdict::of).collect(),
             counters: rules.policy.rules().iter().map(counters).collect(),
             unmatched: before.map(|before| Arc::clone(&before.unmatched)).unwrap_or_default(),
             rules,
@@ -80,27 +93,23 @@ impl CountedRules {
         known.find(|(known, _)| *known == rule).map(|(_, counters)| Arc::clone(counters))
     }
 
-    pub(super) fn otherwise(&self) -> FlowMode {
-        self.rules.otherwise
+    pub(super) fn otherwise(&self) -> Carriage {
+        self.otherwise.clone()
     }
 
     pub(super) fn decide(&self, traffic: &Traffic<'_>) -> Decision {
         let Some(at) = self.rules.policy.decide(traffic) else {
-            let verdict = Verdict::Carry(self.rules.otherwise);
+            let verdict = Verdict::Carry(self.otherwise());
             return Decision { verdict, counters: Arc::clone(&self.unmatched) };
         };
-        let rule = &self.rules.policy.rules()[at];
-        let verdict = match rule.treatment() {
-            Treatment::Steer(mode) => Verdict::Carry(flow_mode(mode)),
-            Treatment::Drop => Verdict::Drop { rule: rule.name().to_owned() },
-        };
+        let verdict = self.verdicts[at].clone();
         Decision { verdict, counters: Arc::clone(&self.counters[at]) }
     }
 
     pub(super) fn uses(&self) -> Vec<RuleUse> {
         let of_rule = |(rule, counters): (&Rule, &Arc<RuleCounters>)| RuleUse {
             name: Some(rule.name().to_owned()),
-            mode: rule.treatment().to_string(),
+            mode: rule.treatment().name().to_owned(),
             counts: counters.counts(),
         };
         let unmatched = RuleUse {
@@ -110,15 +119,5 @@ impl CountedRules {
         };
         let rules = self.rules.policy.rules().iter().zip(&self.counters);
         rules.map(of_rule).chain([unmatched]).collect()
-    }
-}
-
-/// The mode of a bond's flow that does what a rule says.
-const fn flow_mode(mode: SteeringMode) -> FlowMode {
-    match mode {
-        SteeringMode::Aggregate => FlowMode::Aggregate,
-        SteeringMode::Redundant => FlowMode::Redundant,
-        SteeringMode::ActiveStandby => FlowMode::Best,
-        SteeringMode::SmallestDelay => FlowMode::SmallestDelay,
     }
 }

@@ -69,6 +69,7 @@ fn flags_become_options() {
     assert_eq!(options.socks.map(ListenAddress::get), Some(([127, 0, 0, 1], 1080).into()));
     assert_eq!(options.forwards, ["udp:53=dns.example.org:53,redundant".parse().unwrap()]);
     let steering = SteeringOptions::new(None, &[], Some(FlowMode::Best)).unwrap();
+    let steering = steering.among(vec!["wifi".to_owned(), "lte".to_owned()]);
     assert_eq!(options.steering, steering);
     let limits = (options.max_connections, options.max_associations);
     assert_eq!(limits, (7, ProxyLimits::ASSOCIATIONS));

@@ -22,9 +22,25 @@ struct RuleReport {
     /// Its place, from 1.
     number: usize,
     name: String,
-    mode: &'static str,
+    #[serde(flatten)]
+    treatment: TreatmentReport,
     /// What it asks for, by the keys of the file.
     descriptor: BTreeMap<&'static str, Vec<String>>,
+}
+
+/// What becomes of traffic, by the keys of the file; null for what is not given.
+#[derive(Clone, Debug, Serialize)]
+struct TreatmentReport {
+    mode: &'static str,
+    /// By name, in their order; empty where every path may be taken.
+    paths: Vec<String>,
+    /// One for each of `paths`.
+    weights: Option<Vec<u8>>,
+    copies: Option<u8>,
+    rtt_above_ms: Option<f64>,
+    loss_above: Option<f64>,
+    #[serde(skip)]
+    text: String,
 }
 
 /// What a policy decides about some traffic.
@@ -33,7 +49,8 @@ pub(super) struct TestReport {
     traffic: String,
     /// The rule that decides; null if none matches.
     rule: Option<JudgementReport>,
-    mode: &'static str,
+    #[serde(flatten)]
+    treatment: TreatmentReport,
     /// The rules before it.
     earlier: Vec<JudgementReport>,
 }
@@ -78,7 +95,7 @@ impl RuleReport {
         Self {
             number,
             name: rule.name().to_owned(),
-            mode: rule.treatment().name(),
+            treatment: TreatmentReport::new(rule.treatment()),
             descriptor: Criterion::ALL.into_iter().filter_map(asked).collect(),
         }
     }
@@ -88,7 +105,28 @@ impl RuleReport {
             self.descriptor.iter().map(|(key, wanted)| format!("{key} {}", wanted.join(", ")));
         let asked: Vec<_> = asked.collect();
         let asked = if asked.is_empty() { "all traffic".to_owned() } else { asked.join("; ") };
-        [self.number.to_string(), self.name.clone(), self.mode.to_owned(), asked]
+        [self.number.to_string(), self.name.clone(), self.treatment.text.clone(), asked]
+    }
+}
+
+impl TreatmentReport {
+    fn new(treatment: &Treatment) -> Self {
+        let steering = treatment.steering().cloned().unwrap_or_default();
+        let redundancy = steering.redundancy;
+        Self {
+            mode: treatment.name(),
+            paths: steering.paths.iter().map(|path| path.name.clone()).collect(),
+            weights: steering
+                .paths
+                .iter()
+                .map(|path| path.weight)
+                .collect::<Option<_>>()
+                .filter(|weights: &Vec<_>| !weights.is_empty()),
+            copies: redundancy.copies,
+            rtt_above_ms: redundancy.rtt_above.map(|rtt| rtt.as_secs_f64() * 1e3),
+            loss_above: redundancy.loss_share(),
+            text: treatment.to_string(),
+        }
     }
 }
 
@@ -97,10 +135,11 @@ impl TestReport {
         let (matching, earlier): (Vec<_>, Vec<_>) =
             judgements.iter().partition(|judgement| judgement.matches());
         let decides = matching.first();
-        let aggregate = Treatment::Steer(SteeringMode::Aggregate);
+        let aggregate = SteeringMode::Aggregate.into();
+        let treatment = decides.map_or(&aggregate, |judgement| judgement.rule.treatment());
         Self {
             traffic: traffic.to_owned(),
-            mode: decides.map_or(aggregate, |judgement| judgement.rule.treatment()).name(),
+            treatment: TreatmentReport::new(treatment),
             rule: decides.map(|judgement| JudgementReport::new(judgement)),
             earlier: earlier.into_iter().map(JudgementReport::new).collect(),
         }
@@ -110,9 +149,9 @@ impl TestReport {
     pub(super) fn text(&self) -> String {
         let mut text = match &self.rule {
             Some(JudgementReport { number, name, .. }) => {
-                format!("{} by rule {number}, {name:?}:\n", self.mode)
+                format!("{} by rule {number}, {name:?}:\n", self.treatment.text)
             }
-            None => format!("{}: no rule matches\n", self.mode),
+            None => format!("{}: no rule matches\n", self.treatment.text),
         };
         for finding in self.rule.iter().flat_map(|rule| &rule.findings) {
             let _ = writeln!(text, "  {}", finding.text);
@@ -171,6 +210,48 @@ policy.toml: rules: 3
         let all = Policy::parse(Path::new("p"), all).unwrap();
         let text = CheckReport::new(Path::new("p"), &all).text();
         assert_eq!(text, "p: rules: 1\n1  all  drop  all traffic\n");
+    }
+
+    #[test]
+    fn the_paths_and_thresholds_of_rules_are_listed_and_explained() {
+        let file = r#"
+            [[rule]]
+            name = "bulk"
+            protocol = "udp"
+            port = 5000
+            mode = "load_balancing"
+            paths = ["wifi", "lte"]
+            weights = [80, 20]
+            [[rule]]
+            name = "calls"
+            protocol = "udp"
+            mode = "redundant"
+            copies = 2
+            rtt_above = "80ms"
+            loss_above = 0.01
+        "#;
+        let policy = Policy::parse(Path::new("p"), file).unwrap();
+        let report = CheckReport::new(Path::new("p"), &policy);
+        let expected = "\
+p: rules: 2
+1  bulk   load_balancing over wifi (80), lte (20)                             port 5000; protocol udp
+2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01  protocol udp
+";
+        assert_eq!(report.text(), expected);
+        let json = serde_json::to_value(&report).unwrap();
+        let bulk = &json["rules"][0];
+        assert_eq!((&bulk["mode"], &bulk["copies"]), (&"load_balancing".into(), &().into()));
+        assert_eq!((&bulk["paths"][1], &bulk["weights"][1]), (&"lte".into(), &20.into()));
+        let calls = &json["rules"][1];
+        assert_eq!((&calls["copies"], &calls["rtt_above_ms"]), (&2.into(), &80.0.into()));
+        assert_eq!((&calls["loss_above"], &calls["weights"]), (&0.01.into(), &().into()));
+        assert_eq!(calls["paths"], serde_json::json!([]));
+
+        let traffic = "udp 192.0.2.1:5000";
+        let judgements = policy.explain(&Traffic::parse(traffic).unwrap());
+        let text = TestReport::new(traffic, &judgements).text();
+        let first = "load_balancing over wifi (80), lte (20) by rule 1, \"bulk\":\n";
+        assert!(text.starts_with(first), "{text}");
     }
 
     #[test]
