@@ -8,7 +8,7 @@ use etherparse::{Icmpv4Type, Icmpv6Type};
 use polypath_policy::Dscp;
 
 use crate::build::{BuildError, IpHeader};
-use crate::packet::{ICMP, ICMPV6, Packet, Transport, is_error_of_icmpv6, is_query_of_icmp};
+use crate::packet::{ICMP, ICMPV6, Icmp, Packet, Transport};
 
 /// The longest answer in IPv4: what every host takes (RFC 1812, section 4.3.2.3).
 pub const MAX_ICMPV4_ERROR: usize = 576;
@@ -150,10 +150,10 @@ fn check<T: AsRef<[u8]>>(packet: &Packet<T>, error: IcmpError) -> Result<(), Una
 fn may_be_icmp_error<T: AsRef<[u8]>>(packet: &Packet<T>) -> bool {
     const REDIRECT: u8 = 137;
     let Some(&kind) = packet.payload().first() else { return false };
-    match packet.protocol_number() {
-        ICMP => !(packet.is_ipv4() && is_query_of_icmp(kind)),
-        ICMPV6 => packet.is_ipv4() || is_error_of_icmpv6(kind) || kind == REDIRECT,
-        _ => false,
+    match packet.icmp() {
+        Some(Icmp::V4) => !Icmp::V4.is_query(kind),
+        Some(Icmp::V6) => Icmp::V6.is_error(kind) || kind == REDIRECT,
+        None => matches!(packet.protocol_number(), ICMP | ICMPV6),
     }
 }
 

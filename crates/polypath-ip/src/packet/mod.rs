@@ -11,7 +11,7 @@ use polypath_policy::{Dscp, Protocol};
 
 pub use network::Fragment;
 pub use quoted::Quoted;
-pub(crate) use transport::{ICMP, ICMPV6, Selector, UDP, is_error_of_icmpv6, is_query_of_icmp};
+pub(crate) use transport::{ICMP, ICMPV6, Icmp, Selector, UDP};
 pub use transport::{Ports, TcpFlags, Transport};
 
 use crate::error::PacketError;
@@ -108,6 +108,11 @@ impl<T: AsRef<[u8]>> Packet<T> {
 
     pub(crate) const fn is_ipv4(&self) -> bool {
         self.network.source.is_ipv4()
+    }
+
+    /// Which ICMP it is.
+    pub(crate) fn icmp(&self) -> Option<Icmp> {
+        Icmp::of(&self.network)
     }
 
     /// The number of the protocol above IP.

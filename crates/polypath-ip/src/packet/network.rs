@@ -12,10 +12,10 @@ use etherparse::{
 use super::transport::TCP;
 use crate::error::{Header, MAX_EXTENSION_HEADERS, PacketError};
 
-pub(super) const HOP_BY_HOP: u8 = 0;
-pub(super) const ROUTING: u8 = 43;
-pub(super) const FRAGMENT: u8 = 44;
-pub(super) const DESTINATION_OPTIONS: u8 = 60;
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const DESTINATION_OPTIONS: u8 = 60;
 
 /// A part of a packet that was too long for a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,48 +95,57 @@ fn read_ipv6(bytes: &[u8]) -> Result<Network, PacketError> {
         upper: Ipv6Header::LEN,
         fragment: None,
     };
-    let mut has_fragment_header = false;
-    for _ in 0..MAX_EXTENSION_HEADERS {
-        let rest = &bytes[network.upper..];
-        match network.protocol {
-            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {
-                let header = Ipv6RawExtHeaderSlice::from_slice(rest)
-                    .map_err(|error| truncated(Header::Extension, &error))?;
-                network.protocol = header.next_header().0;
-                network.upper += header.slice().len();
-            }
-            FRAGMENT if has_fragment_header => return Err(PacketError::NestedFragment),
-            FRAGMENT => {
-                has_fragment_header = true;
-                let header = Ipv6FragmentHeaderSlice::from_slice(rest)
-                    .map_err(|error| truncated(Header::Extension, &error))?;
-                let fragment = fragment_of(&header);
-                network.protocol = header.next_header().0;
-                network.upper += header.slice().len();
-                network.fragmentable = network.upper;
-                network.fragment = Some(fragment).filter(|_| header.is_fragmenting_payload());
-                if !fragment.is_first() {
-                    return Ok(network);
-                }
-            }
-            _ => return Ok(network),
+    let mut passed = 0;
+    while network.pass_extension(bytes)? {
+        passed += 1;
+        if passed > MAX_EXTENSION_HEADERS {
+            return Err(PacketError::ExtensionHeaders);
         }
     }
-    match network.protocol {
-        HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS | FRAGMENT => Err(PacketError::ExtensionHeaders),
-        _ => Ok(network),
-    }
-}
-
-fn fragment_of(header: &Ipv6FragmentHeaderSlice<'_>) -> Fragment {
-    Fragment {
-        identification: header.identification(),
-        offset: header.fragment_offset().value() * 8,
-        more: header.more_fragments(),
-    }
+    Ok(network)
 }
 
 impl Network {
+    /// Whether what is here belongs to the protocol above IP, but does not begin it.
+    pub(super) fn is_later_fragment(&self) -> bool {
+        self.fragment.is_some_and(|fragment| !fragment.is_first())
+    }
+
+    /// Goes on behind the next extension header of IPv6; whether there was one.
+    fn pass_extension(&mut self, bytes: &[u8]) -> Result<bool, PacketError> {
+        let rest = &bytes[self.upper..];
+        match self.protocol {
+            _ if self.is_later_fragment() => return Ok(false),
+            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {
+                let header = Ipv6RawExtHeaderSlice::from_slice(rest);
+                let header = header.map_err(|error| truncated(Header::Extension, &error))?;
+                self.protocol = header.next_header().0;
+                self.upper += header.slice().len();
+            }
+            FRAGMENT => self.pass_fragment_header(rest)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn pass_fragment_header(&mut self, rest: &[u8]) -> Result<(), PacketError> {
+        if self.fragmentable > Ipv6Header::LEN {
+            return Err(PacketError::NestedFragment);
+        }
+        let header = Ipv6FragmentHeaderSlice::from_slice(rest);
+        let header = header.map_err(|error| truncated(Header::Extension, &error))?;
+        let fragment = Fragment {
+            identification: header.identification(),
+            offset: header.fragment_offset().value() * 8,
+            more: header.more_fragments(),
+        };
+        self.protocol = header.next_header().0;
+        self.upper += header.slice().len();
+        self.fragmentable = self.upper;
+        self.fragment = Some(fragment).filter(|_| header.is_fragmenting_payload());
+        Ok(())
+    }
+
     /// Checks what is true of every whole packet of so many bytes.
     pub(super) fn check(&self, bytes: &[u8]) -> Result<(), PacketError> {
         let present = bytes.len();

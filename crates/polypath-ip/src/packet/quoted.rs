@@ -3,9 +3,7 @@
 use std::net::IpAddr;
 
 use super::network::{self, Network};
-use super::transport::{
-    ICMP, ICMPV6, Selector, has_ports, identifier, is_query_of_icmp, is_query_of_icmpv6, ports,
-};
+use super::transport::{Icmp, Selector, has_ports, identifier, ports};
 
 /// What an ICMP error quotes of the packet that it is about: the IP header and what followed, often
 /// no more than 8 bytes (RFC 792; RFC 4443, section 2.4). It is as the network that dropped it saw
@@ -40,17 +38,15 @@ impl Quoted {
 }
 
 fn selector(network: &Network, segment: &[u8]) -> Selector {
-    let is_later = network.fragment.is_some_and(|fragment| !fragment.is_first());
-    let selector = match (network.protocol, segment.first()) {
-        _ if is_later => None,
-        (protocol, _) if has_ports(protocol) => ports(segment).map(Selector::Ports),
-        (ICMP, Some(&kind)) if network.source.is_ipv4() && is_query_of_icmp(kind) => {
-            identifier(segment).map(Selector::Query)
-        }
-        (ICMPV6, Some(&kind)) if network.source.is_ipv6() && is_query_of_icmpv6(kind) => {
-            identifier(segment).map(Selector::Query)
-        }
-        _ => None,
+    if network.is_later_fragment() {
+        return Selector::Nothing;
+    }
+    let selector = if has_ports(network.protocol) {
+        segment.first_chunk().map(|header| Selector::Ports(ports(*header)))
+    } else {
+        let is_query = |kind| Icmp::of(network).is_some_and(|icmp| icmp.is_query(kind));
+        let header = segment.first_chunk().filter(|header| is_query(header[0]));
+        header.map(|header| Selector::Query(identifier(header)))
     };
     selector.unwrap_or(Selector::Nothing)
 }

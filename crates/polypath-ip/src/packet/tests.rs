@@ -148,6 +148,9 @@ fn fragments_that_fit_no_packet_are_refused() {
         let end = PacketError::FragmentEnd { offset: 65_528, length: 8 };
         assert_eq!(fragment(8, 65_528, false), end, "the ping of death");
         assert_eq!(fragment(20, 0, true), PacketError::FragmentLength { length: 20 });
+        let mut empty = fixtures::other(ends, 17, b"");
+        fixtures::make_fragment(&mut empty, 16, true);
+        assert_eq!(error(&empty), PacketError::FragmentLength { length: 0 });
         let tiny = {
             let mut bytes = fixtures::other(ends, 6, &[0; 8]);
             fixtures::make_fragment(&mut bytes, 0, true);

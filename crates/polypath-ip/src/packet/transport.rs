@@ -1,5 +1,7 @@
 //! What the protocol above IP says of the conversation.
 
+use std::net::IpAddr;
+
 use etherparse::TcpHeaderSlice;
 use etherparse::err::tcp::{HeaderError, HeaderSliceError};
 
@@ -68,6 +70,43 @@ pub enum Transport {
     Other,
 }
 
+/// The ICMP of a family; in the other it is a protocol without meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Icmp {
+    V4,
+    V6,
+}
+
+impl Icmp {
+    pub(super) fn of(network: &Network) -> Option<Self> {
+        match network.protocol {
+            ICMP if network.source.is_ipv4() => Some(Self::V4),
+            ICMPV6 if network.source.is_ipv6() => Some(Self::V6),
+            _ => None,
+        }
+    }
+
+    /// Whether messages of this type have an identifier, and answers or questions with the same:
+    /// echo (RFC 792; RFC 4443, section 4), and in IPv4 timestamp, information and address mask
+    /// (RFC 792, RFC 950).
+    pub(crate) fn is_query(self, kind: u8) -> bool {
+        match self {
+            Self::V4 => matches!(kind, 0 | 8 | 13..=18),
+            Self::V6 => matches!(kind, 128 | 129),
+        }
+    }
+
+    /// Whether messages of this type are about a packet that they quote: destination unreachable,
+    /// source quench, redirect, time exceeded and parameter problem (RFC 1122, section 3.2.2); the
+    /// lower half of types (RFC 4443, section 2.1).
+    pub(crate) fn is_error(self, kind: u8) -> bool {
+        match self {
+            Self::V4 => matches!(kind, 3 | 4 | 5 | 11 | 12),
+            Self::V6 => kind < 128,
+        }
+    }
+}
+
 /// What tells conversations of a protocol between the same addresses apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Selector {
@@ -98,42 +137,34 @@ impl Transport {
 
 /// Reads the protocol above IP of a whole packet or a fragment; `segment` is from there on.
 pub(super) fn read(network: &Network, segment: &[u8]) -> Result<Transport, PacketError> {
-    if network.fragment.is_some_and(|fragment| !fragment.is_first()) {
+    if network.is_later_fragment() {
         return Ok(Transport::LaterFragment);
     }
-    let datagram = |header, least| {
-        at_least(header, segment, least)?;
-        Ok(ports(segment).map_or(Transport::Other, Transport::Datagram))
-    };
     match network.protocol {
         TCP => read_tcp(segment),
         UDP => {
             check_udp(segment, network.fragment.is_none())?;
-            datagram(Header::Udp, EIGHT)
+            read_datagram::<EIGHT>(Header::Udp, segment)
         }
-        UDP_LITE => datagram(Header::UdpLite, EIGHT),
-        SCTP => datagram(Header::Sctp, 12),
-        DCCP => datagram(Header::Dccp, 12),
+        UDP_LITE => read_datagram::<EIGHT>(Header::UdpLite, segment),
+        SCTP => read_datagram::<12>(Header::Sctp, segment),
+        DCCP => read_datagram::<12>(Header::Dccp, segment),
         ESP => {
-            at_least(Header::Esp, segment, EIGHT)?;
-            let spi = segment.first_chunk().map(|spi| u32::from_be_bytes(*spi));
-            Ok(spi.map_or(Transport::Other, |spi| Transport::Esp { spi }))
+            let &[a, b, c, d, ..] = first::<EIGHT>(Header::Esp, segment)?;
+            Ok(Transport::Esp { spi: u32::from_be_bytes([a, b, c, d]) })
         }
-        ICMP if network.source.is_ipv4() => {
-            read_icmp(network, segment, is_query_of_icmp, is_error_of_icmp)
-        }
-        ICMPV6 if network.source.is_ipv6() => {
-            read_icmp(network, segment, is_query_of_icmpv6, is_error_of_icmpv6)
-        }
-        _ => Ok(Transport::Other),
+        _ => match Icmp::of(network) {
+            Some(icmp) => read_icmp(icmp, segment, network.destination),
+            None => Ok(Transport::Other),
+        },
     }
 }
 
 /// The ports where TCP, UDP, UDP-Lite, SCTP and DCCP have them.
-pub(super) fn ports(segment: &[u8]) -> Option<Ports> {
-    let &[a, b, c, d] = segment.first_chunk()?;
+pub(super) fn ports(header: [u8; 4]) -> Ports {
+    let [a, b, c, d] = header;
     let [source, destination] = [[a, b], [c, d]].map(u16::from_be_bytes);
-    Some(Ports { source, destination })
+    Ports { source, destination }
 }
 
 /// Whether packets of the protocol have ports, where [`ports`] reads them.
@@ -142,46 +173,25 @@ pub(super) fn has_ports(protocol: u8) -> bool {
 }
 
 /// The identifier of a question or answer of ICMP.
-pub(super) fn identifier(message: &[u8]) -> Option<u16> {
-    Some(u16::from_be_bytes([*message.get(4)?, *message.get(5)?]))
+pub(super) fn identifier(header: &[u8; EIGHT]) -> u16 {
+    u16::from_be_bytes([header[4], header[5]])
 }
 
-/// Echo, timestamp, information and address mask, and their answers (RFC 792, RFC 950).
-pub(crate) fn is_query_of_icmp(kind: u8) -> bool {
-    matches!(kind, 0 | 8 | 13..=18)
-}
-
-/// Destination unreachable, source quench, redirect, time exceeded and parameter problem (RFC 1122,
-/// section 3.2.2).
-fn is_error_of_icmp(kind: u8) -> bool {
-    matches!(kind, 3 | 4 | 5 | 11 | 12)
-}
-
-/// Echo request and reply (RFC 4443, section 4).
-pub(super) fn is_query_of_icmpv6(kind: u8) -> bool {
-    matches!(kind, 128 | 129)
-}
-
-/// RFC 4443, section 2.1.
-pub(crate) fn is_error_of_icmpv6(kind: u8) -> bool {
-    kind < 128
-}
-
-fn read_icmp(
-    network: &Network,
-    message: &[u8],
-    is_query: fn(u8) -> bool,
-    is_error: fn(u8) -> bool,
-) -> Result<Transport, PacketError> {
-    at_least(Header::Icmp, message, EIGHT)?;
-    Ok(match message[0] {
-        kind if is_query(kind) => identifier(message)
-            .map_or(Transport::Other, |identifier| Transport::Query { identifier }),
-        kind if is_error(kind) => {
-            Transport::IcmpError(Quoted::read(&message[EIGHT..], network.destination))
+fn read_icmp(icmp: Icmp, message: &[u8], receiver: IpAddr) -> Result<Transport, PacketError> {
+    let header = first::<EIGHT>(Header::Icmp, message)?;
+    Ok(match header[0] {
+        kind if icmp.is_query(kind) => Transport::Query { identifier: identifier(header) },
+        kind if icmp.is_error(kind) => {
+            Transport::IcmpError(Quoted::read(&message[EIGHT..], receiver))
         }
         _ => Transport::Other,
     })
+}
+
+/// A protocol whose header has N bytes or more, the ports first.
+fn read_datagram<const N: usize>(header: Header, segment: &[u8]) -> Result<Transport, PacketError> {
+    let bytes = first::<N>(header, segment)?;
+    Ok(Transport::Datagram(ports([bytes[0], bytes[1], bytes[2], bytes[3]])))
 }
 
 fn read_tcp(segment: &[u8]) -> Result<Transport, PacketError> {
@@ -205,8 +215,8 @@ fn of_tcp(error: HeaderSliceError) -> PacketError {
 /// A datagram may be shorter than what it is in, which is where its options are (RFC 9868). Of a
 /// fragmented one only the first part is here.
 fn check_udp(segment: &[u8], whole: bool) -> Result<(), PacketError> {
-    at_least(Header::Udp, segment, EIGHT)?;
-    let length = usize::from(u16::from_be_bytes([segment[4], segment[5]]));
+    let header = first::<EIGHT>(Header::Udp, segment)?;
+    let length = usize::from(u16::from_be_bytes([header[4], header[5]]));
     let most = if whole { segment.len() } else { usize::from(u16::MAX) };
     if (EIGHT..=most).contains(&length) {
         return Ok(());
@@ -214,10 +224,8 @@ fn check_udp(segment: &[u8], whole: bool) -> Result<(), PacketError> {
     Err(PacketError::HeaderLength { header: Header::Udp, length, least: EIGHT, most })
 }
 
-fn at_least(header: Header, segment: &[u8], needed: usize) -> Result<(), PacketError> {
-    let present = segment.len();
-    if present < needed {
-        return Err(PacketError::Truncated { header, needed, present });
-    }
-    Ok(())
+/// The first bytes of a header that has at least so many.
+fn first<const N: usize>(header: Header, segment: &[u8]) -> Result<&[u8; N], PacketError> {
+    let truncated = PacketError::Truncated { header, needed: N, present: segment.len() };
+    segment.first_chunk().ok_or(truncated)
 }
