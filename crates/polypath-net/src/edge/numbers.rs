@@ -14,7 +14,7 @@ pub(crate) struct PathNumbers(Arc<Mutex<BTreeMap<String, PathId>>>);
 
 impl PathNumbers {
     /// The number of the path of this name; `None` when there are no more.
-    pub(super) fn of(&self, name: &str) -> Option<PathId> {
+    pub(crate) fn of(&self, name: &str) -> Option<PathId> {
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&id) = numbers.get(name) {
             return Some(id);

@@ -171,6 +171,28 @@ mod tests {
         );
     }
 
+    /// The second name that the rule has is the second that is met.
+    #[test]
+    fn the_paths_of_a_rule_are_told_by_their_numbers() {
+        let rules = "[[rule]]\nname = \"a\"\nprotocol = \"udp\"\nmode = \"priority_based\"\n\
+                     paths = [\"wifi\", \"lte\"]\n";
+        let policy = Policy::parse(Path::new("p"), rules).unwrap();
+        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
+        let numbers = PathNumbers::default();
+        let mut conversations = EdgeConversations::new(steering, numbers.clone(), &[7; 16]);
+        let (packet, mut opened) = (udp(1, 53, 9), None);
+        let packet = Packet::parse(&packet[..]).unwrap();
+        let sent = conversations.send(&packet, Timestamp::ZERO, |config| {
+            opened = Some(config);
+            Ok(())
+        });
+        sent.unwrap();
+        let config = opened.unwrap();
+        let paths: Vec<_> = config.paths.listed().iter().map(|listed| listed.path).collect();
+        assert_eq!(config.mode, FlowMode::PriorityBased);
+        assert_eq!(paths, ["wifi", "lte"].map(|name| numbers.of(name).unwrap()));
+    }
+
     /// What counts is the largest packet so far, in either direction.
     #[test]
     fn a_conversation_that_becomes_large_changes_its_flow_once() {

@@ -86,8 +86,8 @@ impl ProxyOptions {
         self.open(opener.way(), self.patient(client), ask).await
     }
 
-    /// Opens a UDP association for datagrams that are carried so. They never wait long: who sent them does
-    /// not expect an answer to them minutes later.
+    /// Opens a UDP association for datagrams that are carried so. They never wait long: who sent
+    /// them does not expect an answer to them minutes later.
     pub(super) async fn associate<O: Opener>(
         &self,
         opener: &O,

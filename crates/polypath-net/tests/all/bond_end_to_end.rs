@@ -7,8 +7,9 @@ use polypath_net::driver::BondStream;
 use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota};
 use polypath_net::hub::{Hub, HubConfig};
-use polypath_net::proxy::{DatagramFlow, FlowOptions, Opener};
+use polypath_net::proxy::{Association, Carriage, DatagramFlow, FlowOptions, Opener};
 use polypath_net::tunnel::{FileName, FileOffer, Target, send_file};
+use polypath_policy::SteeringPath;
 use polypath_units::ByteCount;
 use std::io::Cursor;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -141,6 +142,32 @@ async fn the_mode_of_an_association_decides_which_paths_its_datagrams_take() {
         let [less, more] = bytes_of(&edge, mode).await;
         assert!((BYTES..BYTES + 2 * MARGIN).contains(&(less + more)), "{mode}: {less} B, {more} B");
     }
+}
+
+/// One flow is that of the association, and each further way has one of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_association_carries_datagrams_in_up_to_eight_ways() {
+    let hub = hub(None);
+    let edge = edge(&hub).await;
+    let server = UdpSocket::bind((LOOPBACK, 0)).await.unwrap();
+    let to = target(server.local_addr().unwrap());
+    let flow = edge.opener().associate(FlowOptions::default()).await.unwrap();
+    for way in 1..=8 {
+        // There is no such path: what waits for it keeps its flow.
+        let paths = [SteeringPath { name: format!("path {way}"), weight: None }].into();
+        let carriage = Carriage { paths, ..Carriage::default() };
+        let sent = flow.send_as(&carriage, &to, b"x").await;
+        assert_eq!(sent.is_ok(), way < 8, "{way}: {sent:?}");
+        if let Err(error) = sent {
+            let expected = "no flow for datagrams in mode aggregate over path 8: an association \
+                            has up to 8 flows";
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+    flow.send(&to, b"y").await.unwrap();
+    let mut buffer = [0; 10];
+    let (len, _) = within(server.recv_from(&mut buffer)).await.unwrap();
+    assert_eq!(&buffer[..len], b"y");
 }
 
 /// What each of the two paths has sent for 100 datagrams of 1,000 bytes, the lesser first.

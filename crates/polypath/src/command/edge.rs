@@ -90,7 +90,8 @@ pub struct EdgeArgs {
     /// Which paths the datagrams of SOCKS5 and of forwarded UDP ports take: aggregate, each one of
     /// them, for rate; redundant, each all of them, for certainty; best, all the one of lowest
     /// delay; smallest_delay, each the one of lowest delay now; load_balancing, each as much as it
-    /// carries; where no rule says something else. Without --policy there are no rules then but those of --udp-rule [default: aggregate]
+    /// carries; where no rule says something else. Without --policy there are no rules then but
+    /// those of --udp-rule [default: aggregate]
     #[arg(long, value_name = "MODE")]
     #[serde(deserialize_with = "text::optional")]
     pub(super) udp_mode: Option<FlowMode>,

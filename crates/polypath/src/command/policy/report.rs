@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use polypath_policy::{Criterion, Finding, Judgement, Policy, Rule, SteeringMode, Treatment};
+use polypath_units::millis;
 use serde::Serialize;
 
 use crate::output::columns;
@@ -123,7 +124,7 @@ impl TreatmentReport {
                 .collect::<Option<_>>()
                 .filter(|weights: &Vec<_>| !weights.is_empty()),
             copies: redundancy.copies,
-            rtt_above_ms: redundancy.rtt_above.map(|rtt| rtt.as_secs_f64() * 1e3),
+            rtt_above_ms: redundancy.rtt_above.map(millis),
             loss_above: redundancy.loss_share(),
             text: treatment.to_string(),
         }
