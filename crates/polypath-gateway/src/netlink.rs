@@ -1,6 +1,7 @@
 //! A connection to rtnetlink(7).
 
 use std::io;
+use std::path::Path;
 
 use futures_util::TryStreamExt;
 use rtnetlink::packet_route::link::{LinkAttribute, LinkMessage};
@@ -8,6 +9,7 @@ use rtnetlink::{Error, Handle};
 use tokio::task::JoinSet;
 
 use crate::InterfaceName;
+use crate::plan::Family;
 
 /// A connection in the network namespace of the thread that opened it.
 #[derive(Debug)]
@@ -36,6 +38,12 @@ impl Netlink {
         }
         Ok(None)
     }
+}
+
+/// The families that this kernel has: IPv6 may have been left out, or switched off when it started.
+pub(crate) fn families() -> impl Iterator<Item = Family> {
+    let has_v6 = Path::new("/proc/thread-self/net/if_inet6").exists();
+    Family::BOTH.into_iter().filter(move |family| *family == Family::V4 || has_v6)
 }
 
 fn is_named(link: &LinkMessage, name: &InterfaceName) -> bool {

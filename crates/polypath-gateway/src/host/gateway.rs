@@ -67,6 +67,19 @@ impl Gateway {
         self.set_all().await
     }
 
+    /// Whether all of it is still there: reloading a firewall often begins with `flush ruleset`,
+    /// which takes the kill switch with it. If not, [`replace`](Self::replace) sets it again.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub async fn is_whole(&self) -> Result<bool, HostError> {
+        let (table, routing) = (self.plan.table(), self.plan.routing());
+        let tables = nft::tables().await.map_err(HostError::Nft)?;
+        Ok(tables.contains(&table.name())
+            && routes::are_set(&self.netlink, &routing.routes).await?
+            && rules::are_set(&self.netlink, &routing.rules).await?)
+    }
+
     /// Removes all that was set.
     ///
     /// # Errors

@@ -1,39 +1,70 @@
 //! One gateway for each network namespace.
 
-use std::io;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-
-use rustix::net::sockopt::socket_peercred;
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 
 use super::HostError;
 
-/// Names of this kind (unix(7), abstract) are those of a network namespace, and go with the process
-/// that has them, however it ends.
-const NAME: &str = "polypath-gateway";
+/// The network namespace of this thread.
+const NAMESPACE: &str = "/proc/thread-self/ns/net";
 
-/// The right to be the gateway of this network namespace.
+/// The right to be the gateway of a network namespace: a lock (flock) on the file that the kernel
+/// has for it, which ends with the process, however that ends.
 #[derive(Debug)]
-pub(super) struct Lock(
-    #[expect(dead_code, reason = "what counts is that it is open")] UnixListener,
-);
+pub(super) struct Lock(File);
 
 impl Lock {
     pub(super) fn take() -> Result<Self, HostError> {
-        let name = SocketAddr::from_abstract_name(NAME).map_err(HostError::Claim)?;
-        match UnixListener::bind_addr(&name) {
-            Ok(listener) => Ok(Self(listener)),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                Err(HostError::Occupied { process: holder(&name) })
+        let namespace = File::open(NAMESPACE).map_err(HostError::Claim)?;
+        match namespace.try_lock() {
+            Ok(()) => Ok(Self(namespace)),
+            Err(TryLockError::WouldBlock) => {
+                Err(HostError::Occupied { process: holder(&namespace) })
             }
-            Err(error) => Err(HostError::Claim(error)),
+            Err(TryLockError::Error(error)) => Err(HostError::Claim(error)),
         }
     }
 }
 
-/// The process that listens there.
-fn holder(name: &SocketAddr) -> Option<u32> {
-    let connection = UnixStream::connect_addr(name).ok()?;
-    let credentials = socket_peercred(&connection).ok()?;
-    u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()
+/// Closing the file is not enough: a process that is just being started has a copy of it.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::error!("the network namespace is not free for another gateway: {error}");
+        }
+    }
+}
+
+/// The process that has the lock, from proc_locks(5).
+fn holder(namespace: &File) -> Option<u32> {
+    let inode = namespace.metadata().ok()?.ino().to_string();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| process(line, &inode))
+}
+
+/// The process of a line such as `1: FLOCK  ADVISORY  WRITE 1234 00:04:4026531840 0 EOF`, if it is
+/// about this inode.
+fn process(line: &str, inode: &str) -> Option<u32> {
+    let mut fields = line.split_whitespace().skip(1);
+    let (kind, process, file) = (fields.next()?, fields.nth(2)?, fields.next()?);
+    let is_it = kind == "FLOCK" && file.rsplit(':').next() == Some(inode);
+    is_it.then(|| process.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_that_has_a_lock_is_found_in_its_line() {
+        let line = "7: FLOCK  ADVISORY  WRITE 1234 00:04:4026531840 0 EOF";
+        assert_eq!(process(line, "4026531840"), Some(1234));
+        assert_eq!(process(line, "1840"), None);
+        // One that waits for it, and one of another kind.
+        let waiting = "7: -> FLOCK  ADVISORY  WRITE 77 00:04:4026531840 0 EOF";
+        assert_eq!(process(waiting, "4026531840"), None);
+        let of_range = "8: POSIX  ADVISORY  WRITE 99 00:04:4026531840 0 EOF";
+        assert_eq!(process(of_range, "4026531840"), None);
+        assert_eq!(process("", "4026531840"), None);
+    }
 }

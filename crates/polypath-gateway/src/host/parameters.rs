@@ -8,75 +8,93 @@ use super::HostError;
 use super::record::{Earlier, Record};
 use crate::plan::{Ipv6Forwarding, Parameter, Parameters};
 
-/// Sets parameters. What they were before is in the record, also of those that the kernel changes
-/// with them, before any is changed. What the record holds already stays: it is from before a
-/// gateway that was killed.
+/// Sets parameters, and gives those of an earlier plan that are not among them their values back.
+///
+/// What they were before is in the record, also of those that the kernel changes with them, before
+/// any is changed. What the record holds already stays: it is from an earlier plan, or from before
+/// a gateway that was killed.
 pub(super) fn set(parameters: &Parameters, record: &Record) -> Result<(), HostError> {
-    let changes = changes(parameters)?;
     let mut earlier = record.read()?;
-    // Backwards: forwarding ends before router advertisements are taken as they were.
-    for change in changes.iter().rev() {
-        for path in [change.path.clone()].into_iter().chain(followers(&change.path)?) {
-            let Some(value) = read(&path)? else { continue };
-            if !earlier.iter().any(|known| known.path == path) {
-                earlier.push(Earlier { path, value });
-            }
+    let wanted = wanted(parameters, &earlier)?;
+    let touched = touched(&wanted)?;
+    for path in &touched {
+        let Some(value) = read(path)? else { continue };
+        if !earlier.iter().any(|known| known.path == *path) {
+            earlier.push(Earlier { path: path.clone(), value });
         }
     }
-    if !earlier.is_empty() {
-        record.write(&earlier)?;
+    record.write(&earlier)?;
+    let (kept, over): (Vec<_>, Vec<_>) =
+        earlier.into_iter().partition(|known| touched.contains(&known.path));
+    put_back(&over)?;
+    for Parameter { path, value } in &wanted {
+        // Interfaces that are not there have none.
+        if read(path)?.is_some_and(|now| now != *value) {
+            write(path, value)?;
+        }
     }
-    changes.iter().try_for_each(|change| write(&change.path, change.value))
+    record.write(&kept)
 }
 
 /// Gives parameters the values that are in the record, and removes it. Returns how many had others.
 pub(super) fn restore(record: &Record) -> Result<usize, HostError> {
-    let mut count = 0;
-    for Earlier { path, value } in record.read()? {
-        // Interfaces may have gone.
-        if read(&path)?.is_some_and(|now| now != value) {
-            write(&path, &value)?;
-            count += 1;
-        }
-    }
+    let count = put_back(&record.read()?)?;
     record.remove()?;
     Ok(count)
 }
 
-/// What has another value than it must have, in the order in which it is to be set. Interfaces that
-/// are not there have none.
-fn changes(parameters: &Parameters) -> Result<Vec<Parameter>, HostError> {
+fn put_back(values: &[Earlier]) -> Result<usize, HostError> {
+    let mut count = 0;
+    for Earlier { path, value } in values {
+        // Interfaces may have gone.
+        if read(path)?.is_some_and(|now| now != *value) {
+            write(path, value)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// What is to be set, in this order.
+fn wanted(parameters: &Parameters, earlier: &[Earlier]) -> Result<Vec<Parameter>, HostError> {
     let ipv6 = match &parameters.ipv6_forwarding {
         Ipv6Forwarding::None => Vec::new(),
         Ipv6Forwarding::From(interfaces) => {
             let of = |name| Parameter::on(format!("net/ipv6/conf/{name}/force_forwarding"));
             match read("net/ipv6/conf/all/force_forwarding")? {
                 Some(_) => interfaces.iter().map(of).collect(),
-                None => all_ipv6()?,
+                None => all_ipv6(earlier)?,
             }
         }
-        Ipv6Forwarding::All => all_ipv6()?,
+        Ipv6Forwarding::All => all_ipv6(earlier)?,
     };
-    let mut changes = Vec::new();
-    for parameter in parameters.plain.iter().cloned().chain(ipv6) {
-        if read(&parameter.path)?.is_some_and(|now| now != parameter.value) {
-            changes.push(parameter);
-        }
-    }
-    Ok(changes)
+    Ok(parameters.plain.iter().cloned().chain(ipv6).collect())
 }
 
 /// Forwarding from all interfaces, after those that take router advertisements have been told to go
 /// on.
-fn all_ipv6() -> Result<Vec<Parameter>, HostError> {
+fn all_ipv6(earlier: &[Earlier]) -> Result<Vec<Parameter>, HostError> {
     let mut parameters = Vec::new();
     for path in of_each_interface("net/ipv6/conf", "accept_ra")? {
-        if read(&path)?.as_deref() == Some("1") {
+        let was = earlier.iter().find(|known| known.path == path).map(|known| known.value.clone());
+        let value = if was.is_some() { was } else { read(&path)? };
+        if value.as_deref() == Some("1") {
             parameters.push(Parameter { path, value: "2" });
         }
     }
     parameters.push(Parameter::on("net/ipv6/conf/all/forwarding"));
     Ok(parameters)
+}
+
+/// All that changes with these parameters, in the order in which it is put back: backwards, so that
+/// forwarding ends before router advertisements are taken as they were.
+fn touched(wanted: &[Parameter]) -> Result<Vec<String>, HostError> {
+    let mut paths = Vec::new();
+    for Parameter { path, .. } in wanted.iter().rev() {
+        paths.push(path.clone());
+        paths.extend(followers(path)?);
+    }
+    Ok(paths)
 }
 
 /// The parameters that the kernel changes with one (Documentation/networking/ip-sysctl).

@@ -12,20 +12,17 @@ use rtnetlink::packet_route::route::{
 
 use super::HostError;
 use crate::InterfaceName;
-use crate::netlink::{Netlink, told};
+use crate::netlink::{Netlink, families, told};
 use crate::plan::{DEVICE_TABLE, Family, INTERCEPT_TABLE, PROTOCOL, Route, RouteKind};
 
-/// Makes our routes these. Returns how many have been removed.
+/// Makes our routes these, in the families that the kernel has. Returns how many have been removed.
 pub(super) async fn set(netlink: &Netlink, wanted: &[Route]) -> Result<usize, HostError> {
-    for route in wanted {
+    for route in available(wanted) {
         let message = message(netlink, route).await?;
         let failed = |error| HostError::Netlink { what: route.to_string(), error: told(error) };
         netlink.handle.route().add(message).replace().execute().await.map_err(failed)?;
     }
-    let is_wanted = |message: &RouteMessage| {
-        let (destination, table) = (destination(message), table(message));
-        wanted.iter().any(|route| Some(route.destination) == destination && route.table == table)
-    };
+    let is_wanted = |message: &RouteMessage| wanted.iter().any(|route| is_for(message, route));
     let extra = list(netlink).await?.into_iter().filter(|message| !is_wanted(message));
     let extra: Vec<_> = extra.collect();
     let count = extra.len();
@@ -38,12 +35,31 @@ pub(super) async fn set(netlink: &Netlink, wanted: &[Route]) -> Result<usize, Ho
     Ok(count)
 }
 
+/// Whether these routes are there.
+pub(super) async fn are_set(netlink: &Netlink, wanted: &[Route]) -> Result<bool, HostError> {
+    let there = list(netlink).await?;
+    Ok(available(wanted).all(|route| there.iter().any(|message| is_for(message, route))))
+}
+
+fn available(wanted: &[Route]) -> impl Iterator<Item = &Route> {
+    let families: Vec<_> = families().collect();
+    wanted.iter().filter(move |route| families.contains(&Family::of(route.destination)))
+}
+
+/// Whether it has destination and table of a route.
+fn is_for(message: &RouteMessage, route: &Route) -> bool {
+    destination(message) == Some(route.destination) && table(message) == route.table
+}
+
 /// All routes that are known as ours.
 async fn list(netlink: &Netlink) -> Result<Vec<RouteMessage>, HostError> {
     let mut routes = Vec::new();
-    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+    for family in families() {
         let mut query = RouteMessageBuilder::<IpAddr>::new().build();
-        query.header.address_family = family;
+        query.header.address_family = match family {
+            Family::V4 => AddressFamily::Inet,
+            Family::V6 => AddressFamily::Inet6,
+        };
         let listed = netlink.handle.route().get(query).execute().try_collect::<Vec<_>>().await;
         let failed =
             |error| HostError::Netlink { what: "listing routes".into(), error: told(error) };

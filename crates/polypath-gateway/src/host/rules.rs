@@ -7,16 +7,16 @@ use rtnetlink::packet_route::route::{RouteHeader, RouteProtocol};
 use rtnetlink::packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 
 use super::HostError;
-use crate::netlink::{Netlink, told};
+use crate::netlink::{Netlink, families, told};
 use crate::plan::{Action, Family, PROTOCOL, Rule};
 
-/// Makes our rules these. What is there already stays. Returns how many have been removed.
+/// Makes our rules these, in the families that the kernel has. What is there already stays. Returns
+/// how many have been removed.
 ///
 /// Before a rule sends something to the device, those are there by which the bond passes by.
 pub(super) async fn set(netlink: &Netlink, wanted: &[Rule]) -> Result<usize, HostError> {
     let there = list(netlink).await?;
-    let known: Vec<_> = there.iter().filter_map(parse).collect();
-    let mut missing: Vec<_> = wanted.iter().filter(|rule| !known.contains(rule)).collect();
+    let mut missing = missing(&there, wanted);
     missing.sort_by_key(|rule| order(rule));
     for rule in missing {
         let failed = |error| HostError::Netlink { what: rule.to_string(), error: told(error) };
@@ -38,6 +38,18 @@ pub(super) async fn set(netlink: &Netlink, wanted: &[Rule]) -> Result<usize, Hos
     Ok(count)
 }
 
+/// Whether these rules are there.
+pub(super) async fn are_set(netlink: &Netlink, wanted: &[Rule]) -> Result<bool, HostError> {
+    Ok(missing(&list(netlink).await?, wanted).is_empty())
+}
+
+fn missing<'a>(there: &[RuleMessage], wanted: &'a [Rule]) -> Vec<&'a Rule> {
+    let known: Vec<_> = there.iter().filter_map(parse).collect();
+    let families: Vec<_> = families().collect();
+    let is_missing = |rule: &&Rule| families.contains(&rule.family) && !known.contains(rule);
+    wanted.iter().filter(is_missing).collect()
+}
+
 /// Aims of others come first, then what comes first for a packet.
 fn order(rule: &Rule) -> (bool, u32) {
     (rule.action != Action::Nothing, rule.priority)
@@ -46,7 +58,11 @@ fn order(rule: &Rule) -> (bool, u32) {
 /// All rules that are known as ours.
 async fn list(netlink: &Netlink) -> Result<Vec<RuleMessage>, HostError> {
     let mut rules = Vec::new();
-    for version in [IpVersion::V4, IpVersion::V6] {
+    for family in families() {
+        let version = match family {
+            Family::V4 => IpVersion::V4,
+            Family::V6 => IpVersion::V6,
+        };
         let listed = netlink.handle.rule().get(version).execute().try_collect::<Vec<_>>().await;
         let failed =
             |error| HostError::Netlink { what: "listing rules".into(), error: told(error) };

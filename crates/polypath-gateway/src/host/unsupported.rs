@@ -31,6 +31,12 @@ impl Gateway {
         match *self {}
     }
 
+    /// Whether all of it is still there.
+    #[allow(clippy::unused_async, reason = "the same signature as on Linux")]
+    pub async fn is_whole(&self) -> Result<bool, HostError> {
+        match *self {}
+    }
+
     /// Removes all that was set.
     #[allow(clippy::unused_async, reason = "the same signature as on Linux")]
     pub async fn remove(self) -> Result<(), HostError> {

@@ -21,7 +21,9 @@
 //!    family in which the edge has no address is unreachable: what the bond cannot carry is refused
 //!    rather than let out beside it.
 //!
-//! Loopback and the host's own addresses are in the table `local`, which comes before all.
+//! Loopback and the host's own addresses are in the table `local`, which comes before all. What a
+//! program binds to an interface (SO_BINDTODEVICE) leaves by that one. Chains of others see all
+//! packets too, and may drop them.
 //!
 //! A TCP connection is intercepted where the routing would send it into the device. One of the host
 //! itself is marked by a chain of type route in the output hook, which leads it to the loopback

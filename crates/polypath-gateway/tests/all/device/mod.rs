@@ -102,7 +102,10 @@ fn a_device_has_what_it_was_made_with() {
         assert_eq!(addresses, ["10.77.0.1/24", "fd77::1/64"]);
         assert!(tun.has_tcp_offload());
         drop(tun);
-        assert_eq!(shown(&["link"]), "");
+        // Processes that other tests are just starting may have it open still.
+        while !shown(&["link"]).is_empty() {
+            tokio::task::yield_now().await;
+        }
     });
 }
 

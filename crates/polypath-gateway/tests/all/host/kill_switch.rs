@@ -7,15 +7,12 @@ use polypath_gateway::plan::{DualStack, EdgePlan, Marks, Plan};
 use socket2::{Domain, SockRef, Socket, Type};
 
 use super::network::{
-    EDGE_AT_UPLINK, EXCLUDED, FAR, HUB, Network, ROUTER, ROUTER_V6, device, plan, receive, sending,
-    socket_address,
+    EDGE_AT_LAN, EDGE_AT_UPLINK, EXCLUDED, FAR, HUB, Network, ROUTER, ROUTER_V6, device, hearing,
+    plan, receive, sending, socket_address,
 };
 use crate::namespace::Namespace;
 use crate::process::stdout;
 use crate::runtime::{beside, within};
-
-/// Where the edge hears that all from the LAN has passed.
-const END_OF_LAN: u16 = 4000;
 
 /// Counts what arrives from the edge: all but what is needed for links to come up.
 fn count(internet: &Namespace) {
@@ -52,7 +49,8 @@ fn try_everything() {
 /// bond among them.
 fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
     let directory = tempfile::tempdir().unwrap();
-    let hub = network.internet.within(|| UdpSocket::bind((HUB, 443)).unwrap());
+    let hub = hearing(&network.internet, socket_address(HUB, 443));
+    let end = hearing(&network.edge, socket_address(EDGE_AT_LAN, 4000));
     let (bond, client) = (sending(&network.edge), sending(&network.client));
     SockRef::from(&bond).set_mark(Marks::default().of_bond()).unwrap();
     let (lan, own) = (network.client.process(), network.edge.process());
@@ -60,11 +58,10 @@ fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
     within(&network.edge, async || {
         let _device = if has_device { Some(device().await) } else { None };
         let gateway = Gateway::set(Plan::Edge(plan), directory.path()).await.unwrap();
-        let end = UdpSocket::bind(("192.168.5.1", END_OF_LAN)).unwrap();
         beside(lan, try_everything).join().unwrap();
         beside(own, try_everything).join().unwrap();
         // One link after the other carries what comes after that.
-        client.send_to(b"end", ("192.168.5.1", END_OF_LAN)).unwrap();
+        client.send_to(b"end", (EDGE_AT_LAN, 4000)).unwrap();
         receive(&end);
         bond.send_to(b"bond", (HUB, 443)).unwrap();
         assert_eq!(receive(&hub).1.ip().to_string(), EDGE_AT_UPLINK);

@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
+use std::thread;
 
 use polypath_gateway::device::{DeviceSettings, Tun, TunReader, TunWriter};
 use polypath_gateway::plan::{DualStack, EdgePlan, Marks};
@@ -17,6 +18,8 @@ pub(super) const EDGE: &str = "10.77.0.5";
 pub(super) const EDGE_V6: &str = "fd77::5";
 /// The edge, as the uplink knows it.
 pub(super) const EDGE_AT_UPLINK: &str = "192.0.2.2";
+/// The edge, as its LAN knows it.
+pub(super) const EDGE_AT_LAN: &str = "192.168.5.1";
 /// A client in the LAN.
 pub(super) const CLIENT: &str = "192.168.5.2";
 pub(super) const CLIENT_V6: &str = "fd05::2";
@@ -63,14 +66,14 @@ impl Network {
         for (namespace, device, addresses) in [
             (&edge, "up0", [&format!("{EDGE_AT_UPLINK}/24"), "2001:db8:1::2/64"]),
             (&internet, "net0", [&format!("{ROUTER}/24"), &format!("{ROUTER_V6}/64")]),
-            (&edge, "eth1", ["192.168.5.1/24", "fd05::1/64"]),
+            (&edge, "eth1", [&format!("{EDGE_AT_LAN}/24"), "fd05::1/64"]),
             (&client, "eth0", [&format!("{CLIENT}/24"), &format!("{CLIENT_V6}/64")]),
         ] {
             addresses.iter().for_each(|to| namespace.ip(&format!("addr add {to} dev {device}")));
         }
         edge.ip(&format!("route add default via {ROUTER}"));
         edge.ip(&format!("route add default via {ROUTER_V6}"));
-        client.ip("route add default via 192.168.5.1");
+        client.ip(&format!("route add default via {EDGE_AT_LAN}"));
         client.ip("route add default via fd05::1");
         for address in [FAR, EXCLUDED, HUB, FAR_V6] {
             internet.ip(&format!("addr add {address} dev lo"));
@@ -81,7 +84,7 @@ impl Network {
         Some(Self { edge, client, internet })
     }
 
-    /// All that a gateway could change, as programs tell it.
+    /// All that a gateway could change, as programs tell it once there is no device any more.
     pub(super) fn state(&self) -> String {
         let commands = [
             "ip -4 rule",
@@ -91,6 +94,11 @@ impl Network {
             "nft list ruleset",
             "sysctl -a --pattern net.ipv[46].*(forwarding|ip_forward|accept_ra$|src_valid|rp_filter)",
         ];
+        // Processes that other tests are just starting may have the device open still.
+        let shown = ["link", "show", DEVICE];
+        while self.edge.command("ip", &shown).output().unwrap().status.success() {
+            thread::yield_now();
+        }
         let told = |command: &&str| {
             let (program, arguments) = command.split_once(' ').unwrap();
             let arguments: Vec<_> = arguments.split(' ').collect();

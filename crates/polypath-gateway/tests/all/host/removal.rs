@@ -1,7 +1,9 @@
 //! What is left of a gateway when it has ended, in good order or not.
 
 use std::env;
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use polypath_gateway::host::{Cleaned, Gateway, HostError, clean};
 use polypath_gateway::plan::{EdgePlan, HubPlan, Plan, Translation};
@@ -55,7 +57,7 @@ fn nothing_is_left_of_a_gateway_that_was_removed_or_dropped() {
 }
 
 fn network_of_this_thread() -> String {
-    let output = std::process::Command::new("nft").args(["list", "tables"]).output().unwrap();
+    let output = Command::new("nft").args(["list", "tables"]).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -65,12 +67,25 @@ fn a_plan_that_is_replaced_leaves_nothing_either() {
     let Some(network) = Network::new(test) else { return };
     let before = network.state();
     let directory = tempfile::tempdir().unwrap();
+    // Those of the LAN's interface: by itself, with all others, and not at all.
+    let forwards = || {
+        let read = |path| fs::read_to_string(format!("/proc/sys/net/{path}")).unwrap();
+        ["ipv4/conf/eth1/forwarding", "ipv6/conf/all/forwarding"].map(|path| read(path) == "1\n")
+    };
     within(&network.edge, async || {
         let _device = device().await;
         let mut gateway = Gateway::set(everything(), directory.path()).await.unwrap();
-        for plan in [hub(), Plan::Edge(EdgePlan { lan: [].into(), ..plan() }), everything()] {
+        assert_eq!(forwards(), [true, false]);
+        let alone = Plan::Edge(EdgePlan { lan: [].into(), ..plan() });
+        for (plan, forwarding) in [
+            (hub(), [true, true]),
+            (hub(), [true, true]),
+            (alone, [false, false]),
+            (everything(), [true, false]),
+        ] {
             gateway.replace(plan.clone()).await.unwrap();
             assert_eq!(gateway.plan(), &plan);
+            assert_eq!(forwards(), forwarding, "{plan:?}");
         }
         gateway.remove().await.unwrap();
     });
@@ -106,6 +121,29 @@ fn a_second_gateway_is_refused_with_the_process_of_the_first() {
         first.remove().await.unwrap();
         let second = Gateway::set(hub(), other.path()).await.unwrap();
         second.remove().await.unwrap();
+    });
+}
+
+#[test]
+fn what_somebody_else_has_removed_is_missed_and_set_again() {
+    let test = "what_somebody_else_has_removed_is_missed_and_set_again";
+    let Some(network) = Network::new(test) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    within(&network.edge, async || {
+        let _device = device().await;
+        let mut gateway = Gateway::set(everything(), directory.path()).await.unwrap();
+        assert!(gateway.is_whole().await.unwrap());
+        for (program, arguments) in [
+            ("nft", "flush ruleset"),
+            ("ip", "-6 rule delete priority 7704"),
+            ("ip", "route delete default table 7700"),
+        ] {
+            let removing = Command::new(program).args(arguments.split(' ')).status();
+            assert!(removing.unwrap().success());
+            assert!(!gateway.is_whole().await.unwrap(), "{arguments}");
+            gateway.replace(everything()).await.unwrap();
+            assert!(gateway.is_whole().await.unwrap(), "{arguments}");
+        }
     });
 }
 
