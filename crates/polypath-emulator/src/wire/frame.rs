@@ -6,6 +6,8 @@
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
 
+use polypath_ip::checksum;
+
 /// The Ethernet header: two addresses and the type.
 pub const ETHERNET_HEADER: usize = 14;
 
@@ -132,14 +134,11 @@ fn hash(flow: impl Hash) -> u64 {
 
 fn mark_ipv4(packet: &mut [u8]) -> Option<bool> {
     let header = packet.first_chunk_mut::<20>()?;
-    let old = u16::from_be_bytes([header[0], header[1]]);
     if header[0] >> 4 != 4 || header[1] & CE == 0 {
         return Some(false);
     }
-    header[1] |= CE;
-    let new = u16::from_be_bytes([header[0], header[1]]);
-    let checksum = u16::from_be_bytes([header[10], header[11]]);
-    [header[10], header[11]] = corrected(checksum, old, new).to_be_bytes();
+    let marked = header[1] | CE;
+    checksum::replace(header, 10, 1, &[marked]);
     Some(true)
 }
 
@@ -150,13 +149,6 @@ fn mark_ipv6(packet: &mut [u8]) -> Option<bool> {
     }
     header[1] |= CE << 4;
     Some(true)
-}
-
-/// The checksum after one word has changed (RFC 1624 equation 3).
-fn corrected(checksum: u16, old: u16, new: u16) -> u16 {
-    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
 #[cfg(test)]
