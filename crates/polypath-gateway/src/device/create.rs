@@ -2,11 +2,13 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use rtnetlink::LinkUnspec;
 use rtnetlink::packet_route::link::{AfSpecInet6, AfSpecUnspec, In6AddrGenMode, LinkAttribute};
 use rustix::io::Errno;
+use tokio::time::sleep;
 use tun_rs::{AsyncDevice, DeviceBuilder};
 
 use super::reader::MAX_SEGMENTS;
@@ -17,6 +19,10 @@ use crate::{InterfaceName, Mtu};
 /// Packets that wait for the reader. With fewer, bursts of a fast sender are lost before the reader
 /// has run.
 const TX_QUEUE_LENGTH: u32 = 1000;
+/// A device of this name that was just dropped may be there still: a process that is just being
+/// started has all files open until it runs its program.
+const TRIES: u32 = 50;
+const WAIT: Duration = Duration::from_millis(10);
 /// By this alias an interface is known as one of ours.
 const ALIAS: &str = "polypath";
 
@@ -52,8 +58,13 @@ impl Tun {
         let failed = |error| DeviceError::Create { name: name.clone(), error };
         let netlink = Netlink::open().map_err(failed)?;
         let index = async || netlink.index(name).await.map_err(|error| failed(told(error)));
-        if index().await?.is_some() {
-            return Err(DeviceError::Exists { name: name.clone() });
+        let mut tries = 0;
+        while index().await?.is_some() {
+            if tries == TRIES {
+                return Err(DeviceError::Exists { name: name.clone() });
+            }
+            tries += 1;
+            sleep(WAIT).await;
         }
         let device = open(settings)?;
         let opened = Arc::new(Opened { device, name: name.clone() });

@@ -55,7 +55,7 @@ pub struct EdgePlan {
     pub marks: Marks,
 }
 
-/// The first three priorities come one after the other; what passes by goes to the last.
+// Priorities of the rules. What passes by goes on with the last.
 const PASS_BY: u32 = FIRST_PRIORITY;
 const INTERCEPT: u32 = FIRST_PRIORITY + 1;
 const SPECIFIC: u32 = FIRST_PRIORITY + 2;

@@ -11,6 +11,8 @@ mod host;
 #[path = "../../../polypath/tests/all/namespace.rs"]
 #[allow(dead_code, reason = "the tests of the product use all of it")]
 mod namespace;
+#[cfg(target_os = "linux")]
+mod packet;
 mod plan;
 #[cfg(target_os = "linux")]
 #[path = "../../../polypath/tests/all/process.rs"]

@@ -5,16 +5,15 @@ mod bridge;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 
-use polypath_gateway::device::{DeviceError, DeviceSettings, Tun, TunReader};
+use polypath_gateway::device::{DeviceError, DeviceSettings, Tun};
 
 use crate::namespace::Namespace;
+use crate::packet::{TCP, UDP, back, next, payload, read};
 use crate::process::stdout;
 use crate::runtime::{PATIENCE, within};
 
 const HERE: &str = "10.77.0.1";
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 fn settings() -> DeviceSettings {
     DeviceSettings {
@@ -29,27 +28,6 @@ fn plain() -> DeviceSettings {
     DeviceSettings { offload: false, ..settings() }
 }
 
-/// Packets of a protocol over IPv4, as many as are wanted.
-async fn read(reader: &mut TunReader, protocol: u8, count: usize) -> Vec<Vec<u8>> {
-    let mut found = Vec::new();
-    while found.len() < count {
-        let packets = reader.recv().await.unwrap();
-        let wanted = packets.iter().filter(|packet| packet[0] == 0x45 && packet[9] == protocol);
-        found.extend(wanted.map(<[u8]>::to_vec));
-    }
-    found
-}
-
-/// The answer to a datagram, with its own bytes: sums do not depend on the order of what is added.
-fn answer(packet: &[u8]) -> Vec<u8> {
-    let mut answer = packet.to_vec();
-    answer[12..16].copy_from_slice(&packet[16..20]);
-    answer[16..20].copy_from_slice(&packet[12..16]);
-    answer[20..22].copy_from_slice(&packet[22..24]);
-    answer[22..24].copy_from_slice(&packet[20..22]);
-    answer
-}
-
 async fn echo_datagrams(settings: DeviceSettings) {
     let (mut reader, mut writer) = Tun::create(&settings).await.unwrap().split();
     let socket = UdpSocket::bind((HERE, 0)).unwrap();
@@ -59,9 +37,9 @@ async fn echo_datagrams(settings: DeviceSettings) {
         socket.send_to(datagram, (THERE, 9)).unwrap();
     }
     let packets = read(&mut reader, UDP, sent.len()).await;
-    let payloads: Vec<_> = packets.iter().map(|packet| packet[28..].to_vec()).collect();
+    let payloads: Vec<_> = packets.iter().map(|packet| payload(packet).to_vec()).collect();
     assert_eq!(payloads, sent);
-    writer.send(packets.iter().map(|packet| answer(packet))).await.unwrap();
+    writer.send(packets.iter().map(|packet| back(packet))).await.unwrap();
     let mut buffer = [0; 2000];
     for datagram in &sent {
         let (length, from) = socket.recv_from(&mut buffer).unwrap();
@@ -164,7 +142,7 @@ fn what_is_no_packet_is_refused_and_those_beside_it_pass() {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.send_to(b"good", (THERE, 9)).unwrap();
-        let good = answer(&read(&mut reader, UDP, 1).await[0]);
+        let good = back(&next(&mut reader, UDP).await);
         let (empty, long, neither) = (Vec::new(), vec![0x45; 65_536], vec![0x75; 40]);
         let cut = [0x45, 0, 0, 40].into_iter().chain([0; 5]).chain([TCP]).collect::<Vec<u8>>();
         writer.send([empty, long, neither, cut, good]).await.unwrap();

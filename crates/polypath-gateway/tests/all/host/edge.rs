@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::process::Command;
 
 use polypath_gateway::device::{TunReader, TunWriter};
 use polypath_gateway::host::{Gateway, HostError};
@@ -13,39 +14,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::network::{
-    CLIENT, CLIENT_V6, EDGE, EDGE_AT_UPLINK, EDGE_V6, EXCLUDED, FAR, FAR_V6, HUB, LISTENER,
+    CLIENT, CLIENT_V6, DEVICE, EDGE, EDGE_AT_UPLINK, EDGE_V6, EXCLUDED, FAR, FAR_V6, HUB, LISTENER,
     Network, ROUTER, device, hearing, plan, receive, sending, socket_address,
 };
+use crate::packet::{TCP, UDP, addresses, back, next, payload, segment};
 use crate::runtime::{PATIENCE, beside, within};
-
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-
-/// The next packet of a protocol over IPv4 out of the device.
-async fn packet(reader: &mut TunReader, protocol: u8) -> Vec<u8> {
-    loop {
-        let packets = reader.recv().await.unwrap();
-        let mut found = packets.iter().filter(|packet| packet[0] == 0x45 && packet[9] == protocol);
-        if let Some(packet) = found.next() {
-            return packet.to_vec();
-        }
-    }
-}
-
-fn addresses(packet: &[u8]) -> [IpAddr; 2] {
-    let address = |at| IpAddr::from(<[u8; 4]>::try_from(&packet[at..at + 4]).unwrap());
-    [address(12), address(16)]
-}
-
-/// The same datagram on its way back. Sums do not depend on the order of what is added.
-fn back(packet: &[u8]) -> Vec<u8> {
-    let mut back = packet.to_vec();
-    back[12..16].copy_from_slice(&packet[16..20]);
-    back[16..20].copy_from_slice(&packet[12..16]);
-    back[20..22].copy_from_slice(&packet[22..24]);
-    back[22..24].copy_from_slice(&packet[20..22]);
-    back
-}
 
 /// What a test does with an edge that is set up.
 struct Edge {
@@ -68,15 +41,16 @@ fn on_edge<T: Send>(
     })
 }
 
-/// Sends a datagram from a socket to the far host and has it answered out of the device, which it
+/// Sends a datagram from a socket to a far host and has it answered out of the device, which it
 /// leaves with this source.
-async fn exchange(edge: &mut Edge, socket: &UdpSocket, source: &str) {
-    socket.send_to(b"there", (FAR, 9)).unwrap();
-    let packet = packet(&mut edge.reader, UDP).await;
-    assert_eq!(addresses(&packet), [source, FAR].map(|ip| ip.parse::<IpAddr>().unwrap()));
-    assert_eq!(&packet[28..], b"there");
+async fn exchange(edge: &mut Edge, socket: &UdpSocket, source: &str, far: &str) {
+    let far = socket_address(far, 9);
+    socket.send_to(b"there", far).unwrap();
+    let packet = next(&mut edge.reader, UDP).await;
+    assert_eq!(addresses(&packet), [source.parse().unwrap(), far.ip()]);
+    assert_eq!(payload(&packet), b"there");
     edge.writer.send([back(&packet)]).await.unwrap();
-    assert_eq!(receive(socket), (b"there".to_vec(), socket_address(FAR, 9)));
+    assert_eq!(receive(socket), (b"there".to_vec(), far));
 }
 
 #[test]
@@ -84,10 +58,14 @@ fn datagrams_of_the_lan_and_of_the_host_leave_by_the_device_with_the_address_of_
     let test =
         "datagrams_of_the_lan_and_of_the_host_leave_by_the_device_with_the_address_of_the_edge";
     let Some(network) = Network::new(test) else { return };
-    let (client, own) = (sending(&network.client), sending(&network.edge));
+    let sockets = [&network.client, &network.edge].map(|of| {
+        let bound = |any| hearing(of, socket_address(any, 0));
+        [(bound("0.0.0.0"), EDGE, FAR), (bound("::"), EDGE_V6, FAR_V6)]
+    });
     on_edge(&network, plan(), async |mut edge| {
-        exchange(&mut edge, &client, EDGE).await;
-        exchange(&mut edge, &own, EDGE).await;
+        for (socket, source, far) in sockets.as_flattened() {
+            exchange(&mut edge, socket, source, far).await;
+        }
     });
 }
 
@@ -96,7 +74,7 @@ fn what_the_hub_routes_keeps_its_address() {
     let Some(network) = Network::new("what_the_hub_routes_keeps_its_address") else { return };
     let client = sending(&network.client);
     let plan = EdgePlan { routed: vec!["192.168.5.0/24".parse().unwrap()], ..plan() };
-    on_edge(&network, plan, async |mut edge| exchange(&mut edge, &client, CLIENT).await);
+    on_edge(&network, plan, async |mut edge| exchange(&mut edge, &client, CLIENT, FAR).await);
 }
 
 /// Connects to an address, sends a word and ends, and reads what comes back. Returns that, and the
@@ -170,11 +148,12 @@ fn without_a_listener_tcp_connections_leave_by_the_device() {
                 assert_eq!(error.raw_os_error(), Some(Errno::INPROGRESS.raw_os_error()));
             };
             beside(process, connecting).join().unwrap();
-            let syn = packet(&mut edge.reader, TCP).await;
+            let syn = next(&mut edge.reader, TCP).await;
             assert_eq!(addresses(&syn), [EDGE, FAR].map(|ip| ip.parse::<IpAddr>().unwrap()));
             // The first option of a SYN of Linux is the largest segment (RFC 9293, section 3.2).
-            assert_eq!(syn[40..42], [2, 4]);
-            assert_eq!(u16::from_be_bytes([syn[42], syn[43]]), 1400 - 40);
+            let options = &segment(&syn)[20..];
+            assert_eq!(options[..2], [2, 4]);
+            assert_eq!(u16::from_be_bytes([options[2], options[3]]), 1400 - 40);
         }
     });
 }
@@ -237,7 +216,7 @@ fn queries_for_names_go_to_the_resolver_wherever_they_were_sent() {
         for socket in [&client, &own] {
             for asked in [ROUTER, FAR] {
                 socket.send_to(b"name?", (asked, 53)).unwrap();
-                let query = packet(&mut edge.reader, UDP).await;
+                let query = next(&mut edge.reader, UDP).await;
                 assert_eq!(addresses(&query), [EDGE.parse().unwrap(), resolver]);
                 edge.writer.send([back(&query)]).await.unwrap();
                 assert_eq!(receive(socket), (b"name?".to_vec(), socket_address(asked, 53)));
@@ -256,7 +235,7 @@ fn without_addresses_all_is_refused_until_there_are_some() {
         let refused = own.send_to(b"there", (FAR, 9)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::HostUnreachable);
         edge.gateway.replace(Plan::Edge(plan())).await.unwrap();
-        exchange(&mut edge, &own, EDGE).await;
+        exchange(&mut edge, &own, EDGE, FAR).await;
         edge.gateway.replace(Plan::Edge(none)).await.unwrap();
         let refused = own.send_to(b"there", (FAR, 9)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::HostUnreachable);
@@ -271,10 +250,15 @@ fn a_device_that_was_made_anew_is_used_when_the_plan_is_set_again() {
     on_edge(&network, plan(), async |mut edge| {
         let Edge { reader, writer, .. } = edge;
         drop((reader, writer));
+        // Processes that other tests are just starting may have it open still.
+        let shown = ["link", "show", DEVICE];
+        while Command::new("ip").args(shown).output().unwrap().status.success() {
+            tokio::task::yield_now().await;
+        }
         let error = edge.gateway.replace(Plan::Edge(plan())).await.unwrap_err();
         assert!(matches!(error, HostError::NoDevice { .. }), "{error}");
         (edge.reader, edge.writer) = device().await;
         edge.gateway.replace(Plan::Edge(plan())).await.unwrap();
-        exchange(&mut edge, &client, EDGE).await;
+        exchange(&mut edge, &client, EDGE, FAR).await;
     });
 }

@@ -45,14 +45,33 @@ fn try_everything() {
     let _ = socket.send_to(b"leak", (ROUTER_V6, 9));
 }
 
+/// What is sent last, and heard.
+struct Sockets {
+    hub: UdpSocket,
+    bond: UdpSocket,
+    /// The edge, where it hears its client.
+    end: UdpSocket,
+    client: UdpSocket,
+}
+
+impl Sockets {
+    fn new(network: &Network) -> Self {
+        let bond = sending(&network.edge);
+        SockRef::from(&bond).set_mark(Marks::default().of_bond()).unwrap();
+        Self {
+            hub: hearing(&network.internet, socket_address(HUB, 443)),
+            bond,
+            end: hearing(&network.edge, socket_address(EDGE_AT_LAN, 4000)),
+            client: sending(&network.client),
+        }
+    }
+}
+
 /// Packets that leave by the uplink while a plan is set and hosts try everything, the one of the
 /// bond among them.
-fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
+fn leaving(network: &Network, sockets: &Sockets, plan: EdgePlan, has_device: bool) -> u32 {
     let directory = tempfile::tempdir().unwrap();
-    let hub = hearing(&network.internet, socket_address(HUB, 443));
-    let end = hearing(&network.edge, socket_address(EDGE_AT_LAN, 4000));
-    let (bond, client) = (sending(&network.edge), sending(&network.client));
-    SockRef::from(&bond).set_mark(Marks::default().of_bond()).unwrap();
+    let Sockets { hub, bond, end, client } = sockets;
     let (lan, own) = (network.client.process(), network.edge.process());
     let before = counted(&network.internet);
     within(&network.edge, async || {
@@ -62,9 +81,9 @@ fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
         beside(own, try_everything).join().unwrap();
         // One link after the other carries what comes after that.
         client.send_to(b"end", (EDGE_AT_LAN, 4000)).unwrap();
-        receive(&end);
+        receive(end);
         bond.send_to(b"bond", (HUB, 443)).unwrap();
-        assert_eq!(receive(&hub).1.ip().to_string(), EDGE_AT_UPLINK);
+        assert_eq!(receive(hub).1.ip().to_string(), EDGE_AT_UPLINK);
         gateway.remove().await.unwrap();
     });
     counted(&network.internet) - before
@@ -74,13 +93,14 @@ fn leaving(network: &Network, plan: EdgePlan, has_device: bool) -> u32 {
 fn nothing_but_the_bond_leaves_by_the_uplink() {
     let Some(network) = Network::new("nothing_but_the_bond_leaves_by_the_uplink") else { return };
     count(&network.internet);
+    let sockets = Sockets::new(&network);
     let armed = EdgePlan { kill_switch: true, ..plan() };
     let away = EdgePlan { addresses: DualStack::default(), ..armed.clone() };
-    assert_eq!(leaving(&network, armed, true), 1);
+    assert_eq!(leaving(&network, &sockets, armed, true), 1);
     // Before the hub has given addresses.
-    assert_eq!(leaving(&network, away, false), 1);
+    assert_eq!(leaving(&network, &sockets, away, false), 1);
     // Datagrams and connections to what is left alone, from the host and from the LAN, and the one
     // datagram of IPv6 of either.
-    let without = leaving(&network, plan(), true);
+    let without = leaving(&network, &sockets, plan(), true);
     assert!(without > 2 * (3 + 3 + 1), "{without}");
 }
