@@ -108,7 +108,6 @@ impl EdgeGateway {
             Ok(lease) => lease,
             Err(error) => return Ok(error),
         };
-        self.0.lease.send_if_modified(|known| known.replace(lease) != Some(lease));
         let (names, to_name) = mpsc::unbounded_channel();
         let (added, to_receive) = mpsc::unbounded_channel();
         let mut key = HashKey::default();
@@ -136,6 +135,8 @@ impl EdgeGateway {
             return Ok(ReceiveError::Stream(error));
         }
         present(Some(Arc::clone(&session)));
+        // Behind that: who waits for addresses may send at once.
+        self.0.lease.send_if_modified(|known| known.replace(lease) != Some(lease));
         let (hub, to_hub) = split(stream);
         let error = tokio::select! {
             error = name_flows(to_hub, to_name) => error,

@@ -8,14 +8,15 @@ use std::num::NonZeroU16;
 
 use anyhow::{Context, anyhow};
 use bytes::Bytes;
-use polypath_gateway::device::{DeviceError, Tun};
+use ipnet::IpNet;
+use polypath_gateway::device::Tun;
 use polypath_gateway::host::{Gateway, HostError};
 use polypath_gateway::listen_transparently;
 use polypath_gateway::plan::{DualStack, EdgePlan, Family, Marks, Plan};
 use polypath_gateway::{InterfaceName, Mtu};
 use polypath_net::edge::{Edge, EdgeOpener, Separation};
 use polypath_net::gateway::{EdgeGateway, GatewayCounts, PACKET_QUEUE};
-use polypath_net::interfaces::{InterfaceError, Watcher};
+use polypath_net::interfaces::Watcher;
 use polypath_net::proxy::{ProxyOptions, serve_transparent};
 use polypath_net::tunnel::Lease;
 use tokio::net::TcpListener;
@@ -23,7 +24,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::pump::pump;
-use super::{EdgeGatewayOptions, PAUSE, TcpHandling, device, record_directory};
+use super::{
+    CHECK, EdgeGatewayOptions, Interrupted, PAUSE, TcpHandling, check, device, record_directory,
+};
 
 /// The gateway of an edge that runs.
 pub(crate) struct EdgeSide {
@@ -129,19 +132,6 @@ struct Host {
     set: Option<Gateway>,
 }
 
-/// Why packets are not carried now.
-#[derive(Debug, thiserror::Error)]
-enum Interrupted {
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error(transparent)]
-    Host(#[from] HostError),
-    #[error(transparent)]
-    Interfaces(#[from] InterfaceError),
-    #[error("the hub has given other addresses")]
-    Lease,
-}
-
 impl Host {
     /// Carries packets as long as nothing stands in the way that will not pass.
     async fn carry(
@@ -181,7 +171,9 @@ impl Host {
             _ => return pending().await,
         };
         lease.mark_unchanged();
-        let tun = Tun::create(&device(&self.options.device, &present)).await?;
+        // Alone in their prefix: the rest of the network is behind the hub, like everything else.
+        let own = present.addresses().map(|net| IpNet::from(net.addr()));
+        let tun = Tun::create(&device(&self.options.device, own)).await?;
         self.set_plan(Some(present)).await?;
         let addresses: Vec<_> = present.addresses().map(|net| net.to_string()).collect();
         tracing::info!(device = %self.options.device, addresses = addresses.join(", "), "gateway");
@@ -189,20 +181,22 @@ impl Host {
         tokio::select! {
             error = pump(tun, move |packet| sender.send(packet), incoming) => Err(error.into()),
             Ok(()) = lease.changed() => Err(Interrupted::Lease),
-            error = self.follow(&mut interfaces) => Err(error),
+            ended = self.follow(&mut interfaces) => ended,
         }
     }
 
-    /// Sets the plan anew when interfaces of LANs have come.
-    async fn follow(&mut self, interfaces: &mut Watcher) -> Interrupted {
+    /// Sets the plan anew when interfaces of LANs have come, until something of it is missing.
+    async fn follow(&mut self, interfaces: &mut Watcher) -> Result<Infallible, Interrupted> {
+        let mut checks = tokio::time::interval(CHECK);
         loop {
-            if let Err(error) = interfaces.changes().await {
-                return error.into();
-            }
-            if self.notice(interfaces)
-                && let Err(error) = self.set_plan(self.lease).await
-            {
-                return error.into();
+            tokio::select! {
+                changes = interfaces.changes() => {
+                    changes?;
+                    if self.notice(interfaces) {
+                        self.set_plan(self.lease).await?;
+                    }
+                }
+                _ = checks.tick() => check(self.set.as_ref()).await?,
             }
         }
     }

@@ -7,14 +7,14 @@ use anyhow::Context;
 use bytes::Bytes;
 use polypath_gateway::Mtu;
 use polypath_gateway::device::{DeviceError, Tun};
-use polypath_gateway::host::{Gateway, HostError};
+use polypath_gateway::host::Gateway;
 use polypath_gateway::plan::{HubPlan, Plan, Translation};
 use polypath_net::gateway::{HubGateway, PACKET_QUEUE};
 use polypath_net::tunnel::Lease;
 use tokio::sync::mpsc;
 
 use super::pump::pump;
-use super::{HubGatewaySettings, PAUSE, device, record_directory};
+use super::{CHECK, HubGatewaySettings, Interrupted, PAUSE, check, device, record_directory};
 
 /// The gateway of a hub.
 pub(crate) struct HubSide {
@@ -33,15 +33,6 @@ struct Device {
     set: Option<Gateway>,
 }
 
-/// Why packets are not carried now.
-#[derive(Debug, thiserror::Error)]
-enum Interrupted {
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error(transparent)]
-    Host(#[from] HostError),
-}
-
 impl HubGatewaySettings {
     /// Whether something is asked for that sockets cannot do.
     fn needs_device(&self) -> bool {
@@ -56,7 +47,7 @@ impl HubSide {
     pub(crate) async fn new(settings: HubGatewaySettings) -> anyhow::Result<Self> {
         let addresses = settings.edges.hub_addresses()?;
         let (sender, incoming) = mpsc::channel(PACKET_QUEUE);
-        let first = match Tun::create(&device(&settings.device, &addresses)).await {
+        let first = match Tun::create(&device(&settings.device, addresses.addresses())).await {
             Ok(tun) => Some(tun),
             Err(
                 error @ (DeviceError::Permission { .. }
@@ -102,12 +93,22 @@ impl HubSide {
     }
 }
 
+/// Waits until something of what was set is missing.
+async fn missing(set: Option<&Gateway>) -> Interrupted {
+    loop {
+        tokio::time::sleep(CHECK).await;
+        if let Err(interrupted) = check(set).await {
+            return interrupted;
+        }
+    }
+}
+
 impl Device {
     async fn carry(&mut self, gateway: &HubGateway) -> Result<Infallible, Interrupted> {
         let name = &self.settings.device;
         let tun = match self.first.take() {
             Some(tun) => tun,
-            None => Tun::create(&device(name, &self.addresses)).await?,
+            None => Tun::create(&device(name, self.addresses.addresses())).await?,
         };
         let plan = Plan::Hub(self.plan());
         match &mut self.set {
@@ -116,8 +117,12 @@ impl Device {
         }
         tracing::info!(device = %self.settings.device, "gateway");
         let sender = gateway.clone();
-        let error = pump(tun, move |packet| sender.send(packet), &mut self.incoming).await;
-        Err(error.into())
+        tokio::select! {
+            error = pump(tun, move |packet| sender.send(packet), &mut self.incoming) => {
+                Err(error.into())
+            }
+            error = missing(self.set.as_ref()) => Err(error),
+        }
     }
 
     fn plan(&self) -> HubPlan {

@@ -65,13 +65,20 @@ impl Node {
 
     /// The first line of its log with `what`, waited for.
     pub(crate) fn log_line(&self, what: &str) -> String {
+        self.nth_log_line(1, what)
+    }
+
+    /// The line of its log which is so many times that one with `what` came, waited for.
+    pub(crate) fn nth_log_line(&self, number: usize, what: &str) -> String {
         // Against hanging only.
         let mut command = Command::new("timeout");
         command.args(["120", "tail", "-n", "+1", "-f", &self.log_file()]);
         let log = Process::spawn(command);
+        let mut found = 0;
         loop {
             let line = log.line();
-            if line.contains(what) {
+            found += usize::from(line.contains(what));
+            if found == number {
                 return line;
             }
         }

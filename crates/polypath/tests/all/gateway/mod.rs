@@ -150,6 +150,19 @@ fn a_hub_that_may_not_make_a_device_carries_what_sockets_can() {
 }
 
 #[test]
+fn what_others_have_removed_is_set_again() {
+    let Some(sites) = Sites::new("what_others_have_removed_is_set_again") else { return };
+    let gateway = sites.start(&[], &[]);
+    sites.edge.ip("link del polypath0");
+    gateway.set_up_anew("is gone", 2);
+    sites.edge.run("nft", "flush ruleset");
+    gateway.set_up_anew("something has removed rules", 3);
+    let answering = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    ask(&asking, &answering, 160);
+}
+
+#[test]
 fn nothing_that_it_has_set_stays_behind() {
     let Some(sites) = Sites::new("nothing_that_it_has_set_stays_behind") else { return };
     let before = sites.settings();

@@ -181,8 +181,14 @@ impl Running<'_> {
     /// The edge's address in the hub's network.
     pub(super) fn own_address(&self) -> IpAddr {
         let shown = output(&self.sites.edge, "ip", "-4 -br addr show dev polypath0");
-        let address = shown.split_whitespace().find_map(|word| word.strip_suffix("/16"));
+        let address = shown.split_whitespace().find_map(|word| word.strip_suffix("/32"));
         address.expect(&shown).parse().unwrap()
+    }
+
+    /// Waits until the edge has said this, and has its gateway for so many times.
+    pub(super) fn set_up_anew(&self, why: &str, times: usize) {
+        self.edge.log_line(why);
+        self.edge.nth_log_line(times, "gateway device=");
     }
 
     pub(super) fn stop(self) {
