@@ -440,7 +440,9 @@ mod tests {
         };
         let as_it_is = load(installed.text()).unwrap();
         assert_eq!(as_it_is.allow, Path::new("/etc/polypath/allow"));
-        for text in installed.with_each_option(["", ""]) {
+        let of_gateways =
+            ["gateway_leases", "gateway_routed", "edge_to_edge", "publish", "gateway_device"];
+        for text in installed.with_each_option(["", ""], &of_gateways) {
             load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
         }
     }
