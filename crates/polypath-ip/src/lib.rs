@@ -30,8 +30,8 @@ mod traffic;
 
 pub use build::{BuildError, IpHeader};
 pub use conversation::{
-    Conversation, ConversationKey, ConversationTable, Direction, Endpoint, Event, FragmentTracker,
-    HashKey, IdleClass, IdleTimeouts, Membership,
+    Conversation, ConversationKey, ConversationKeyError, ConversationTable, Direction, Endpoint,
+    Event, FragmentTracker, HashKey, IdleClass, IdleTimeouts, Membership,
 };
 pub use ecn::{MarkedNotCapable, decapsulate, encapsulate};
 pub use error::{Header, MAX_EXTENSION_HEADERS, PacketError, PacketErrorKind};

@@ -31,6 +31,11 @@ impl Protocol {
         Self(number)
     }
 
+    /// Its number (IANA, Assigned Internet Protocol Numbers).
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
     /// Whether its packets have ports.
     pub fn has_ports(self) -> bool {
         [Self::TCP, Self::UDP, Self::SCTP].contains(&self)

@@ -1,4 +1,4 @@
-//! A packet that comes out of a device or a bond at a gateway. What is read belongs to one
+//! A packet that comes out of a device or a bond at a gateway, or the name of a conversation. What is read belongs to one
 //! conversation in both directions; what routers and tunnels change stays a packet of the same
 //! conversation, with checksums as right as before; answers are packets that are about it, and are
 //! not answered.
@@ -9,8 +9,8 @@ use std::num::NonZeroU32;
 
 use libfuzzer_sys::fuzz_target;
 use polypath_ip::{
-    ConversationTable, Event, FragmentTracker, IcmpError, IdleTimeouts, IpEcn, MAX_ICMPV4_ERROR,
-    MAX_ICMPV6_ERROR, Packet, Transport, Unanswerable, answer,
+    ConversationKey, ConversationTable, Event, FragmentTracker, IcmpError, IdleTimeouts, IpEcn,
+    MAX_ICMPV4_ERROR, MAX_ICMPV6_ERROR, Packet, Transport, Unanswerable, answer,
 };
 use polypath_units::Timestamp;
 
@@ -18,6 +18,9 @@ const KEY: [u8; 16] = [7; 16];
 const NOW: Timestamp = Timestamp::ZERO;
 
 fuzz_target!(|bytes: &[u8]| {
+    if let Ok(key) = ConversationKey::decode(bytes) {
+        assert_eq!(ConversationKey::decode(&key.encode()), Ok(key));
+    }
     let Ok(packet) = Packet::parse(bytes) else { return };
     assert_eq!(packet.traffic().protocol, packet.protocol());
     belongs_to_a_conversation(&packet);

@@ -1,15 +1,19 @@
 //! The first bytes of a tunnel stream in both directions. The first byte of the input chooses the
-//! message (even: request, odd: status). What was decoded encodes to bytes that decode to the same.
+//! message (of its remainder by 4: 0 request, 1 status, 2 lease, 3 networks). What was decoded encodes to bytes that decode to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use polypath_fuzz::whole_message;
-use polypath_net::tunnel::{MAX_REQUEST, MAX_STATUS, Progress, Request, Status};
+use polypath_net::tunnel::{Lease, MAX_REQUEST, MAX_STATUS, Networks, Progress, Request, Status};
 
 fuzz_target!(|input: &[u8]| {
     match input.split_first() {
-        Some((kind, bytes)) if kind % 2 == 0 => request(bytes),
-        Some((_, bytes)) => status(bytes),
+        Some((kind, bytes)) => match kind % 4 {
+            0 => request(bytes),
+            1 => status(bytes),
+            2 => lease(bytes),
+            _ => networks(bytes),
+        },
         None => {}
     }
 });
@@ -19,6 +23,18 @@ fn request(bytes: &[u8]) {
         assert!(used <= MAX_REQUEST);
         let again = value.encode();
         assert_eq!(Request::decode(&again), Ok(Progress::Done { value, used: again.len() }));
+    }
+}
+
+fn lease(bytes: &[u8]) {
+    if let Some((value, used)) = whole_message(bytes, Lease::decode) {
+        assert_eq!(Lease::decode(&value.encode()), Ok(Progress::Done { value, used }));
+    }
+}
+
+fn networks(bytes: &[u8]) {
+    if let Some((value, used)) = whole_message(bytes, Networks::decode) {
+        assert_eq!(Networks::decode(&value.encode()), Ok(Progress::Done { value, used }));
     }
 }
 

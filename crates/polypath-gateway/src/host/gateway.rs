@@ -9,14 +9,14 @@ use super::{Cleaned, HostError, nft, parameters, routes, rules};
 use crate::netlink::Netlink;
 use crate::plan::Plan;
 
-/// A plan that has been set. It is removed with this.
+/// A plan that has been set. It is removed with this, unless it is [left](Self::leave).
 #[derive(Debug)]
 pub struct Gateway {
     plan: Plan,
     record: Record,
     netlink: Netlink,
-    /// Whether it has been removed.
-    removed: bool,
+    /// Whether it has been removed, or stays.
+    left: bool,
     _lock: Lock,
 }
 
@@ -38,7 +38,7 @@ impl Gateway {
             // It is of another namespace, which had the same number.
             record.remove()?;
         }
-        let mut gateway = Self { plan, record, netlink, removed: false, _lock: lock };
+        let mut gateway = Self { plan, record, netlink, left: false, _lock: lock };
         match gateway.set_all().await {
             Ok(()) => Ok(gateway),
             Err(error) => {
@@ -88,6 +88,12 @@ impl Gateway {
         self.remove_once().await
     }
 
+    /// Leaves all as it is, as a process that was killed does: [`clean`] removes it, and so does
+    /// the next gateway.
+    pub fn leave(mut self) {
+        self.left = true;
+    }
+
     /// The table comes first, so that there is always one while parameters are changed, and rules
     /// last, so that nothing is sent where nothing is.
     async fn set_all(&self) -> Result<(), HostError> {
@@ -103,7 +109,7 @@ impl Gateway {
     }
 
     async fn remove_once(&mut self) -> Result<(), HostError> {
-        self.removed = true;
+        self.left = true;
         remove_all(&self.netlink, &self.record).await.map(drop)
     }
 }
@@ -112,7 +118,7 @@ impl Gateway {
 /// network namespace of the one that drops this.
 impl Drop for Gateway {
     fn drop(&mut self) {
-        if self.removed {
+        if self.left {
             return;
         }
         let record = self.record.clone();

@@ -37,6 +37,11 @@ impl Gateway {
         match *self {}
     }
 
+    /// Leaves all as it is.
+    pub fn leave(self) {
+        match self {}
+    }
+
     /// Removes all that was set.
     #[allow(clippy::unused_async, reason = "the same signature as on Linux")]
     pub async fn remove(self) -> Result<(), HostError> {

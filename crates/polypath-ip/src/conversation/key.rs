@@ -20,10 +20,10 @@ use crate::packet::{Packet, Ports, Selector, TcpFlags, Transport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConversationKey {
     /// The lower end, by address and port, is the source here.
-    source: IpAddr,
-    destination: IpAddr,
-    protocol: Protocol,
-    selector: Selector,
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
+    pub(super) protocol: Protocol,
+    pub(super) selector: Selector,
 }
 
 /// Which way a packet of a conversation goes.
@@ -84,7 +84,7 @@ pub struct Membership {
 
 impl ConversationKey {
     /// The key, and the direction of a packet that goes this way.
-    fn new(
+    pub(super) fn new(
         source: IpAddr,
         destination: IpAddr,
         protocol: Protocol,

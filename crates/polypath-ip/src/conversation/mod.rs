@@ -1,11 +1,13 @@
 //! Conversations: packets between the same ends, in both directions.
 
+mod codec;
 mod fragments;
 mod idle;
 mod key;
 mod order;
 mod table;
 
+pub use codec::ConversationKeyError;
 pub use fragments::FragmentTracker;
 pub use idle::{IdleClass, IdleTimeouts};
 pub use key::{ConversationKey, Direction, Endpoint, Event, Membership};

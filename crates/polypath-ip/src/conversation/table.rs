@@ -106,6 +106,12 @@ impl<F> ConversationTable<F> {
         Some(&mut self.slots[slot as usize].flow)
     }
 
+    /// What belongs to a conversation, of which no packet passes now; `None` if it is not known.
+    pub fn get_mut(&mut self, key: &ConversationKey) -> Option<&mut F> {
+        let slot = self.find(key)?;
+        Some(&mut self.slots[slot as usize].flow)
+    }
+
     /// Remembers the conversation of a packet that passes now, with what belongs to it. Returned
     /// is what had to make room, which is the conversation itself if it was known already.
     pub fn insert(

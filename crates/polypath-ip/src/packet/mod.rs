@@ -106,7 +106,8 @@ impl<T: AsRef<[u8]>> Packet<T> {
         self.bytes
     }
 
-    pub(crate) const fn is_ipv4(&self) -> bool {
+    /// Whether it is one of IPv4, and not of IPv6.
+    pub const fn is_ipv4(&self) -> bool {
         self.network.source.is_ipv4()
     }
 

@@ -2,9 +2,11 @@
 
 use super::shared::{Shared, gone};
 use bytes::Bytes;
-use polypath_bond::{BondKey, FlowId, SendDatagramError};
+use polypath_bond::{Bond, BondKey, FlowId, SendDatagramError};
 use std::future::poll_fn;
 use std::io;
+use std::iter::from_fn;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -48,13 +50,30 @@ impl BondFlow {
     /// # Errors
     /// When the flow or bond has ended.
     pub async fn recv(&self) -> io::Result<Bytes> {
+        self.received(|bond| bond.recv_datagram(self.id)).await
+    }
+
+    /// Waits for datagrams and takes those that are there, at most so many. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the flow or bond has ended.
+    pub async fn recv_many(&self, most: NonZeroUsize) -> io::Result<Vec<Bytes>> {
+        self.received(|bond| {
+            let first = bond.recv_datagram(self.id)?;
+            let more = from_fn(|| bond.recv_datagram(self.id)).take(most.get() - 1);
+            Some([first].into_iter().chain(more).collect())
+        })
+        .await
+    }
+
+    async fn received<T>(&self, take: impl Fn(&mut Bond) -> Option<T>) -> io::Result<T> {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             let Some(bond) = inner.node.bond_mut(self.bond) else {
                 return Poll::Ready(Err(gone()));
             };
-            if let Some(data) = bond.recv_datagram(self.id) {
-                return Poll::Ready(Ok(data));
+            if let Some(taken) = take(bond) {
+                return Poll::Ready(Ok(taken));
             }
             if bond.is_closed() || bond.flow_counters(self.id).is_none() {
                 return Poll::Ready(Err(gone()));

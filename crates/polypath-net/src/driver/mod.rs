@@ -18,10 +18,11 @@ pub use snapshot::BondSnapshot;
 pub use stream::BondStream;
 
 use crate::socket::UplinkSocket;
+use bytes::Bytes;
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{
     BondConfig, BondKey, BondStatus, Node, NodeConfig, NodeError, NodeEvent, OpenError, PathSpec,
-    Role, SocketId,
+    Role, SendDatagramError, SocketId,
 };
 use polypath_units::{PathId, Timestamp};
 use receiving::{receive, run_timer};
@@ -216,6 +217,26 @@ impl Driver {
             }
             Some(Err(OpenError::Closed)) | None => Err(shared::gone()),
         }
+    }
+
+    /// Queues datagrams of flows of a bond, in this order, as [`BondFlow::send`] does one. What
+    /// leaves at once leaves together. Returns how many were of flows that are open, and no longer
+    /// than a flow carries.
+    pub(crate) fn send_datagrams(
+        &self,
+        bond: BondKey,
+        datagrams: &[(polypath_bond::FlowId, Bytes)],
+    ) -> usize {
+        self.shared.with(|inner| {
+            let Some(bond) = inner.node.bond_mut(bond) else { return 0 };
+            let queued = datagrams.iter().filter(|(flow, data)| {
+                matches!(
+                    bond.send_datagram(*flow, data),
+                    Ok(()) | Err(SendDatagramError::QueueFull(_))
+                )
+            });
+            queued.count()
+        })
     }
 
     /// Closes a bond gracefully; [`BondEvent::Ended`] follows when all was delivered. Streams whose

@@ -27,7 +27,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 pub use association::NamedFlowError;
 pub use files::{EdgeInbox, FileStore, FileStoreOptions, InboxQuota, StoreError};
-pub(crate) use ping::{Echo, PingExit};
+pub(crate) use ping::{Echo, EchoKind, PingExit};
 use policy::Forbidden;
 pub use policy::{RuleError, RuleProblem, TargetPolicy, TargetRule};
 use resolve::SystemResolver;
@@ -42,7 +42,7 @@ use embedded::judged;
 use own::OwnAddresses;
 pub(crate) use own::ask as is_own_address;
 
-use crate::limit::Client;
+use crate::limit::{Client, Place};
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
 use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
 
@@ -165,7 +165,21 @@ impl Exit {
 
     /// Opens the sockets of a UDP association.
     pub(crate) async fn open_udp(&self, options: FlowOptions) -> Result<UdpExit, Refusal> {
-        let place = self.client.association(&self.inner.limits)?;
+        let place = self.association()?;
+        self.open_udp_at(place, options).await
+    }
+
+    /// A place for a UDP association, or for a socket for echo requests, which counts as one.
+    pub(crate) fn association(&self) -> Result<Place, Refusal> {
+        self.client.association(&self.inner.limits)
+    }
+
+    /// Opens the sockets of a UDP association that has a place.
+    pub(crate) async fn open_udp_at(
+        &self,
+        place: Place,
+        options: FlowOptions,
+    ) -> Result<UdpExit, Refusal> {
         let most = self.inner.options.udp_idle_timeout;
         let idle_timeout = options.idle_timeout.unwrap_or(most).min(most);
         UdpExit::bind(self.clone(), idle_timeout, place)
@@ -173,9 +187,8 @@ impl Exit {
             .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
     }
 
-    /// Opens a socket for echo requests, which counts as a UDP association does.
-    pub(crate) fn open_ping(&self, is_v4: bool) -> Result<PingExit, Refusal> {
-        let place = self.client.association(&self.inner.limits)?;
+    /// Opens a socket for echo requests.
+    pub(crate) fn open_ping(&self, place: Place, is_v4: bool) -> Result<PingExit, Refusal> {
         PingExit::open(is_v4, PING_IDLE, place)
             .map_err(|error| RefusalKind::ConnectFailed((&error).into()).with(error))
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
@@ -12,12 +12,6 @@ use tokio::time::timeout;
 use crate::limit::Place;
 
 const MAX_MESSAGE: usize = 65_535;
-/// Type, code, checksum, identifier and sequence number.
-const HEADER: usize = 8;
-const REQUEST_V4: u8 = 8;
-const REPLY_V4: u8 = 0;
-const REQUEST_V6: u8 = 128;
-const REPLY_V6: u8 = 129;
 
 /// A socket for the echo requests of one identifier in one family. The kernel puts an identifier
 /// of its own in their place, and lets in the replies to that alone.
@@ -29,11 +23,49 @@ pub(crate) struct PingExit {
     _place: Place,
 }
 
+/// Which of the two messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EchoKind {
+    Request,
+    Reply,
+}
+
+impl EchoKind {
+    /// The type of its messages (RFC 792; RFC 4443, sections 4.1 and 4.2).
+    const fn number(self, is_v4: bool) -> u8 {
+        match (self, is_v4) {
+            (Self::Request, true) => 8,
+            (Self::Reply, true) => 0,
+            (Self::Request, false) => 128,
+            (Self::Reply, false) => 129,
+        }
+    }
+}
+
 /// An echo request or reply: its sequence number, and what it carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Echo {
     pub(crate) sequence: u16,
     pub(crate) payload: Bytes,
+}
+
+impl Echo {
+    /// Reads a message of ICMP in IPv4, or else in IPv6; `None` when it is of another kind.
+    pub(crate) fn read(kind: EchoKind, is_v4: bool, message: &[u8]) -> Option<Self> {
+        // Behind the type stand its code, checksum and identifier.
+        let (&[number, _, _, _, _, _, high, low], payload) = message.split_first_chunk()?;
+        (number == kind.number(is_v4)).then(|| Self {
+            sequence: u16::from_be_bytes([high, low]),
+            payload: Bytes::copy_from_slice(payload),
+        })
+    }
+
+    /// The message, without the checksum and the identifier, which the kernel fills in.
+    fn write(&self, kind: EchoKind, is_v4: bool) -> Vec<u8> {
+        let [high, low] = self.sequence.to_be_bytes();
+        let header = [kind.number(is_v4), 0, 0, 0, 0, 0, high, low];
+        [&header, &self.payload[..]].concat()
+    }
 }
 
 impl PingExit {
@@ -52,12 +84,7 @@ impl PingExit {
 
     /// Asks an address. What the network refuses is dropped, as a router would.
     pub(crate) async fn send(&self, to: IpAddr, echo: &Echo) {
-        let mut message = BytesMut::with_capacity(HEADER + echo.payload.len());
-        message.put_u8(if self.is_v4 { REQUEST_V4 } else { REQUEST_V6 });
-        // The code, and the checksum and identifier that the kernel fills in.
-        message.put_bytes(0, HEADER - 3);
-        message.put_u16(echo.sequence);
-        message.put_slice(&echo.payload);
+        let message = echo.write(EchoKind::Request, self.is_v4);
         if let Err(error) = self.socket.send_to(&message, SocketAddr::new(to, 0)).await {
             tracing::debug!(%to, %error, "echo request dropped");
         }
@@ -77,19 +104,9 @@ impl PingExit {
                 Err(error) if error.raw_os_error().is_some() => continue,
                 Err(error) => return Err(error),
             };
-            if let Some(echo) = self.reply(&buffer[..length]) {
+            if let Some(echo) = Echo::read(EchoKind::Reply, self.is_v4, &buffer[..length]) {
                 return Ok(Some((from.ip(), echo)));
             }
         }
-    }
-
-    fn reply(&self, mut message: &[u8]) -> Option<Echo> {
-        let kind = message.try_get_u8().ok()?;
-        if message.len() < HEADER - 1 || kind != if self.is_v4 { REPLY_V4 } else { REPLY_V6 } {
-            return None;
-        }
-        message.advance(HEADER - 3);
-        let sequence = message.try_get_u16().ok()?;
-        Some(Echo { sequence, payload: Bytes::copy_from_slice(message) })
     }
 }

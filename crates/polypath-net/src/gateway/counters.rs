@@ -1,19 +1,21 @@
 //! What becomes of the packets of a gateway.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use polypath_ip::PacketErrorKind;
 use serde::{Deserialize, Serialize};
 
 /// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(usize)]
 pub enum PacketFate {
     /// It went into the bond.
     Sent,
     /// It came out of the bond, and went on to the host.
     Received,
     /// It was no IP packet that may be carried.
-    Malformed(PacketErrorKind),
+    Malformed,
     /// There was no bond to send it on.
     Away,
     /// A rule drops it.
@@ -30,91 +32,92 @@ pub enum PacketFate {
     NotCarried,
 }
 
-/// How many packets there were of each fate since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GatewayCounts {
-    /// Packets that went into the bond.
-    pub sent: u64,
-    /// Packets that came out of it, and went on.
-    pub received: u64,
-    /// No IP packets that may be carried.
-    pub malformed: u64,
-    /// While no bond was there.
-    pub away: u64,
-    /// Dropped by a rule.
-    pub dropped_by_rule: u64,
-    /// From an address that the edge does not have.
-    pub spoofed: u64,
-    /// To where edges may not reach.
-    pub forbidden: u64,
-    /// To an address that no edge has.
-    pub no_edge: u64,
-    /// For which the bond had no flow, or its socket no room.
-    pub no_flow: u64,
-    /// That a hub without a device does not carry.
-    pub not_carried: u64,
+impl PacketFate {
+    /// All of them, in the order of their numbers (`fate as usize`).
+    pub const ALL: [Self; 10] = [
+        Self::Sent,
+        Self::Received,
+        Self::Malformed,
+        Self::Away,
+        Self::DroppedByRule,
+        Self::Spoofed,
+        Self::Forbidden,
+        Self::NoEdge,
+        Self::NoFlow,
+        Self::NotCarried,
+    ];
+
+    /// Why a packet went nowhere, in words that follow a number of packets; `None` of one that went
+    /// on.
+    pub const fn dropped(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Sent | Self::Received => return None,
+            Self::Malformed => "malformed",
+            Self::Away => "while the hub was away",
+            Self::DroppedByRule => "by rules",
+            Self::Spoofed => "from addresses that their edge does not have",
+            Self::Forbidden => "to where edges may not send",
+            Self::NoEdge => "to addresses that no edge has",
+            Self::NoFlow => "for want of a flow",
+            Self::NotCarried => "that a hub without a device does not carry",
+        })
+    }
 }
 
+/// How many packets there were of each fate since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatewayCounts(BTreeMap<PacketFate, u64>);
+
 impl GatewayCounts {
-    /// Those that went nowhere, each with why.
-    pub fn dropped(&self) -> [(&'static str, u64); 8] {
-        [
-            ("malformed", self.malformed),
-            ("while the hub was away", self.away),
-            ("by rules", self.dropped_by_rule),
-            ("from addresses that their edge does not have", self.spoofed),
-            ("to where edges may not send", self.forbidden),
-            ("to addresses that no edge has", self.no_edge),
-            ("for want of a flow", self.no_flow),
-            ("that a hub without a device does not carry", self.not_carried),
-        ]
+    /// How many there were of a fate.
+    pub fn of(&self, fate: PacketFate) -> u64 {
+        self.0.get(&fate).copied().unwrap_or_default()
+    }
+}
+
+impl FromIterator<(PacketFate, u64)> for GatewayCounts {
+    fn from_iter<I: IntoIterator<Item = (PacketFate, u64)>>(counts: I) -> Self {
+        Self(counts.into_iter().collect())
     }
 }
 
 /// Counts as packets pass.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
-    sent: AtomicU64,
-    received: AtomicU64,
-    malformed: AtomicU64,
-    away: AtomicU64,
-    dropped_by_rule: AtomicU64,
-    spoofed: AtomicU64,
-    forbidden: AtomicU64,
-    no_edge: AtomicU64,
-    no_flow: AtomicU64,
-    not_carried: AtomicU64,
-}
+pub(super) struct Counters([AtomicU64; PacketFate::ALL.len()]);
 
 impl Counters {
     pub(super) fn count(&self, fate: PacketFate) {
-        let counter = match fate {
-            PacketFate::Sent => &self.sent,
-            PacketFate::Received => &self.received,
-            PacketFate::Malformed(_) => &self.malformed,
-            PacketFate::Away => &self.away,
-            PacketFate::DroppedByRule => &self.dropped_by_rule,
-            PacketFate::Spoofed => &self.spoofed,
-            PacketFate::Forbidden => &self.forbidden,
-            PacketFate::NoEdge => &self.no_edge,
-            PacketFate::NoFlow => &self.no_flow,
-            PacketFate::NotCarried => &self.not_carried,
-        };
-        counter.fetch_add(1, Relaxed);
+        self.count_many(fate, 1);
+    }
+
+    pub(super) fn count_many(&self, fate: PacketFate, packets: usize) {
+        self.0[fate as usize].fetch_add(packets as u64, Relaxed);
     }
 
     pub(super) fn counts(&self) -> GatewayCounts {
-        GatewayCounts {
-            sent: self.sent.load(Relaxed),
-            received: self.received.load(Relaxed),
-            malformed: self.malformed.load(Relaxed),
-            away: self.away.load(Relaxed),
-            dropped_by_rule: self.dropped_by_rule.load(Relaxed),
-            spoofed: self.spoofed.load(Relaxed),
-            forbidden: self.forbidden.load(Relaxed),
-            no_edge: self.no_edge.load(Relaxed),
-            no_flow: self.no_flow.load(Relaxed),
-            not_carried: self.not_carried.load(Relaxed),
+        PacketFate::ALL
+            .map(|fate| (fate, self.0[fate as usize].load(Relaxed)))
+            .into_iter()
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fate_is_counted_by_its_name() {
+        let counters = Counters::default();
+        for fate in PacketFate::ALL {
+            counters.count_many(fate, fate as usize + 1);
         }
+        let counts = counters.counts();
+        let expected = "{\"sent\":1,\"received\":2,\"malformed\":3,\"away\":4,\
+                        \"dropped_by_rule\":5,\"spoofed\":6,\"forbidden\":7,\"no_edge\":8,\
+                        \"no_flow\":9,\"not_carried\":10}";
+        assert_eq!(serde_json::to_string(&counts).unwrap(), expected);
+        assert_eq!(serde_json::from_str::<GatewayCounts>(expected).unwrap(), counts);
+        assert_eq!(counts.of(PacketFate::NoFlow), 9);
     }
 }

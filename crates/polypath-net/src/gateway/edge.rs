@@ -2,29 +2,39 @@
 
 use std::future::pending;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use polypath_bond::{BondKey, FlowConfig, FlowId};
-use polypath_ip::{HashKey, Packet};
-use ring::rand::{SecureRandom, SystemRandom};
+use polypath_ip::Packet;
+use polypath_units::Timestamp;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::{mpsc, watch};
 
 use super::counters::Counters;
-use super::edge_conversations::EdgeConversations;
+use super::edge_conversations::{EdgeConversations, Move};
 use super::flow_pool::FlowIndex;
-use super::session::{Added, Receive, receive_all};
-use super::{GatewayCounts, PacketFate};
+use super::session::{Added, Receive, deliver, receive_all};
+use super::{GatewayCounts, PacketFate, message, random_key};
 use crate::driver::{BondFlow, BondStream, Driver};
 use crate::edge::EdgeOpener;
 use crate::proxy::{OpenError, Steering};
 use crate::tunnel::handshake::{ReceiveError, receive};
-use crate::tunnel::{Lease, LeaseError, Refusal};
+use crate::tunnel::{Lease, Networks, NetworksError, Refusal};
 
 /// Pause before the hub is asked again, where a session broke and its bond goes on.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// What the hub gives an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Its addresses.
+    pub lease: Lease,
+    /// Networks behind it: what comes from there needs no other address, and what goes there comes
+    /// to the edge.
+    pub networks: Networks,
+}
 
 /// A gateway through the hub of an edge. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -35,7 +45,7 @@ struct Inner {
     opener: EdgeOpener,
     steering: Steering,
     device: mpsc::Sender<Bytes>,
-    lease: watch::Sender<Option<Lease>>,
+    grant: watch::Sender<Option<Grant>>,
     session: RwLock<Option<Arc<Session>>>,
     counters: Arc<Counters>,
 }
@@ -55,14 +65,14 @@ impl EdgeGateway {
     /// A gateway whose packets are steered like the traffic of proxies, and for the host go to
     /// `device`. It begins with [`run`](Self::run).
     pub fn new(opener: EdgeOpener, steering: Steering, device: mpsc::Sender<Bytes>) -> Self {
-        let (lease, session) = (watch::Sender::new(None), RwLock::default());
-        Self(Arc::new(Inner { opener, steering, device, lease, session, counters: Arc::default() }))
+        let (grant, session) = (watch::Sender::new(None), RwLock::default());
+        Self(Arc::new(Inner { opener, steering, device, grant, session, counters: Arc::default() }))
     }
 
-    /// The addresses of this edge, once the hub has said them. It may say others later, when its
-    /// networks have changed.
-    pub fn lease(&self) -> watch::Receiver<Option<Lease>> {
-        self.0.lease.subscribe()
+    /// What this edge has, once the hub has said it. It may say otherwise later, when its networks
+    /// have changed.
+    pub fn grant(&self) -> watch::Receiver<Option<Grant>> {
+        self.0.grant.subscribe()
     }
 
     /// What has become of packets.
@@ -70,14 +80,13 @@ impl EdgeGateway {
         self.0.counters.counts()
     }
 
-    /// Sends an IP packet of the host. What cannot be sent is dropped and counted.
-    pub fn send(&self, packet: &Bytes) {
+    /// Sends IP packets of the host. What cannot be sent is dropped and counted.
+    pub fn send(&self, packets: Vec<Bytes>) {
         let session = self.0.session.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let fate = match session.ok_or(PacketFate::Away).and_then(|session| session.send(packet)) {
-            Ok(()) => PacketFate::Sent,
-            Err(fate) => fate,
-        };
-        self.0.counters.count(fate);
+        match session {
+            Some(session) => session.send(packets),
+            None => self.0.counters.count_many(PacketFate::Away, packets.len()),
+        }
     }
 
     /// Keeps a session with the hub, on each bond of the edge anew. Ends when the hub refuses.
@@ -103,15 +112,14 @@ impl EdgeGateway {
         &self,
         bond: BondKey,
         mut stream: BondStream,
-    ) -> Result<ReceiveError<LeaseError>, GatewayError> {
-        let lease = match receive(&mut stream, Lease::decode).await {
-            Ok(lease) => lease,
+    ) -> Result<ReceiveError<NetworksError>, GatewayError> {
+        let grant = match receive_grant(&mut stream).await {
+            Ok(grant) => grant,
             Err(error) => return Ok(error),
         };
         let (names, to_name) = mpsc::unbounded_channel();
         let (added, to_receive) = mpsc::unbounded_channel();
-        let mut key = HashKey::default();
-        SystemRandom::new().fill(&mut key).map_err(|_| GatewayError::Random)?;
+        let key = random_key().ok_or(GatewayError::Random)?;
         let session = Arc::new(Session {
             driver: self.0.opener.driver().clone(),
             bond,
@@ -136,7 +144,7 @@ impl EdgeGateway {
         }
         present(Some(Arc::clone(&session)));
         // Behind that: who waits for addresses may send at once.
-        self.0.lease.send_if_modified(|known| known.replace(lease) != Some(lease));
+        self.0.grant.send_if_modified(|known| known.replace(grant.clone()) != Some(grant));
         let (hub, to_hub) = split(stream);
         let error = tokio::select! {
             error = name_flows(to_hub, to_name) => error,
@@ -146,6 +154,15 @@ impl EdgeGateway {
         present(None);
         Ok(ReceiveError::Stream(error))
     }
+}
+
+/// Waits for what the hub gives this edge.
+async fn receive_grant(stream: &mut BondStream) -> Result<Grant, ReceiveError<NetworksError>> {
+    let lease = receive(stream, Lease::decode).await.map_err(|error| match error {
+        ReceiveError::Malformed(error) => ReceiveError::Malformed(NetworksError::Network(error)),
+        ReceiveError::Stream(error) => ReceiveError::Stream(error),
+    })?;
+    Ok(Grant { lease, networks: receive(stream, Networks::decode).await? })
 }
 
 /// A session on one bond.
@@ -168,21 +185,77 @@ struct State {
 }
 
 impl Session {
-    fn send(&self, bytes: &Bytes) -> Result<(), PacketFate> {
-        let packet =
-            Packet::parse(&bytes[..]).map_err(|error| PacketFate::Malformed(error.kind()))?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { conversations, flows } = &mut *state;
-        let now = self.driver.now();
+    fn send(&self, packets: Vec<Bytes>) {
+        let mut queued = Vec::with_capacity(packets.len());
+        {
+            let mut state = self.state();
+            let now = self.driver.now();
+            for packet in packets {
+                match self.flow_for(&mut state, &packet, now) {
+                    Ok(flow) => queued.push((flow, packet)),
+                    Err(fate) => self.counters.count(fate),
+                }
+            }
+        }
+        let sent = self.driver.send_datagrams(self.bond, &queued);
+        self.counters.count_many(PacketFate::Sent, sent);
+        self.counters.count_many(PacketFate::Away, queued.len() - sent);
+    }
+
+    fn flow_for(
+        &self,
+        State { conversations, flows }: &mut State,
+        packet: &[u8],
+        now: Timestamp,
+    ) -> Result<FlowId, PacketFate> {
+        let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
         let index = conversations.send(&packet, now, |config| self.open(config, flows))?;
-        let flow = flows.get(index).cloned().ok_or(PacketFate::NoFlow)?;
-        drop(state);
-        flow.send(bytes).map_err(|_| PacketFate::Away)
+        flows.get(index).map(|flow| flow.id()).ok_or(PacketFate::NoFlow)
+    }
+
+    /// What has come by a flow and is for the host. Where the hub is to answer in other flows from
+    /// now on, it is told.
+    fn take(&self, by: FlowIndex, datagrams: Vec<Bytes>) -> Vec<Bytes> {
+        let (mut taken, mut moves) = (Vec::with_capacity(datagrams.len()), Vec::new());
+        {
+            let mut state = self.state();
+            let now = self.driver.now();
+            for datagram in datagrams {
+                let received = self.receive_one(&mut state, by, &datagram, now);
+                self.counters
+                    .count(received.as_ref().map_or_else(|fate| *fate, |_| PacketFate::Received));
+                if let Ok(moved) = received {
+                    taken.push(datagram);
+                    moves.extend(moved);
+                }
+            }
+        }
+        if !moves.is_empty() {
+            self.driver.send_datagrams(self.bond, &moves);
+        }
+        taken
+    }
+
+    fn receive_one(
+        &self,
+        State { conversations, flows }: &mut State,
+        by: FlowIndex,
+        packet: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<(FlowId, Bytes)>, PacketFate> {
+        let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
+        let moved = conversations.receive(&packet, by, now, |config| self.open(config, flows))?;
+        Ok(moved.and_then(|Move { conversation, to }| {
+            Some((flows.get(to)?.id(), message::answer_here(&conversation)))
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_first(&self) -> io::Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { conversations, flows } = &mut *state;
+        let State { conversations, flows } = &mut *self.state();
         conversations.open_first(self.driver.now(), |config| self.open(config, flows))
     }
 
@@ -198,21 +271,8 @@ impl Session {
 }
 
 impl Receive for Session {
-    async fn receive(&self, _: FlowIndex, bytes: Bytes) {
-        let fate = match Packet::parse(&bytes[..]) {
-            Ok(packet) => {
-                let now = self.driver.now();
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                state.conversations.receive(&packet, now);
-                PacketFate::Received
-            }
-            Err(error) => PacketFate::Malformed(error.kind()),
-        };
-        self.counters.count(fate);
-        if fate == PacketFate::Received {
-            // Nobody takes packets any more where the gateway is being stopped.
-            let _ = self.device.send(bytes).await;
-        }
+    async fn receive(&self, by: FlowIndex, datagrams: Vec<Bytes>) {
+        deliver(&self.device, self.take(by, datagrams)).await;
     }
 }
 

@@ -2,16 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use polypath_bond::{FlowConfig, FlowMode};
-use polypath_ip::{ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet};
+use polypath_ip::{
+    ConversationKey, ConversationTable, Event, FragmentTracker, HashKey, IdleTimeouts, Packet,
+};
 use polypath_policy::Traffic;
 use polypath_units::Timestamp;
 
 use super::flow_pool::{FlowIndex, FlowPool};
 use super::{MAX_CONVERSATIONS, MAX_FLOWS, PacketFate};
 use crate::edge::PathNumbers;
-use crate::proxy::{RuleCounters, Steered, Steering};
+use crate::proxy::{Carriage, RuleCounters, Steered, Steering};
 
 /// The conversations of one bond.
 #[derive(Debug)]
@@ -23,14 +26,27 @@ pub(super) struct EdgeConversations {
     pool: FlowPool,
 }
 
+/// How often the hub is told where to send a conversation whose packets still come by another
+/// flow: what was under way when it was told first comes so for a round trip.
+const TELL_AGAIN: Duration = Duration::from_millis(100);
+
 #[derive(Debug)]
 struct Known {
-    /// Bytes of the largest packet so far, as rules count them.
-    largest: u32,
-    /// Those of the rule that decided about the last packet that was sent.
+    /// Of what is sent, as rules see it.
+    traffic: Traffic<'static>,
+    /// Those of the rule that decided about the last packet.
     counters: Arc<RuleCounters>,
-    config: FlowConfig,
+    carriage: Carriage,
     flow: FlowIndex,
+    /// When the hub was last told of that flow, by a packet or otherwise.
+    told: Timestamp,
+}
+
+/// That the hub is to send a conversation in another flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    pub(super) conversation: ConversationKey,
+    pub(super) to: FlowIndex,
 }
 
 impl EdgeConversations {
@@ -68,42 +84,101 @@ impl EdgeConversations {
         open: impl FnOnce(FlowConfig) -> io::Result<()>,
     ) -> Result<FlowIndex, PacketFate> {
         let member = self.fragments.membership(packet, now);
-        let traffic = packet.traffic();
-        let size = traffic.packet_size.unwrap_or_default();
+        let bytes = packet.bytes().len();
         let known = self.known.look_up(&member, now);
-        let largest = known.as_ref().map_or(size, |known| known.largest.max(size));
-        let traffic = Traffic { packet_size: Some(largest), ..traffic };
-        let Some(Steered { carriage, counters }) = self.steering.steer(&traffic) else {
-            return Err(PacketFate::DroppedByRule);
-        };
-        let config = self.numbers.flow_config(&carriage).map_err(|_| PacketFate::NoFlow)?;
-        if !known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.counters, &counters)) {
-            counters.begin_conversation();
+        if let (Event::Error, Some(known)) = (member.event, &known) {
+            // It says nothing of how the conversation is to be carried that it is about.
+            known.counters.send_datagram(bytes);
+            self.pool.on_sent(known.flow, now);
+            return Ok(known.flow);
         }
-        counters.send_datagram(packet.bytes().len());
+        let traffic = packet.traffic();
+        let largest = known.as_ref().and_then(|known| known.traffic.packet_size);
+        let traffic = Traffic { packet_size: traffic.packet_size.max(largest), ..traffic };
+        let Steered { carriage, counters } =
+            self.steering.steer(&traffic).ok_or(PacketFate::DroppedByRule)?;
+        counters.send_datagram(bytes);
         if let Some(known) = known {
-            (known.largest, known.counters) = (largest, Arc::clone(&counters));
-            if known.config == config {
-                self.pool.on_sent(known.flow, now);
-                return Ok(known.flow);
+            known.traffic = traffic;
+            known.count_by(counters);
+            if known.carriage != carriage {
+                known.flow = flow_for(&self.numbers, &mut self.pool, &carriage, now, open)?;
+                known.carriage = carriage;
+                known.told = now;
             }
+            self.pool.on_sent(known.flow, now);
+            return Ok(known.flow);
         }
+        counters.begin_conversation();
         while self.known.pop_expired(now).is_some() {}
-        let flow = self.pool.flow_for(config, now, open).map_err(|_| PacketFate::NoFlow)?;
-        self.known.insert(&member, Known { largest, counters, config, flow }, now);
+        let flow = flow_for(&self.numbers, &mut self.pool, &carriage, now, open)?;
+        if member.event != Event::Error {
+            let known = Known { traffic, counters, carriage, flow, told: now };
+            self.known.insert(&member, known, now);
+        }
         Ok(flow)
     }
 
-    /// A packet came for the host. One of no conversation begins none: how it is answered is
-    /// decided when it is.
-    pub(super) fn receive(&mut self, packet: &Packet<&[u8]>, now: Timestamp) {
+    /// A packet came for the host, by a flow. One of no conversation begins none: how it is
+    /// answered is decided when it is. What the hub is to be told.
+    ///
+    /// # Errors
+    /// What becomes of the packet, if it is not for the host.
+    pub(super) fn receive(
+        &mut self,
+        packet: &Packet<&[u8]>,
+        by: FlowIndex,
+        now: Timestamp,
+        open: impl FnOnce(FlowConfig) -> io::Result<()>,
+    ) -> Result<Option<Move>, PacketFate> {
         let member = self.fragments.membership(packet, now);
-        if let Some(known) = self.known.look_up(&member, now) {
-            let size = packet.traffic().packet_size.unwrap_or_default();
-            known.largest = known.largest.max(size);
-            known.counters.receive_datagram(packet.bytes().len());
+        let Some(known) = self.known.look_up(&member, now) else { return Ok(None) };
+        let bytes = packet.bytes().len();
+        if member.event == Event::Error {
+            known.counters.receive_datagram(bytes);
+            return Ok(None);
+        }
+        known.traffic.packet_size = known.traffic.packet_size.max(packet.traffic().packet_size);
+        let Steered { carriage, counters } =
+            self.steering.steer(&known.traffic).ok_or(PacketFate::DroppedByRule)?;
+        counters.receive_datagram(bytes);
+        known.count_by(counters);
+        let changes = known.carriage != carriage;
+        if changes {
+            // Without another flow it stays where it is.
+            if let Ok(flow) = flow_for(&self.numbers, &mut self.pool, &carriage, now, open) {
+                known.flow = flow;
+            }
+            known.carriage = carriage;
+        }
+        let tell = known.flow != by && (changes || now.since(known.told) >= TELL_AGAIN);
+        Ok(tell.then(|| {
+            known.told = now;
+            Move { conversation: member.key, to: known.flow }
+        }))
+    }
+}
+
+impl Known {
+    /// The rule of these counters decides from now on.
+    fn count_by(&mut self, counters: Arc<RuleCounters>) {
+        if !Arc::ptr_eq(&self.counters, &counters) {
+            counters.begin_conversation();
+            self.counters = counters;
         }
     }
+}
+
+/// A flow that carries datagrams so.
+fn flow_for(
+    numbers: &PathNumbers,
+    pool: &mut FlowPool,
+    carriage: &Carriage,
+    now: Timestamp,
+    open: impl FnOnce(FlowConfig) -> io::Result<()>,
+) -> Result<FlowIndex, PacketFate> {
+    let config = numbers.flow_config(carriage).map_err(|_| PacketFate::NoFlow)?;
+    pool.flow_for(config, now, open).map_err(|_| PacketFate::NoFlow)
 }
 
 #[cfg(test)]
@@ -111,7 +186,7 @@ mod tests {
     use super::*;
     use crate::proxy::SteeringRules;
     use bytes::Bytes;
-    use polypath_ip::{IpHeader, Ports};
+    use polypath_ip::{IcmpError, IpHeader, Ports, answer};
     use polypath_policy::Policy;
     use std::net::Ipv4Addr;
     use std::path::Path;
@@ -193,15 +268,65 @@ mod tests {
         assert_eq!(paths, ["wifi", "lte"].map(|name| numbers.of(name).unwrap()));
     }
 
-    /// What counts is the largest packet so far, in either direction.
+    /// A packet that comes at `ms`; what the hub is told, and the kind of flow that was opened.
+    fn receive(
+        conversations: &mut EdgeConversations,
+        (by, packet): (FlowIndex, &Bytes),
+        ms: u64,
+    ) -> (Option<FlowIndex>, Option<FlowMode>) {
+        let (packet, mut opened) = (Packet::parse(&packet[..]).unwrap(), None);
+        let told = conversations.receive(&packet, by, Timestamp::from_millis(ms), |config| {
+            opened = Some(config.mode);
+            Ok(())
+        });
+        let key = packet.membership().key;
+        (
+            told.unwrap().inspect(|told| assert_eq!(told.conversation, key)).map(|told| told.to),
+            opened,
+        )
+    }
+
+    /// What counts is the largest packet so far, in either direction. The hub is told at once, and
+    /// again while it has not heard of it.
     #[test]
-    fn a_conversation_that_becomes_large_changes_its_flow_once() {
+    fn a_conversation_that_becomes_large_changes_its_flow_once_and_the_hub_is_told() {
         let mut conversations = conversations();
         assert_eq!(send(&mut conversations, &udp(1, 53, 9)).0, Ok(0));
         let answer = udp(1, 53, 1_000);
-        conversations.receive(&Packet::parse(&answer[..]).unwrap(), Timestamp::ZERO);
-        let after = send(&mut conversations, &udp(1, 53, 9));
-        assert_eq!(after, (Ok(1), Some(FlowMode::Aggregate)));
+        let told = receive(&mut conversations, (0, &answer), 10);
+        assert_eq!(told, (Some(1), Some(FlowMode::Aggregate)));
+        assert_eq!(receive(&mut conversations, (0, &answer), 109), (None, None));
+        assert_eq!(receive(&mut conversations, (0, &answer), 110), (Some(1), None));
+        assert_eq!(receive(&mut conversations, (1, &answer), 300), (None, None));
         assert_eq!(send(&mut conversations, &udp(1, 53, 9)), (Ok(1), None));
+    }
+
+    #[test]
+    fn packets_that_come_meet_the_rules_of_the_moment() {
+        let mut conversations = conversations();
+        assert_eq!(send(&mut conversations, &udp(1, 53, 1_000)).0, Ok(0));
+        let drop = "[[rule]]\nname = \"none\"\nprotocol = \"udp\"\nmode = \"drop\"\n";
+        let policy = Policy::parse(Path::new("p"), drop).unwrap();
+        conversations.steering.replace(SteeringRules::new(policy, FlowMode::Aggregate));
+        let (answer, open) = (udp(1, 53, 9), |_| unreachable!());
+        let packet = Packet::parse(&answer[..]).unwrap();
+        let fate = conversations.receive(&packet, 0, Timestamp::ZERO, open);
+        assert_eq!(fate, Err(PacketFate::DroppedByRule));
+    }
+
+    /// Neither has it one of its own.
+    #[test]
+    fn an_error_goes_the_way_of_the_conversation_that_it_is_about() {
+        let mut conversations = conversations();
+        let about = udp(1, 53, 1_000);
+        assert_eq!(send(&mut conversations, &about).0, Ok(0));
+        let packet = Packet::parse(&about[..]).unwrap();
+        let mut error = Vec::new();
+        let router = Ipv4Addr::new(10, 0, 0, 9).into();
+        answer(&packet, IcmpError::HostUnreachable, router, &mut error).unwrap();
+        let error = Bytes::from(error);
+        assert_eq!(send(&mut conversations, &error), (Ok(0), None));
+        assert_eq!(receive(&mut conversations, (9, &error), 500), (None, None));
+        assert_eq!(send(&mut conversations, &udp(1, 53, 1_000)), (Ok(0), None));
     }
 }

@@ -5,23 +5,24 @@ use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use bytes::Bytes;
 use ipnet::IpNet;
 use polypath_bond::identity::PublicKey;
 use polypath_bond::{BondKey, FlowId};
-use polypath_ip::{HashKey, Packet, PrefixSet};
-use ring::rand::{SecureRandom, SystemRandom};
+use polypath_ip::{Packet, PrefixSet};
+use polypath_units::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::counters::Counters;
 use super::flow_pool::FlowIndex;
 use super::hub_conversations::HubConversations;
-use super::session::{Added, Receive, receive_all};
+use super::message::Datagram;
+use super::session::{Added, Receive, deliver, receive_all};
 use super::user_space::UserSpace;
-use super::{GatewayCounts, Leases, LeasesError, PacketFate};
+use super::{GatewayCounts, Grant, Leases, LeasesError, PacketFate, random_key};
 use crate::driver::{BondFlow, BondStream, Driver};
 use crate::exit::Exit;
 use crate::limit::Notices;
@@ -56,12 +57,15 @@ pub struct HubGateway(Arc<Inner>);
 #[derive(Debug)]
 pub(super) struct Inner {
     leases: Mutex<Leases>,
+    /// In which edges have their addresses.
     networks: PrefixSet,
+    /// Networks behind edges.
+    behind: watch::Sender<PrefixSet>,
     edge_to_edge: bool,
     /// Where packets of edges go; `None` where sockets send what they carry.
     device: Option<mpsc::Sender<Bytes>>,
-    /// Of each address that an edge has.
-    sessions: RwLock<BTreeMap<IpAddr, Arc<Session>>>,
+    /// Of each network that is an edge's, by its first address. They do not overlap.
+    sessions: RwLock<BTreeMap<IpAddr, (IpNet, Arc<Session>)>>,
     counters: Counters,
     notices: Notices<&'static str>,
     /// Of the next packet that is made here and may be fragmented.
@@ -96,6 +100,7 @@ impl HubGateway {
         Ok(Self(Arc::new(Inner {
             networks: leases.networks().collect(),
             leases: Mutex::new(leases),
+            behind: watch::Sender::default(),
             edge_to_edge: options.edge_to_edge,
             device,
             sessions: RwLock::default(),
@@ -110,10 +115,26 @@ impl HubGateway {
         self.0.counters.counts()
     }
 
-    /// Sends an IP packet to the edge that has its destination. What cannot be sent is dropped and
-    /// counted.
-    pub fn send(&self, packet: &Bytes) {
-        self.0.send_counted(packet);
+    /// Sends IP packets to the edges that have their destinations. What cannot be sent is dropped
+    /// and counted.
+    pub fn send(&self, packets: Vec<Bytes>) {
+        self.0.send(packets);
+    }
+
+    /// Which networks are behind edges, as that changes.
+    pub fn behind(&self) -> watch::Receiver<PrefixSet> {
+        self.0.behind.subscribe()
+    }
+
+    /// Changes them. Sessions of edges keep those that they began with.
+    pub(crate) fn set_behind(&self, networks: Vec<IpNet>) {
+        let networks = networks.into_iter().collect();
+        self.0.behind.send_if_modified(|known| {
+            *known != networks && {
+                *known = networks;
+                true
+            }
+        });
     }
 
     /// The addresses of an edge.
@@ -125,25 +146,26 @@ impl HubGateway {
     pub(crate) async fn serve(
         &self,
         mut stream: BondStream,
-        lease: Lease,
+        Grant { lease, networks }: Grant,
         (driver, bond): (Driver, BondKey),
         exit: Exit,
     ) -> Result<(), GatewayFailed> {
-        let mut key = HashKey::default();
-        SystemRandom::new().fill(&mut key).map_err(|_| GatewayFailed::Random)?;
+        let key = random_key().ok_or(GatewayFailed::Random)?;
         answer(&mut stream, &Status::Ok).await?;
-        stream.write_all(&lease.encode()).await?;
+        stream.write_all(&[lease.encode(), networks.encode()].concat()).await?;
         let hosts = lease.addresses().map(|net| IpNet::from(net.addr()));
+        let source: PrefixSet = hosts.chain(networks.as_slice().iter().copied()).collect();
         let session = Arc::new(Session {
             gateway: Arc::clone(&self.0),
             driver: driver.clone(),
-            source: hosts.collect(),
+            bond,
+            source,
             sockets: UserSpace::new(Arc::clone(&self.0), exit.clone()),
             exit,
             conversations: Mutex::new(HubConversations::new(&key)),
             flows: RwLock::default(),
         });
-        let _present = Present::new(&session, &lease);
+        let _present = Present::new(&session);
         let (added, to_receive) = mpsc::unbounded_channel();
         let name = |number| driver.expect_flow(bond, FlowId(number));
         tokio::select! {
@@ -155,11 +177,6 @@ impl HubGateway {
 }
 
 impl Inner {
-    pub(super) fn send_counted(&self, packet: &Bytes) {
-        let fate = self.send(packet).map_or_else(|fate| fate, |()| PacketFate::Sent);
-        self.counters.count(fate);
-    }
-
     pub(super) fn next_identification(&self) -> u16 {
         self.identification.fetch_add(1, Ordering::Relaxed)
     }
@@ -171,13 +188,30 @@ impl Inner {
         }
     }
 
-    fn send(&self, bytes: &Bytes) -> Result<(), PacketFate> {
-        let packet =
-            Packet::parse(&bytes[..]).map_err(|error| PacketFate::Malformed(error.kind()))?;
+    pub(super) fn send(&self, packets: Vec<Bytes>) {
+        let mut ready: Vec<(Arc<Session>, Bytes)> = Vec::with_capacity(packets.len());
+        for packet in packets {
+            match self.session_of(&packet) {
+                Ok(session) => ready.push((session, packet)),
+                Err(fate) => self.counters.count(fate),
+            }
+        }
+        // Those of an edge together, in their order.
+        ready.sort_by_key(|(session, _)| Arc::as_ptr(session));
+        for of_edge in ready.chunk_by(|(one, _), (other, _)| Arc::ptr_eq(one, other)) {
+            of_edge[0].0.send(of_edge.iter().map(|(_, packet)| packet));
+        }
+    }
+
+    fn session_of(&self, packet: &[u8]) -> Result<Arc<Session>, PacketFate> {
+        let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
+        let destination = packet.destination();
         let sessions = self.sessions.read().unwrap_or_else(PoisonError::into_inner);
-        let session = sessions.get(&packet.destination()).map(Arc::clone);
-        drop(sessions);
-        session.ok_or(PacketFate::NoEdge)?.send(&packet, bytes)
+        let nearest = sessions.range(..=destination).next_back();
+        let (_, (_, session)) = nearest
+            .filter(|(_, (network, _))| network.contains(&destination))
+            .ok_or(PacketFate::NoEdge)?;
+        Ok(Arc::clone(session))
     }
 }
 
@@ -186,7 +220,8 @@ impl Inner {
 struct Session {
     gateway: Arc<Inner>,
     driver: Driver,
-    /// The addresses of the edge.
+    bond: BondKey,
+    /// The addresses of the edge, and networks behind it.
     source: PrefixSet,
     exit: Exit,
     /// Those of a hub without a device.
@@ -196,34 +231,78 @@ struct Session {
 }
 
 impl Session {
-    fn send(&self, packet: &Packet<&[u8]>, bytes: &Bytes) -> Result<(), PacketFate> {
+    /// Sends packets to the edge.
+    fn send<'a>(&self, packets: impl Iterator<Item = &'a Bytes>) {
+        let mut queued = Vec::new();
+        {
+            let (mut conversations, flows) = (self.conversations(), self.flows());
+            let now = self.driver.now();
+            for bytes in packets {
+                let Ok(packet) = Packet::parse(&bytes[..]) else { continue };
+                match flows.get(conversations.send(&packet, now)) {
+                    Some(flow) => queued.push((flow.id(), Bytes::clone(bytes))),
+                    None => self.gateway.counters.count(PacketFate::NoFlow),
+                }
+            }
+        }
+        let sent = self.driver.send_datagrams(self.bond, &queued);
+        self.gateway.counters.count_many(PacketFate::Sent, sent);
+        self.gateway.counters.count_many(PacketFate::Away, queued.len() - sent);
+    }
+
+    /// What the edge has sent by a flow, and may pass.
+    fn take(&self, by: FlowIndex, datagrams: Vec<Bytes>) -> Vec<Bytes> {
+        let mut conversations = self.conversations();
         let now = self.driver.now();
-        let mut conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = conversations.send(packet, now);
-        drop(conversations);
-        let flows = self.flows.read().unwrap_or_else(PoisonError::into_inner);
-        let flow = flows.get(index).cloned().ok_or(PacketFate::NoFlow)?;
-        drop(flows);
-        flow.send(bytes).map_err(|_| PacketFate::Away)
+        let passes = |datagram: &Bytes| {
+            let fate = match Datagram::read(datagram) {
+                Ok(Datagram::Packet) => self.judge(&mut conversations, by, datagram, now),
+                Ok(Datagram::AnswerHere(conversation)) => {
+                    conversations.answer_in(&conversation, by);
+                    return false;
+                }
+                Err(_) => PacketFate::Malformed,
+            };
+            self.gateway.counters.count(fate);
+            fate == PacketFate::Received
+        };
+        datagrams.into_iter().filter(passes).collect()
     }
 
     /// What becomes of a packet that the edge has sent.
-    fn judge(&self, flow: FlowIndex, packet: &Packet<&[u8]>) -> PacketFate {
-        if !self.source.contains_source(packet) {
+    fn judge(
+        &self,
+        conversations: &mut HubConversations,
+        by: FlowIndex,
+        packet: &[u8],
+        now: Timestamp,
+    ) -> PacketFate {
+        let Ok(packet) = Packet::parse(packet) else { return PacketFate::Malformed };
+        if !self.source.contains_source(&packet) {
             return PacketFate::Spoofed;
         }
-        let now = self.driver.now();
-        let mut conversations = self.conversations.lock().unwrap_or_else(PoisonError::into_inner);
-        if conversations.receive(packet, flow, now, || self.may_reach(packet)) {
-            PacketFate::Received
-        } else {
-            PacketFate::Forbidden
+        if !conversations.receive(&packet, by, now, || self.may_reach(&packet)) {
+            return PacketFate::Forbidden;
         }
+        match self.gateway.device {
+            Some(_) => PacketFate::Received,
+            None => self.sockets.forward(&packet),
+        }
+    }
+
+    fn conversations(&self) -> MutexGuard<'_, HubConversations> {
+        self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn flows(&self) -> RwLockReadGuard<'_, Vec<Arc<BondFlow>>> {
+        self.flows.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn may_reach(&self, packet: &Packet<&[u8]>) -> bool {
         let destination = packet.destination();
-        if self.gateway.networks.contains(destination) {
+        if self.gateway.networks.contains(destination)
+            || self.gateway.behind.borrow().contains(destination)
+        {
             return self.gateway.edge_to_edge;
         }
         let port = packet.transport().ports().map(|ports| ports.destination);
@@ -232,44 +311,34 @@ impl Session {
 }
 
 impl Receive for Session {
-    async fn receive(&self, flow: FlowIndex, packet: Bytes) {
-        let fate = match Packet::parse(&packet[..]) {
-            Ok(read) => match (self.judge(flow, &read), &self.gateway.device) {
-                (PacketFate::Received, None) => self.sockets.forward(&read),
-                (fate, _) => fate,
-            },
-            Err(error) => PacketFate::Malformed(error.kind()),
-        };
-        self.gateway.counters.count(fate);
-        if let (PacketFate::Received, Some(device)) = (fate, &self.gateway.device) {
-            // Nobody takes packets any more where the hub is being stopped.
-            let _ = device.send(packet).await;
+    async fn receive(&self, by: FlowIndex, datagrams: Vec<Bytes>) {
+        let packets = self.take(by, datagrams);
+        if let Some(device) = &self.gateway.device {
+            deliver(device, packets).await;
         }
     }
 }
 
-/// That an edge's addresses lead to its session. A later session of the same edge takes them over.
-struct Present<'a> {
-    session: &'a Arc<Session>,
-    addresses: Vec<IpAddr>,
-}
+/// That what is an edge's leads to its session. A later session of the same edge takes it over.
+struct Present<'a>(&'a Arc<Session>);
 
 impl<'a> Present<'a> {
-    fn new(session: &'a Arc<Session>, lease: &Lease) -> Self {
-        let addresses: Vec<_> = lease.addresses().map(|net| net.addr()).collect();
+    fn new(session: &'a Arc<Session>) -> Self {
         let mut sessions = session.gateway.sessions.write().unwrap_or_else(PoisonError::into_inner);
-        sessions.extend(addresses.iter().map(|address| (*address, Arc::clone(session))));
-        Self { session, addresses }
+        let networks = session.source.prefixes().iter();
+        sessions.extend(networks.map(|net| (net.network(), (*net, Arc::clone(session)))));
+        Self(session)
     }
 }
 
 impl Drop for Present<'_> {
     fn drop(&mut self) {
-        let sessions = &self.session.gateway.sessions;
+        let sessions = &self.0.gateway.sessions;
         let mut sessions = sessions.write().unwrap_or_else(PoisonError::into_inner);
-        for address in &self.addresses {
-            if sessions.get(address).is_some_and(|present| Arc::ptr_eq(present, self.session)) {
-                sessions.remove(address);
+        for net in self.0.source.prefixes() {
+            let present = sessions.get(&net.network());
+            if present.is_some_and(|(_, session)| Arc::ptr_eq(session, self.0)) {
+                sessions.remove(&net.network());
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use polypath_ip::{ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet};
+use polypath_ip::{
+    ConversationKey, ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet,
+};
 use polypath_units::Timestamp;
 
 use super::MAX_CONVERSATIONS;
@@ -24,7 +26,7 @@ pub(super) struct HubConversations {
 
 #[derive(Debug)]
 struct Known {
-    /// That carried the edge's last packet.
+    /// That carried the edge's last packet, or that it has asked for since.
     flow: FlowIndex,
     /// Whether the edge may send in it, and since when that is known.
     may_pass: bool,
@@ -67,5 +69,13 @@ impl HubConversations {
         let may_pass = judge();
         self.known.insert(&member, Known { flow, may_pass, judged: now }, now);
         may_pass
+    }
+
+    /// The edge wants the packets of a conversation in this flow. Of one that it has sent nothing
+    /// in, nobody knows whether it may pass.
+    pub(super) fn answer_in(&mut self, conversation: &ConversationKey, flow: FlowIndex) {
+        if let Some(known) = self.known.get_mut(conversation) {
+            known.flow = flow;
+        }
     }
 }

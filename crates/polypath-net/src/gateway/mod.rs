@@ -13,16 +13,19 @@ mod flow_pool;
 mod hub;
 mod hub_conversations;
 mod leases;
+mod message;
 mod session;
 mod user_space;
 
 pub use counters::{GatewayCounts, PacketFate};
-pub use edge::{EdgeGateway, GatewayError};
-pub use hub::GatewayFailed;
-pub use hub::{HubGateway, HubGatewayOptions};
+pub use edge::{EdgeGateway, GatewayError, Grant};
+pub use hub::{GatewayFailed, HubGateway, HubGatewayOptions};
 pub use leases::{Leases, LeasesError};
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use polypath_ip::HashKey;
+use ring::rand::{SecureRandom, SystemRandom};
 
 /// Conversations that an end of a gateway remembers, for each edge. Of more, the one that was
 /// silent for longest is forgotten; it may be put in another flow then, in which its packets can
@@ -35,3 +38,13 @@ const MAX_FLOWS: usize = 256;
 /// Packets between a gateway and the device, in each direction: 1.5 MB of full ones, which take 12
 /// ms at 1 Gbit/s. Beyond, those that come from the peer wait in their flows.
 pub const PACKET_QUEUE: usize = 1_024;
+
+/// Packets that are taken out of a flow at once.
+const BATCH: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// A key that outsiders do not know; `None` when the system has no randomness to give.
+fn random_key() -> Option<HashKey> {
+    let mut key = HashKey::default();
+    SystemRandom::new().fill(&mut key).ok()?;
+    Some(key)
+}

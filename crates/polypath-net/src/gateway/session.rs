@@ -8,16 +8,27 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::BATCH;
 use super::flow_pool::FlowIndex;
 use crate::driver::BondFlow;
 
 /// A flow, with the place that it has among those of its gateway.
 pub(super) type Added = (FlowIndex, Arc<BondFlow>);
 
-/// Who takes packets that come out of the bond.
+/// Who takes what comes out of the bond.
 pub(super) trait Receive: Send + Sync + 'static {
-    /// Takes one. As long as it waits, what comes by the same flow waits in the flow.
-    fn receive(&self, flow: FlowIndex, packet: Bytes) -> impl Future<Output = ()> + Send;
+    /// Takes some. As long as it waits, what comes by the same flow waits in the flow.
+    fn receive(&self, flow: FlowIndex, datagrams: Vec<Bytes>) -> impl Future<Output = ()> + Send;
+}
+
+/// Hands packets over to the device. Where the gateway is being stopped, nobody takes them any
+/// more.
+pub(super) async fn deliver(device: &mpsc::Sender<Bytes>, mut packets: Vec<Bytes>) {
+    while !packets.is_empty() {
+        let count = packets.len().min(device.max_capacity());
+        let Ok(places) = device.reserve_many(count).await else { return };
+        places.zip(packets.drain(..count)).for_each(|(place, packet)| place.send(packet));
+    }
 }
 
 /// Hands over what comes by all flows that are added, until one of them ends: they end together,
@@ -44,8 +55,8 @@ async fn receive_by<R: Receive>(
     flow: Arc<BondFlow>,
 ) -> io::Error {
     loop {
-        match flow.recv().await {
-            Ok(packet) => receiver.receive(index, packet).await,
+        match flow.recv_many(BATCH).await {
+            Ok(datagrams) => receiver.receive(index, datagrams).await,
             Err(error) => return error,
         }
     }

@@ -5,25 +5,24 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use polypath_ip::{IpHeader, Packet, Ports, Transport};
 use polypath_policy::Protocol;
 use tokio::sync::mpsc;
 
 use super::PacketFate;
 use super::hub::Inner;
-use crate::exit::{Echo, Exit, PingExit, UdpExit};
+use crate::exit::{Echo, EchoKind, Exit, PingExit, UdpExit};
+use crate::limit::Place;
 use crate::proxy::{DatagramFlow, FlowOptions};
 use crate::tunnel::{Host, Target};
 
 /// Packets of an inner endpoint that wait for its socket.
 const WAITING: usize = 64;
-/// Bytes of a UDP header, and of what an echo request has before its payload.
+/// Bytes of a UDP header.
 const HEADER: usize = 8;
 /// Larger IPv4 packets may be fragmented on their way behind the edge.
 const USUAL_MTU: usize = 1_500;
-const ECHO_V4: u8 = 8;
-const ECHO_V6: u8 = 128;
 
 /// The sockets of one edge. Each endpoint of its network, an address and a port or the identifier
 /// of echo requests, has one of its own for all its peers (endpoint-independent mapping, RFC 4787,
@@ -58,35 +57,43 @@ impl UserSpace {
     pub(super) fn forward(&self, packet: &Packet<&[u8]>) -> PacketFate {
         let Some((endpoint, outgoing)) = read(packet) else { return PacketFate::NotCarried };
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        let Err(unsent) = (match endpoints.get(&endpoint) {
+        let unsent = match endpoints.get(&endpoint) {
             Some(known) => known.try_send(outgoing),
             None => Err(mpsc::error::TrySendError::Closed(outgoing)),
-        }) else {
-            return PacketFate::Received;
         };
-        match unsent {
-            mpsc::error::TrySendError::Full(_) => PacketFate::NoFlow,
-            mpsc::error::TrySendError::Closed(outgoing) => {
-                // Those that were idle for long have ended.
-                endpoints.retain(|_, sender| !sender.is_closed());
-                let (sender, receiver) = mpsc::channel(WAITING);
-                let sent = sender.try_send(outgoing).is_ok();
-                endpoints.insert(endpoint, sender);
-                self.open(endpoint, receiver);
-                if sent { PacketFate::Received } else { PacketFate::NoFlow }
+        let outgoing = match unsent {
+            Ok(()) => return PacketFate::Received,
+            Err(mpsc::error::TrySendError::Full(_)) => return PacketFate::NoFlow,
+            Err(mpsc::error::TrySendError::Closed(outgoing)) => outgoing,
+        };
+        // Those that were idle for long have ended.
+        endpoints.retain(|_, sender| !sender.is_closed());
+        // Before a task is made: a flood of new endpoints costs no more than this.
+        let place = match self.exit.association() {
+            Ok(place) => place,
+            Err(refusal) => {
+                self.gateway.tell("packets are dropped", &refusal);
+                return PacketFate::NoFlow;
             }
-        }
+        };
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let sent = sender.try_send(outgoing).is_ok();
+        endpoints.insert(endpoint, sender);
+        self.open(endpoint, place, receiver);
+        if sent { PacketFate::Received } else { PacketFate::NoFlow }
     }
 
-    fn open(&self, endpoint: Endpoint, outgoing: mpsc::Receiver<Outgoing>) {
+    fn open(&self, endpoint: Endpoint, place: Place, outgoing: mpsc::Receiver<Outgoing>) {
         let (gateway, exit) = (Arc::clone(&self.gateway), self.exit.clone());
         tokio::spawn(async move {
             let refused = match endpoint {
-                Endpoint::Udp(inner) => match exit.open_udp(FlowOptions::default()).await {
-                    Ok(socket) => return carry_udp(&gateway, inner, &socket, outgoing).await,
-                    Err(refusal) => refusal,
-                },
-                Endpoint::Echo(inner, identifier) => match exit.open_ping(inner.is_ipv4()) {
+                Endpoint::Udp(inner) => {
+                    match exit.open_udp_at(place, FlowOptions::default()).await {
+                        Ok(socket) => return carry_udp(&gateway, inner, &socket, outgoing).await,
+                        Err(refusal) => refusal,
+                    }
+                }
+                Endpoint::Echo(inner, identifier) => match exit.open_ping(place, inner.is_ipv4()) {
                     Ok(socket) => {
                         return carry_echoes(&gateway, (inner, identifier), &socket, outgoing)
                             .await;
@@ -102,7 +109,7 @@ impl UserSpace {
 /// What a packet asks for, if sockets can do that.
 fn read(packet: &Packet<&[u8]>) -> Option<(Endpoint, Outgoing)> {
     let whole = packet.fragment().is_none();
-    let mut payload = packet.payload();
+    let payload = packet.payload();
     match packet.transport() {
         Transport::Datagram(ports) if whole && packet.protocol() == Protocol::UDP => {
             let from = SocketAddr::new(packet.source(), ports.source);
@@ -111,11 +118,7 @@ fn read(packet: &Packet<&[u8]>) -> Option<(Endpoint, Outgoing)> {
             Some((Endpoint::Udp(from), Outgoing::Datagram(to, data)))
         }
         Transport::Query { identifier } if whole => {
-            let kind = payload.try_get_u8().ok()?;
-            let is_request = kind == if packet.source().is_ipv4() { ECHO_V4 } else { ECHO_V6 };
-            let mut rest = payload.get(HEADER - 3..)?;
-            let sequence = rest.try_get_u16().ok().filter(|_| is_request)?;
-            let echo = Echo { sequence, payload: Bytes::copy_from_slice(rest) };
+            let echo = Echo::read(EchoKind::Request, packet.is_ipv4(), payload)?;
             let endpoint = Endpoint::Echo(packet.source(), *identifier);
             Some((endpoint, Outgoing::Echo(packet.destination(), echo)))
         }
@@ -143,7 +146,7 @@ async fn carry_udp(
             received = socket.recv() => match received {
                 Ok((from, data)) => {
                     if let Some(packet) = datagram(gateway, &from, inner, &data) {
-                        gateway.send_counted(&packet);
+                        gateway.send(vec![packet]);
                     }
                 }
                 Err(_) => return,
@@ -185,7 +188,7 @@ async fn carry_echoes(
                         header.write_echo_reply(identifier, sequence, &payload, &mut packet)
                     });
                     if written.is_ok() {
-                        gateway.send_counted(&packet.into());
+                        gateway.send(vec![packet.into()]);
                     }
                 }
                 Ok(None) | Err(_) => return,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ipnet::IpNet;
 use polypath_bond::identity::PublicKey;
 
 use crate::exit::ClientLimits;
 use crate::limit::Client;
+use crate::tunnel::Networks;
 
 /// What edges are called and may have, by their keys.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,8 @@ pub struct Edge {
     pub name: String,
     /// What it may have.
     pub limits: ClientLimits,
+    /// Networks behind its gateway. Those of different edges do not overlap.
+    pub networks: Networks,
 }
 
 impl Edges {
@@ -30,6 +34,16 @@ impl Edges {
     pub(super) fn client(&self, key: PublicKey) -> (Client, ClientLimits) {
         let edge = self.0.get(&key).cloned().unwrap_or_default();
         (Client::edge(key, &edge.name), edge.limits)
+    }
+
+    /// The networks behind the gateway of an edge.
+    pub(super) fn networks(&self, key: PublicKey) -> Networks {
+        self.0.get(&key).map(|edge| edge.networks.clone()).unwrap_or_default()
+    }
+
+    /// The networks behind all of them.
+    pub(super) fn all_networks(&self) -> Vec<IpNet> {
+        self.0.values().flat_map(|edge| edge.networks.as_slice()).copied().collect()
     }
 }
 

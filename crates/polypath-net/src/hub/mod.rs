@@ -11,11 +11,12 @@ use crate::exit::{ClientLimits, Exit, ExitOptions, FileStore};
 use crate::gateway::HubGateway;
 use crate::limit::Client;
 use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
+use crate::tunnel::Networks;
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use same_key::SameKeyLog;
-use serve::Services;
+use serve::{EdgeGateway, Services};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -65,6 +66,7 @@ pub struct Hub {
     public: PublicKey,
     addresses: Vec<SocketAddr>,
     edges: Arc<Mutex<Edges>>,
+    gateway: Option<HubGateway>,
     _tasks: JoinSet<()>,
 }
 
@@ -83,19 +85,26 @@ impl Hub {
             driver.add_socket(socket);
         }
         let exit = Exit::new(config.exit);
+        if let Some(gateway) = &config.gateway {
+            gateway.set_behind(config.edges.all_networks());
+        }
         let edges = Arc::new(Mutex::new(config.edges));
         let mut tasks = JoinSet::new();
         if let Some(inbox) = config.inbox.clone() {
             tasks.spawn(async move { inbox.keep_clean().await });
         }
-        let offer = Offer { exit, inbox: config.inbox, gateway: config.gateway };
+        let offer = Offer { exit, inbox: config.inbox, gateway: config.gateway.clone() };
         tasks.spawn(accept(driver.clone(), events, offer, Arc::clone(&edges)));
-        Ok(Self { driver, public, addresses, edges, _tasks: tasks })
+        let gateway = config.gateway;
+        Ok(Self { driver, public, addresses, edges, gateway, _tasks: tasks })
     }
 
     /// Changes whom the hub serves, and what they may have. Bonds of edges that may no longer join
     /// end at once; other bonds keep the limits that they began with.
     pub fn set_policy(&self, policy: HubPolicy, edges: Edges) {
+        if let Some(gateway) = &self.gateway {
+            gateway.set_behind(edges.all_networks());
+        }
         *self.edges.lock().unwrap_or_else(PoisonError::into_inner) = edges;
         self.driver.set_policy(policy);
     }
@@ -145,11 +154,17 @@ struct Offer {
 }
 
 impl Offer {
-    fn to(&self, key: PublicKey, client: Client, limits: ClientLimits) -> Services {
+    fn to(
+        &self,
+        key: PublicKey,
+        (client, limits): (Client, ClientLimits),
+        networks: Networks,
+    ) -> Services {
+        let gateway = self.gateway.clone();
         Services {
             exit: self.exit.for_client(client, limits),
             inbox: self.inbox.as_ref().map(|inbox| inbox.of(key)),
-            gateway: self.gateway.clone().map(|gateway| (key, gateway)),
+            gateway: gateway.map(|gateway| EdgeGateway { gateway, edge: key, networks }),
         }
     }
 }
@@ -157,6 +172,10 @@ impl Offer {
 /// What the log calls an edge, and what it may have.
 fn client_of(edges: &Mutex<Edges>, key: PublicKey) -> (Client, ClientLimits) {
     edges.lock().unwrap_or_else(PoisonError::into_inner).client(key)
+}
+
+fn networks_of(edges: &Mutex<Edges>, key: PublicKey) -> Networks {
+    edges.lock().unwrap_or_else(PoisonError::into_inner).networks(key)
 }
 
 fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
@@ -187,10 +206,10 @@ async fn accept(
         match event {
             Some(NodeEvent::BondOpened(bond)) => {
                 let Some(key) = driver.peer(bond) else { continue };
-                let (client, limits) = client_of(&edges, key);
+                let (client, networks) = (client_of(&edges, key), networks_of(&edges, key));
                 let from = driver.remotes(bond);
-                tracing::info!(%bond, edge = %client, from, "an edge opened a bond");
-                let services = offer.to(key, client, limits);
+                tracing::info!(%bond, edge = %client.0, from, "an edge opened a bond");
+                let services = offer.to(key, client, networks);
                 bonds.spawn(serve::bond(driver.clone(), bond, services));
             }
             Some(NodeEvent::SameKey { bond, others }) => {

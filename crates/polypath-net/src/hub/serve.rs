@@ -3,9 +3,9 @@
 use crate::driver::{BondEvent, BondStream, Driver};
 use crate::edge::AddressedFlow;
 use crate::exit::{EdgeInbox, Exit, ServeError, Served, refuse};
-use crate::gateway::{GatewayFailed, HubGateway};
+use crate::gateway::{GatewayFailed, Grant, HubGateway};
 use crate::limit::{Client, Notices};
-use crate::tunnel::{RefusalKind, Request};
+use crate::tunnel::{Networks, RefusalKind, Request};
 use polypath_bond::identity::PublicKey;
 use polypath_bond::{BondKey, FlowId};
 use std::sync::Arc;
@@ -18,8 +18,16 @@ pub(super) struct Services {
     pub(super) exit: Exit,
     /// Where its files go; `None` takes none.
     pub(super) inbox: Option<EdgeInbox>,
-    /// Its addresses, and what carries its packets.
-    pub(super) gateway: Option<(PublicKey, HubGateway)>,
+    /// What carries its packets.
+    pub(super) gateway: Option<EdgeGateway>,
+}
+
+/// A gateway for one edge.
+#[derive(Clone)]
+pub(super) struct EdgeGateway {
+    pub(super) gateway: HubGateway,
+    pub(super) edge: PublicKey,
+    pub(super) networks: Networks,
 }
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
@@ -84,13 +92,16 @@ async fn serve(
     let Services { exit, inbox, gateway } = services;
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
     match (exit.request(&mut stream).await?, gateway) {
-        (Request::Gateway, Some((edge, gateway))) => match gateway.lease(edge) {
-            Ok(lease) => {
-                let served = gateway.serve(stream, lease, (driver, bond), exit).await;
-                served.map(|()| Served::Gateway).map_err(ServeError::Gateway)
+        (Request::Gateway, Some(EdgeGateway { gateway, edge, networks })) => {
+            match gateway.lease(edge) {
+                Ok(lease) => {
+                    let grant = Grant { lease, networks };
+                    let served = gateway.serve(stream, grant, (driver, bond), exit).await;
+                    served.map(|()| Served::Gateway).map_err(ServeError::Gateway)
+                }
+                Err(error) => Err(refuse(&mut stream, RefusalKind::LimitReached.with(error)).await),
             }
-            Err(error) => Err(refuse(&mut stream, RefusalKind::LimitReached.with(error)).await),
-        },
+        }
         (request, _) => {
             exit.serve(stream, request, flows, inbox.as_ref(), driver.ended(bond)).await
         }

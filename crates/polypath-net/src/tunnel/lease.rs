@@ -58,19 +58,7 @@ impl Lease {
     /// The lease as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![self.addresses().count() as u8];
-        for net in self.addresses() {
-            match net.addr() {
-                IpAddr::V4(address) => {
-                    bytes.push(TYPE_IPV4);
-                    bytes.extend(address.octets());
-                }
-                IpAddr::V6(address) => {
-                    bytes.push(TYPE_IPV6);
-                    bytes.extend(address.octets());
-                }
-            }
-            bytes.push(net.prefix_len());
-        }
+        self.addresses().for_each(|net| write_address(net, &mut bytes));
         bytes
     }
 
@@ -105,7 +93,22 @@ fn read(reader: &mut Reader<'_>) -> Result<Result<Lease, Short>, LeaseError> {
     Ok(Ok(lease))
 }
 
-fn read_address(reader: &mut Reader<'_>) -> Result<Result<IpNet, Short>, LeaseError> {
+/// Type, address and length of the prefix.
+pub(super) fn write_address(net: IpNet, bytes: &mut Vec<u8>) {
+    match net.addr() {
+        IpAddr::V4(address) => {
+            bytes.push(TYPE_IPV4);
+            bytes.extend(address.octets());
+        }
+        IpAddr::V6(address) => {
+            bytes.push(TYPE_IPV6);
+            bytes.extend(address.octets());
+        }
+    }
+    bytes.push(net.prefix_len());
+}
+
+pub(super) fn read_address(reader: &mut Reader<'_>) -> Result<Result<IpNet, Short>, LeaseError> {
     let address = match reader.u8() {
         Ok(TYPE_IPV4) => reader.array::<4>().map(|octets| IpAddr::V4(Ipv4Addr::from(octets))),
         Ok(TYPE_IPV6) => reader.array::<16>().map(|octets| IpAddr::V6(Ipv6Addr::from(octets))),

@@ -8,7 +8,7 @@
 //! | direction | stream content |
 //! | --- | --- |
 //! | edge to hub | [`Request`], then application data (FILE: where it begins, content, a [`Digest`]) |
-//! | hub to edge | [`Status`], then application data (FILE: [`Resume`], [`Status`], a [`Digest`]; GATEWAY: a [`Lease`]) |
+//! | hub to edge | [`Status`], then application data (FILE: [`Resume`], [`Status`], a [`Digest`]; GATEWAY: a [`Lease`], [`Networks`]) |
 
 mod address;
 mod datagram;
@@ -17,6 +17,7 @@ mod file;
 mod file_sender;
 pub mod handshake;
 mod lease;
+mod networks;
 mod request;
 mod status;
 mod wire;
@@ -29,6 +30,7 @@ pub(crate) use file::FileReceiver;
 pub use file::{FileTransferError, Resume};
 pub use file_sender::{Agreed, FileSendError, SentFile, agree_on_start, send_file, send_rest};
 pub use lease::{Lease, LeaseError};
+pub use networks::{Networks, NetworksError};
 pub use request::{
     FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError, UdpAssociation,
 };

@@ -1,10 +1,10 @@
 //! Real sockets: an edge with two paths over loopback, a hub, and what passes through them.
 
-use crate::common::{hub_config, within};
+use crate::common::{edge_config, hub_config, within};
 use polypath_bond::identity::{HubAddress, SecretKey};
-use polypath_bond::{BondConfig, FlowMode, HubPolicy};
+use polypath_bond::{FlowMode, HubPolicy};
 use polypath_net::driver::BondStream;
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_net::edge::{Edge, EdgeConfig};
 use polypath_net::exit::{ExitOptions, FileStore, FileStoreOptions, InboxQuota};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::{Association, Carriage, DatagramFlow, FlowOptions, Opener};
@@ -35,21 +35,9 @@ async fn edge(hub: &Hub) -> Edge {
 }
 
 async fn edge_with(hub: &Hub, identity: SecretKey) -> Edge {
-    let path = |name: &str| WantedPath {
-        name: name.to_owned(),
-        local: Local::Address(LOOPBACK.into()),
-        remote: None,
-        backup: false,
-    };
-    Edge::start(EdgeConfig {
-        identity,
-        hub: hub.public(),
-        hub_addresses: hub.addresses().iter().copied().map(HubAddress::from).collect(),
-        bond: BondConfig::default(),
-        paths: EdgePaths::Listed(vec![path("a"), path("b")]),
-    })
-    .await
-    .unwrap()
+    let hub_addresses = hub.addresses().iter().copied().map(HubAddress::from).collect();
+    let config = edge_config(hub, hub.addresses()[0], &["a", "b"]);
+    Edge::start(EdgeConfig { identity, hub_addresses, ..config }).await.unwrap()
 }
 
 fn target(address: SocketAddr) -> Target {

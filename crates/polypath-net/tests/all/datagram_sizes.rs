@@ -5,10 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use crate::common::namespace::{in_namespace, ip};
-use crate::common::{echo_after_eof, hub_config, within};
-use polypath_bond::BondConfig;
+use crate::common::{echo_after_eof, edge_config, hub_config, within};
 use polypath_bond::identity::SecretKey;
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_net::edge::Edge;
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::socks5::{decode_udp, encode_udp};
 use polypath_net::proxy::{Opener, ProxyOptions, serve_socks5};
@@ -26,20 +25,7 @@ fn hub(seed: u8) -> Hub {
 
 /// An edge of `hub` that finds it at `address`.
 async fn edge(hub: &Hub, address: SocketAddr) -> Edge {
-    let path = WantedPath {
-        name: "small".to_owned(),
-        local: Local::Address(Ipv4Addr::LOCALHOST.into()),
-        remote: None,
-        backup: false,
-    };
-    let edge = Edge::start(EdgeConfig {
-        identity: SecretKey::from_seed([2; 32]),
-        hub: hub.public(),
-        hub_addresses: vec![address.into()],
-        bond: BondConfig::default(),
-        paths: EdgePaths::Listed(vec![path]),
-    });
-    let edge = edge.await.unwrap();
+    let edge = Edge::start(edge_config(hub, address, &["small"])).await.unwrap();
     within(edge.joined()).await.unwrap();
     edge
 }

@@ -1,12 +1,11 @@
 //! Real sockets: a bond whose paths obey switches, with one on the way that writes a rate.
 
-use crate::common::hub_config;
+use crate::common::{edge_config, hub_config};
 use polypath_bond::BondConfig;
-use polypath_bond::identity::SecretKey;
 use polypath_brf::Code;
 use polypath_brf::FeedbackHeader;
 use polypath_core::congestion::CongestionKind;
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, WantedPath};
+use polypath_net::edge::{Edge, EdgeConfig};
 use polypath_net::hub::{Hub, HubConfig};
 use polypath_net::proxy::Opener;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -61,21 +60,7 @@ fn hub(bond: BondConfig) -> Hub {
 }
 
 async fn edge(hub: &Hub, by: SocketAddr, bond: BondConfig) -> Edge {
-    let path = WantedPath {
-        name: "a".to_owned(),
-        local: Local::Address(LOOPBACK.into()),
-        remote: None,
-        backup: false,
-    };
-    Edge::start(EdgeConfig {
-        identity: SecretKey::from_seed([2; 32]),
-        hub: hub.public(),
-        hub_addresses: vec![by.into()],
-        bond,
-        paths: EdgePaths::Listed(vec![path]),
-    })
-    .await
-    .unwrap()
+    Edge::start(EdgeConfig { bond, ..edge_config(hub, by, &["a"]) }).await.unwrap()
 }
 
 /// Sends [`BYTES`] to a server behind the hub, which sends them back.

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context;
+use ipnet::IpNet;
 use polypath_bond::identity::PublicKey;
 use polypath_net::exit::{ClientLimits, TargetPolicy, TargetRule};
 use polypath_net::hub::{Edge, Edges};
+use polypath_net::tunnel::Networks;
 
 use super::UsageError;
 
@@ -56,9 +58,39 @@ impl AllowedKeys {
             if keys.find(entry.key).is_some() {
                 return Err(fail(format!("the key {} stands above already", entry.key)));
             }
+            keys.is_apart(&entry.edge.networks).map_err(fail)?;
             keys.0.push(entry);
         }
         Ok(keys)
+    }
+
+    /// A network behind two edges would be behind neither.
+    fn is_apart(&self, networks: &Networks) -> Result<(), String> {
+        let known = self.0.iter().flat_map(|entry| entry.edge.networks.as_slice());
+        for other in known {
+            if let Some(net) = networks.as_slice().iter().find(|net| overlap(net, other)) {
+                return Err(format!(
+                    "network: {net} overlaps {other}, which is behind an edge above"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses networks behind edges that overlap those of a gateway, in which edges have their
+    /// addresses.
+    ///
+    /// # Errors
+    /// Names the first.
+    pub fn keep_apart_from(&self, gateway: &[IpNet]) -> Result<(), String> {
+        let known = self.0.iter().flat_map(|entry| entry.edge.networks.as_slice());
+        let overlapping = known.flat_map(|net| gateway.iter().map(move |own| (net, own)));
+        match overlapping.into_iter().find(|(net, own)| overlap(net, own)) {
+            Some((net, own)) => Err(format!(
+                "the network {net} behind an edge overlaps {own}, in which edges have their addresses"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The entry of `key`, if it may join.
@@ -86,7 +118,7 @@ fn parse_line(line: &str) -> Result<AllowedKey, String> {
     let (key, mut rest) = split_word(line);
     let key = key.parse().map_err(|error| format!("{error}"))?;
     let mut limits = ClientLimits::default();
-    let mut targets = Vec::new();
+    let (mut targets, mut networks) = (Vec::new(), Vec::new());
     while let (word, behind) = split_word(rest)
         && let Some((limit, value)) = word.split_once('=').filter(|_| !word.starts_with('#'))
     {
@@ -94,21 +126,37 @@ fn parse_line(line: &str) -> Result<AllowedKey, String> {
             "connections" => limits.connections = count(limit, value)?,
             "associations" => limits.associations = count(limit, value)?,
             "target" => targets.push(target(value)?),
+            "network" => networks.push(network(value)?),
             _ => return Err(unknown(limit)),
         }
         rest = behind;
     }
     limits.policy = (!targets.is_empty()).then(|| TargetPolicy::new(targets));
     let name = rest.trim_start_matches('#').trim_start().to_owned();
-    Ok(AllowedKey { key, edge: Edge { name, limits } })
+    let networks = Networks::new(networks).map_err(|error| error.to_string())?;
+    Ok(AllowedKey { key, edge: Edge { name, limits, networks } })
 }
 
 fn target(value: &str) -> Result<TargetRule, String> {
     value.parse().map_err(|error| format!("{error}"))
 }
 
+fn network(value: &str) -> Result<IpNet, String> {
+    let net: IpNet = value.parse().map_err(|_| {
+        format!("network: {value:?} is none; allowed: an address and the bits of its prefix, such as 192.168.5.0/24")
+    })?;
+    match net.trunc() {
+        whole if whole == net => Ok(net),
+        whole => Err(format!("network: {net} is an address in {whole}; allowed: {whole}")),
+    }
+}
+
 fn unknown(limit: &str) -> String {
-    format!("unknown limit `{limit}`; allowed: connections, associations, target")
+    format!("unknown limit `{limit}`; allowed: connections, associations, target, network")
+}
+
+fn overlap(one: &IpNet, other: &IpNet) -> bool {
+    one.contains(other) || other.contains(one)
 }
 
 /// The first word, and what is behind it.
@@ -156,7 +204,7 @@ mod tests {
         for (limit, expected) in [
             (
                 "streams=3",
-                "allow:1: unknown limit `streams`; allowed: connections, associations, target",
+                "allow:1: unknown limit `streams`; allowed: connections, associations, target, network",
             ),
             ("connections=x", "allow:1: connections: \"x\" is no number; allowed: 0 or more"),
             ("target=*", "allow:1: target rule \"*\": no ports; write HOST:PORTS"),
@@ -164,6 +212,30 @@ mod tests {
             let error = parse(&format!("{} {limit} van", key(1))).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn networks_are_behind_one_edge_each() {
+        let text = |second: &str| {
+            format!("{} network=192.168.5.0/24 network=fd05::/64 van\n{} {second}", key(1), key(2))
+        };
+        let keys = parse(&text("network=192.168.6.0/24")).unwrap();
+        let nets = ["192.168.5.0/24", "fd05::/64"].map(|net| net.parse().unwrap());
+        assert_eq!(keys.find(key(1)).unwrap().edge.networks.as_slice(), nets);
+        assert_eq!(keys.keep_apart_from(&["10.77.0.0/16".parse().unwrap()]), Ok(()));
+        let error = keys.keep_apart_from(&["192.168.6.0/30".parse().unwrap()]).unwrap_err();
+        assert!(error.contains("192.168.6.0/24"), "{error}");
+        for (second, expected) in [
+            ("network=192.168.0.0/16", "allow:2: network: 192.168.0.0/16 overlaps 192.168.5.0/24"),
+            ("network=192.168.6.1/24", "allow:2: network: 192.168.6.1/24 is an address in"),
+            ("network=all", "allow:2: network: \"all\" is none; allowed"),
+        ] {
+            let error = parse(&text(second)).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let many: String = (0..65).map(|n| format!("network=10.{n}.0.0/16 ")).collect();
+        let error = parse(&format!("{} {many}", key(1))).unwrap_err();
+        assert!(error.contains("65 networks behind an edge; allowed are up to 64"), "{error}");
     }
 
     #[test]

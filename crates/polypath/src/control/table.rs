@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use polypath_net::gateway::GatewayCounts;
+use polypath_net::gateway::{GatewayCounts, PacketFate};
 use polypath_net::proxy::RuleUse;
 
 use super::{BondReport, PathReport, Role, SameKeyReport, Status};
@@ -72,10 +72,12 @@ pub(super) fn render(status: &Status) -> String {
 }
 
 fn render_gateway(text: &mut String, counts: &GatewayCounts) {
-    let (sent, received) = (counts.sent, counts.received);
+    let (sent, received) = (counts.of(PacketFate::Sent), counts.of(PacketFate::Received));
     let _ = write!(text, "\ngateway: {sent} packets sent, {received} received; dropped: ");
-    let dropped = counts.dropped().into_iter().filter(|(_, count)| *count > 0);
-    let dropped: Vec<_> = dropped.map(|(why, count)| format!("{count} {why}")).collect();
+    let dropped = PacketFate::ALL.into_iter().filter(|fate| counts.of(*fate) > 0);
+    let dropped =
+        dropped.filter_map(|fate| Some(format!("{} {}", counts.of(fate), fate.dropped()?)));
+    let dropped: Vec<_> = dropped.collect();
     text.push_str(if dropped.is_empty() { "none" } else { "" });
     let _ = writeln!(text, "{}", dropped.join(", "));
 }
@@ -216,7 +218,11 @@ mod tests {
             uptime_s: 61.7,
             bonds: vec![bond],
             rules: vec![rule(Some("dns"), "active_standby", 3), rule(None, "aggregate", 0)],
-            gateway: Some(GatewayCounts { sent: 7, away: 2, spoofed: 1, ..Default::default() }),
+            gateway: Some(GatewayCounts::from_iter([
+                (PacketFate::Sent, 7),
+                (PacketFate::Away, 2),
+                (PacketFate::Spoofed, 1),
+            ])),
         };
         let expected = "\
 edge 1.2.3, up 62 s, bonds: 1

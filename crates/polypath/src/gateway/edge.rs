@@ -10,32 +10,27 @@ use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use ipnet::IpNet;
 use polypath_gateway::device::Tun;
-use polypath_gateway::host::{Gateway, HostError};
+use polypath_gateway::host::HostError;
 use polypath_gateway::listen_transparently;
 use polypath_gateway::plan::{DualStack, EdgePlan, Family, Marks, Plan};
 use polypath_gateway::{InterfaceName, Mtu};
 use polypath_net::edge::{Edge, EdgeOpener, Separation};
-use polypath_net::gateway::{EdgeGateway, GatewayCounts, PACKET_QUEUE};
+use polypath_net::gateway::{EdgeGateway, GatewayCounts, Grant, PACKET_QUEUE};
 use polypath_net::interfaces::Watcher;
 use polypath_net::proxy::{ProxyOptions, serve_transparent};
-use polypath_net::tunnel::Lease;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::installed::Installed;
 use super::pump::pump;
-use super::{
-    CHECK, EdgeGatewayOptions, Interrupted, PAUSE, TcpHandling, check, device, record_directory,
-};
+use super::{Carry, EdgeGatewayOptions, Interrupted, TcpHandling, carry, device};
 
-/// The gateway of an edge that runs.
+/// The gateway of an edge that runs. What it has set on the host is removed with this.
 pub(crate) struct EdgeSide {
-    options: EdgeGatewayOptions,
-    hub: Vec<IpAddr>,
     gateway: EdgeGateway,
-    incoming: mpsc::Receiver<Bytes>,
     listeners: Vec<TcpListener>,
-    port: Option<NonZeroU16>,
+    host: Host,
 }
 
 impl EdgeGatewayOptions {
@@ -64,7 +59,10 @@ impl EdgeSide {
             TcpHandling::Split => listen().context("connections cannot be intercepted")?,
             TcpHandling::Tunnel => (Vec::new(), None),
         };
-        Ok(Self { options, hub, gateway, incoming, listeners, port })
+        let (lan, installed) = (BTreeSet::new(), Installed::nothing());
+        let setup = Setup { options, hub, port, grant: None, lan, installed };
+        let host = Host { gateway: gateway.clone(), incoming, grants: gateway.grant(), setup };
+        Ok(Self { gateway, listeners, host })
     }
 
     /// What has become of packets, at any time.
@@ -73,15 +71,10 @@ impl EdgeSide {
         move || gateway.counts()
     }
 
-    /// Carries traffic until something fails for good. What it has set on the host is removed when
-    /// this ends or is dropped.
-    pub(crate) async fn run(
-        self,
-        opener: EdgeOpener,
-        proxies: ProxyOptions,
-    ) -> anyhow::Result<Infallible> {
+    /// Carries traffic until something fails for good.
+    pub(crate) async fn run(&mut self, opener: EdgeOpener, proxies: ProxyOptions) -> anyhow::Error {
         let mut serving = JoinSet::new();
-        for listener in self.listeners {
+        for listener in self.listeners.drain(..) {
             serving.spawn(serve_transparent(listener, opener.clone(), proxies.clone()));
         }
         let listening = async {
@@ -90,21 +83,25 @@ impl EdgeSide {
                 None => pending().await,
             }
         };
-        let host = Host {
-            options: self.options,
-            hub: self.hub,
-            port: self.port,
-            lease: None,
-            lan: BTreeSet::new(),
-            set: None,
-        };
         tokio::select! {
             ended = self.gateway.run() => match ended {
-                Ok(()) => Err(anyhow!("the gateway has ended")),
-                Err(error) => Err(error.into()),
+                Ok(()) => anyhow!("the gateway has ended"),
+                Err(error) => error.into(),
             },
-            error = listening => Err(error),
-            error = host.carry(&self.gateway, self.incoming) => Err(error),
+            error = listening => error,
+            interrupted = carry(&mut self.host) => interrupted.into(),
+        }
+    }
+
+    /// Ends it after something has failed: a kill switch stays, as after the program was killed.
+    pub(crate) fn fail(self) {
+        let Setup { options, installed, .. } = self.host.setup;
+        if options.kill_switch && installed.is_set() {
+            installed.leave();
+            tracing::error!(
+                "the kill switch stays: nothing leaves this host beside the bond until the edge \
+                 runs again, or \"polypath gateway clean\""
+            );
         }
     }
 }
@@ -121,82 +118,70 @@ fn listen() -> std::io::Result<(Vec<TcpListener>, Option<NonZeroU16>)> {
     Ok((listeners, port))
 }
 
-/// What is set on the host, and what it follows from.
+/// The edge's host.
 struct Host {
+    gateway: EdgeGateway,
+    incoming: mpsc::Receiver<Bytes>,
+    grants: watch::Receiver<Option<Grant>>,
+    setup: Setup,
+}
+
+/// What is set on it, and what that follows from.
+struct Setup {
     options: EdgeGatewayOptions,
     hub: Vec<IpAddr>,
     port: Option<NonZeroU16>,
-    lease: Option<Lease>,
+    grant: Option<Grant>,
     /// Those that are there.
     lan: BTreeSet<InterfaceName>,
-    set: Option<Gateway>,
+    installed: Installed,
 }
 
-impl Host {
-    /// Carries packets as long as nothing stands in the way that will not pass.
-    async fn carry(
-        mut self,
-        gateway: &EdgeGateway,
-        mut incoming: mpsc::Receiver<Bytes>,
-    ) -> anyhow::Error {
-        let mut lease = gateway.lease();
-        loop {
-            let interrupted = match self.carry_once(gateway, &mut lease, &mut incoming).await {
-                Ok(never) => match never {},
-                Err(interrupted) => interrupted,
-            };
-            // What has never worked is for the operator to mend.
-            if self.set.is_none() {
-                return interrupted.into();
-            }
-            tracing::error!(%interrupted, "the gateway is set up anew");
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    async fn carry_once(
-        &mut self,
-        gateway: &EdgeGateway,
-        lease: &mut watch::Receiver<Option<Lease>>,
-        incoming: &mut mpsc::Receiver<Bytes>,
-    ) -> Result<Infallible, Interrupted> {
+impl Carry for Host {
+    async fn carry_once(&mut self) -> Result<Infallible, Interrupted> {
+        let Self { gateway, incoming, grants, setup } = self;
         let mut interfaces = Watcher::start().await?;
-        self.notice(&interfaces);
-        if self.options.kill_switch && self.set.is_none() {
-            self.set_plan(None).await?;
+        setup.notice(&interfaces);
+        if setup.options.kill_switch && !setup.installed.is_set() {
+            setup.set_plan(None).await?;
         }
-        let present = match lease.wait_for(Option::is_some).await.as_deref() {
-            Ok(Some(lease)) => *lease,
+        let present = match grants.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(grant)) => grant.clone(),
             // The gateway ends first, which tells why.
             _ => return pending().await,
         };
-        lease.mark_unchanged();
+        grants.mark_unchanged();
         // Alone in their prefix: the rest of the network is behind the hub, like everything else.
-        let own = present.addresses().map(|net| IpNet::from(net.addr()));
-        let tun = Tun::create(&device(&self.options.device, own)).await?;
-        self.set_plan(Some(present)).await?;
-        let addresses: Vec<_> = present.addresses().map(|net| net.to_string()).collect();
-        tracing::info!(device = %self.options.device, addresses = addresses.join(", "), "gateway");
+        let addresses: Vec<_> = present.lease.addresses().collect();
+        let own = addresses.iter().map(|net| IpNet::from(net.addr()));
+        let name = setup.options.device.clone();
+        let tun = Tun::create(&device(&name, own)).await?;
+        setup.set_plan(Some(present)).await?;
+        let addresses: Vec<_> = addresses.iter().map(IpNet::to_string).collect();
+        tracing::info!(device = %name, addresses = addresses.join(", "), "gateway");
         let sender = gateway.clone();
         tokio::select! {
-            error = pump(tun, move |packet| sender.send(packet), incoming) => Err(error.into()),
-            Ok(()) = lease.changed() => Err(Interrupted::Lease),
-            ended = self.follow(&mut interfaces) => ended,
+            error = pump(tun, move |packets| sender.send(packets), incoming) => Err(error.into()),
+            Ok(()) = grants.changed() => Err(Interrupted::Grant),
+            ended = setup.follow(&mut interfaces) => ended,
         }
     }
 
+    fn has_worked(&self) -> bool {
+        self.setup.installed.is_set()
+    }
+}
+
+impl Setup {
     /// Sets the plan anew when interfaces of LANs have come, until something of it is missing.
     async fn follow(&mut self, interfaces: &mut Watcher) -> Result<Infallible, Interrupted> {
-        let mut checks = tokio::time::interval(CHECK);
         loop {
             tokio::select! {
-                changes = interfaces.changes() => {
-                    changes?;
-                    if self.notice(interfaces) {
-                        self.set_plan(self.lease).await?;
-                    }
-                }
-                _ = checks.tick() => check(self.set.as_ref()).await?,
+                changes = interfaces.changes() => changes?,
+                damaged = self.installed.watch() => return damaged,
+            };
+            if self.notice(interfaces) {
+                self.set_plan(self.grant.clone()).await?;
             }
         }
     }
@@ -208,7 +193,7 @@ impl Host {
         let is_there = |name: &&InterfaceName| names.contains(name.as_str());
         let present: BTreeSet<_> = self.options.lan.iter().filter(is_there).cloned().collect();
         for name in self.options.lan.difference(&present) {
-            if self.set.is_none() || self.lan.contains(name) {
+            if !self.installed.is_set() || self.lan.contains(name) {
                 tracing::warn!(interface = %name, "it is not there; the gateway waits for it");
             }
         }
@@ -217,28 +202,23 @@ impl Host {
         has_come
     }
 
-    async fn set_plan(&mut self, lease: Option<Lease>) -> Result<(), HostError> {
-        self.lease = lease;
-        let plan = Plan::Edge(self.plan());
-        match &mut self.set {
-            Some(gateway) => gateway.replace(plan).await,
-            None => {
-                self.set = Some(Gateway::set(plan, &record_directory()).await?);
-                Ok(())
-            }
-        }
+    async fn set_plan(&mut self, grant: Option<Grant>) -> Result<(), HostError> {
+        self.grant = grant;
+        self.installed.put(Plan::Edge(self.plan())).await
     }
 
     fn plan(&self) -> EdgePlan {
+        let lease = self.grant.as_ref().map(|grant| grant.lease);
+        let networks = self.grant.as_ref().map(|grant| grant.networks.as_slice().to_vec());
         EdgePlan {
             device: self.options.device.clone(),
             addresses: DualStack {
-                v4: self.lease.and_then(|lease| lease.v4()).map(|net| net.addr()),
-                v6: self.lease.and_then(|lease| lease.v6()).map(|net| net.addr()),
+                v4: lease.and_then(|lease| lease.v4()).map(|net| net.addr()),
+                v6: lease.and_then(|lease| lease.v6()).map(|net| net.addr()),
             },
             mtu: Mtu::default(),
             lan: self.lan.clone(),
-            routed: Vec::new(),
+            routed: networks.unwrap_or_default(),
             excluded: self.options.exclude.clone(),
             hub: self.hub.clone(),
             listener: self.port,

@@ -2,19 +2,21 @@
 
 use std::convert::Infallible;
 use std::future::pending;
+use std::pin::pin;
 
 use anyhow::Context;
 use bytes::Bytes;
+use ipnet::IpNet;
 use polypath_gateway::Mtu;
 use polypath_gateway::device::{DeviceError, Tun};
-use polypath_gateway::host::Gateway;
 use polypath_gateway::plan::{HubPlan, Plan, Translation};
 use polypath_net::gateway::{HubGateway, PACKET_QUEUE};
 use polypath_net::tunnel::Lease;
 use tokio::sync::mpsc;
 
+use super::installed::Installed;
 use super::pump::pump;
-use super::{CHECK, HubGatewaySettings, Interrupted, PAUSE, check, device, record_directory};
+use super::{Carry, HubGatewaySettings, Interrupted, carry, device};
 
 /// The gateway of a hub.
 pub(crate) struct HubSide {
@@ -25,12 +27,13 @@ pub(crate) struct HubSide {
 
 /// The device, and what is set for it.
 struct Device {
+    gateway: HubGateway,
     settings: HubGatewaySettings,
     addresses: Lease,
     incoming: mpsc::Receiver<Bytes>,
     /// That was made at the start.
     first: Option<Tun>,
-    set: Option<Gateway>,
+    installed: Installed,
 }
 
 impl HubGatewaySettings {
@@ -64,8 +67,14 @@ impl HubSide {
             Err(error) => return Err(error).context("the gateway"),
         };
         let gateway = HubGateway::new(settings.edges.clone(), first.is_some().then_some(sender))?;
-        let device =
-            first.map(|tun| Device { settings, addresses, incoming, first: Some(tun), set: None });
+        let device = first.map(|tun| Device {
+            gateway: gateway.clone(),
+            settings,
+            addresses,
+            incoming,
+            first: Some(tun),
+            installed: Installed::nothing(),
+        });
         Ok(Self { gateway, device })
     }
 
@@ -77,62 +86,52 @@ impl HubSide {
     /// Carries packets until something fails for good. What it has set on the host is removed when
     /// this ends or is dropped.
     pub(crate) async fn run(self) -> anyhow::Result<Infallible> {
-        let Some(mut device) = self.device else { return pending().await };
-        loop {
-            let interrupted = match device.carry(&self.gateway).await {
-                Ok(never) => match never {},
-                Err(interrupted) => interrupted,
-            };
-            // What has never worked is for the operator to mend.
-            if device.set.is_none() {
-                return Err(interrupted).context("the gateway");
-            }
-            tracing::error!(%interrupted, "the gateway is set up anew");
-            tokio::time::sleep(PAUSE).await;
+        match self.device {
+            Some(mut device) => Err(carry(&mut device).await).context("the gateway"),
+            None => pending().await,
         }
     }
 }
 
-/// Waits until something of what was set is missing.
-async fn missing(set: Option<&Gateway>) -> Interrupted {
-    loop {
-        tokio::time::sleep(CHECK).await;
-        if let Err(interrupted) = check(set).await {
-            return interrupted;
-        }
-    }
-}
-
-impl Device {
-    async fn carry(&mut self, gateway: &HubGateway) -> Result<Infallible, Interrupted> {
+impl Carry for Device {
+    async fn carry_once(&mut self) -> Result<Infallible, Interrupted> {
         let name = &self.settings.device;
         let tun = match self.first.take() {
             Some(tun) => tun,
             None => Tun::create(&device(name, self.addresses.addresses())).await?,
         };
-        let plan = Plan::Hub(self.plan());
-        match &mut self.set {
-            Some(gateway) => gateway.replace(plan).await?,
-            None => self.set = Some(Gateway::set(plan, &record_directory()).await?),
-        }
-        tracing::info!(device = %self.settings.device, "gateway");
+        let Self { gateway, settings, incoming, installed, .. } = self;
+        let mut behind = gateway.behind();
+        let networks = behind.borrow_and_update().prefixes().to_vec();
+        installed.put(plan(settings, networks)).await?;
+        tracing::info!(device = %settings.device, "gateway");
         let sender = gateway.clone();
-        tokio::select! {
-            error = pump(tun, move |packet| sender.send(packet), &mut self.incoming) => {
-                Err(error.into())
+        let mut pumping = pin!(pump(tun, move |packets| sender.send(packets), incoming));
+        loop {
+            tokio::select! {
+                error = &mut pumping => return Err(error.into()),
+                damaged = installed.watch() => return damaged,
+                Ok(()) = behind.changed() => {
+                    let networks = behind.borrow_and_update().prefixes().to_vec();
+                    installed.put(plan(settings, networks)).await?;
+                }
             }
-            error = missing(self.set.as_ref()) => Err(error),
         }
     }
 
-    fn plan(&self) -> HubPlan {
-        HubPlan {
-            device: self.settings.device.clone(),
-            mtu: Mtu::default(),
-            prefixes: self.settings.edges.networks.iter().map(|net| net.trunc()).collect(),
-            behind_edges: Vec::new(),
-            translation: self.settings.translation,
-            published: self.settings.published.clone(),
-        }
+    fn has_worked(&self) -> bool {
+        self.installed.is_set()
     }
+}
+
+/// What is to be set, with these networks behind edges.
+fn plan(settings: &HubGatewaySettings, behind_edges: Vec<IpNet>) -> Plan {
+    Plan::Hub(HubPlan {
+        device: settings.device.clone(),
+        mtu: Mtu::default(),
+        prefixes: settings.edges.networks.iter().map(|net| net.trunc()).collect(),
+        behind_edges,
+        translation: settings.translation,
+        published: settings.published.clone(),
+    })
 }

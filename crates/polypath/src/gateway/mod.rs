@@ -2,6 +2,7 @@
 
 mod edge;
 mod hub;
+mod installed;
 mod options;
 mod pump;
 
@@ -11,25 +12,19 @@ pub use options::{
     EdgeGatewayArgs, EdgeGatewayOptions, HubGatewayArgs, HubGatewaySettings, TcpHandling,
 };
 
-use std::path::PathBuf;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use ipnet::IpNet;
 use polypath_gateway::device::{DeviceError, DeviceSettings};
-use polypath_gateway::host::{Gateway, HostError};
+use polypath_gateway::host::HostError;
 use polypath_gateway::{InterfaceName, Mtu};
 use polypath_net::interfaces::InterfaceError;
 
+pub(crate) use installed::record_directory;
+
 /// Pause before a device that was lost is made again, or what the host refused is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// Where it is written what parameters of the kernel were before, for `polypath gateway clean`.
-pub(crate) fn record_directory() -> PathBuf {
-    PathBuf::from("/run/polypath/gateway")
-}
-
-/// How often it is looked whether what was set is still there.
-const CHECK: Duration = Duration::from_secs(10);
 
 /// Why packets are not carried now.
 #[derive(Debug, thiserror::Error)]
@@ -44,15 +39,32 @@ enum Interrupted {
         "something has removed rules or routes of the gateway, such as a firewall that was loaded anew"
     )]
     Damaged,
-    #[error("the hub has given other addresses")]
-    Lease,
+    #[error("the hub has given other addresses or networks")]
+    Grant,
 }
 
-/// Fails when something of what was set is missing.
-async fn check(set: Option<&Gateway>) -> Result<(), Interrupted> {
-    match set {
-        Some(gateway) if !gateway.is_whole().await? => Err(Interrupted::Damaged),
-        _ => Ok(()),
+/// An end of a gateway that carries packets between its device and the bond.
+trait Carry {
+    /// Sets up what is needed, and carries packets until something is in the way.
+    async fn carry_once(&mut self) -> Result<Infallible, Interrupted>;
+
+    /// Whether it has worked at any time.
+    fn has_worked(&self) -> bool;
+}
+
+/// Carries packets as long as nothing stands in the way that will not pass: what has never worked
+/// is for the operator to mend.
+async fn carry(side: &mut impl Carry) -> Interrupted {
+    loop {
+        let interrupted = match side.carry_once().await {
+            Ok(never) => match never {},
+            Err(interrupted) => interrupted,
+        };
+        if !side.has_worked() {
+            return interrupted;
+        }
+        tracing::error!(%interrupted, "the gateway is set up anew");
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

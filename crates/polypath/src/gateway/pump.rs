@@ -14,7 +14,7 @@ const BATCH: usize = 128;
 /// host.
 pub(super) async fn pump(
     tun: Tun,
-    out: impl Fn(&Bytes) + Send + 'static,
+    out: impl Fn(Vec<Bytes>) + Send + 'static,
     incoming: &mut mpsc::Receiver<Bytes>,
 ) -> DeviceError {
     let (reader, writer) = tun.split();
@@ -27,14 +27,10 @@ pub(super) async fn pump(
     }
 }
 
-async fn read(mut reader: TunReader, out: impl Fn(&Bytes)) -> DeviceError {
+async fn read(mut reader: TunReader, out: impl Fn(Vec<Bytes>)) -> DeviceError {
     loop {
         match reader.recv().await {
-            Ok(packets) => {
-                for packet in packets.iter() {
-                    out(&Bytes::copy_from_slice(packet));
-                }
-            }
+            Ok(packets) => out(packets.iter().map(Bytes::copy_from_slice).collect()),
             Err(error) => return error,
         }
     }

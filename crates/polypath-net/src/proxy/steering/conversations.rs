@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use polypath_policy::{Dscp, Protocol, Traffic};
 
-use super::{Carriage, Decision, RuleCounters, Steering, Verdict, traffic};
+use super::{Carriage, RuleCounters, Steered, Steering, traffic};
 use crate::tunnel::{Host, Target};
 
 /// Conversations that an association remembers. Of more, the one that was silent for longest is
@@ -56,11 +56,7 @@ impl Conversations {
         let before = known.map(|known| Arc::as_ptr(&known.counters));
         let traffic = traffic(Protocol::UDP, Some(client), target);
         let traffic = Traffic { dscp, packet_size: Some(largest), ..traffic };
-        let Decision { verdict, counters } = self.steering.decide(&traffic);
-        let Verdict::Carry(carriage) = verdict else {
-            counters.drop_one();
-            return None;
-        };
+        let Steered { carriage, counters } = self.steering.steer(&traffic)?;
         if before != Some(Arc::as_ptr(&counters)) {
             counters.begin_conversation();
         }

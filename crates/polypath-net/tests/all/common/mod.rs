@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use polypath_bond::identity::SecretKey;
 use polypath_bond::{BondConfig, HubPolicy};
+use polypath_net::edge::{EdgeConfig, EdgePaths, Local, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions, TargetPolicy};
-use polypath_net::hub::{Edges, HubConfig};
+use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::proxy::ProxyOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
@@ -35,6 +36,23 @@ pub(crate) fn hub_config() -> HubConfig {
         exit: ExitOptions { policy, ..ExitOptions::default() },
         inbox: None,
         gateway: None,
+    }
+}
+
+/// An edge with a path of each name from loopback to a hub at `by`, for tests to change.
+pub(crate) fn edge_config(hub: &Hub, by: SocketAddr, paths: &[&str]) -> EdgeConfig {
+    let path = |name: &&str| WantedPath {
+        name: (*name).to_owned(),
+        local: Local::Address(Ipv4Addr::LOCALHOST.into()),
+        remote: None,
+        backup: false,
+    };
+    EdgeConfig {
+        identity: SecretKey::from_seed([2; 32]),
+        hub: hub.public(),
+        hub_addresses: vec![by.into()],
+        bond: BondConfig::default(),
+        paths: EdgePaths::Listed(paths.iter().map(path).collect()),
     }
 }
 

@@ -33,13 +33,13 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let manager = ServiceManager::of_environment();
     manager.ready();
     let steering = surfaces.steering().clone();
-    let side = gateway(&options, &edge, surfaces.proxies())?;
+    let mut side = gateway(&options, &edge, surfaces.proxies())?;
     let counts = side.as_ref().map(EdgeSide::counts);
     let status = || {
         let status = Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
         status.with_gateway(counts.as_ref().map(|counts| counts()))
     };
-    let gateway = carry(side, edge.opener(), surfaces.proxies().clone());
+    let gateway = carry(side.as_mut(), edge.opener(), surfaces.proxies().clone());
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
         error = gateway => Err(error),
@@ -55,8 +55,10 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     manager.stopping();
     // Applications are cut off first; what they had finished is still delivered.
     serving.shutdown().await;
-    if ended.is_ok() {
-        stop.close(edge.close()).await;
+    match (&ended, side) {
+        (Ok(()), _) => stop.close(edge.close()).await,
+        (Err(_), Some(side)) => side.fail(),
+        (Err(_), None) => {}
     }
     ended
 }
@@ -80,15 +82,12 @@ fn gateway(
 
 /// Runs it until it fails.
 async fn carry(
-    gateway: Option<EdgeSide>,
+    gateway: Option<&mut EdgeSide>,
     opener: EdgeOpener,
     proxies: ProxyOptions,
 ) -> anyhow::Error {
     match gateway {
-        Some(gateway) => match gateway.run(opener, proxies).await {
-            Ok(never) => match never {},
-            Err(error) => error.context("the gateway"),
-        },
+        Some(gateway) => gateway.run(opener, proxies).await.context("the gateway"),
         None => pending().await,
     }
 }

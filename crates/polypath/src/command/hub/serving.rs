@@ -55,7 +55,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
         ended = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {
             ended.context("metrics")
         }
-        () = follow_allowed_keys(&hub, &options.allow, hangup) => Ok(()),
+        () = follow_allowed_keys(&hub, &options, hangup) => Ok(()),
         () = stop.wait() => Ok(()),
     };
     manager.stopping();
@@ -76,7 +76,7 @@ async fn carry(gateway: Option<HubSide>) -> anyhow::Error {
 
 fn start(options: &HubOptions, gateway: Option<HubGateway>) -> anyhow::Result<Hub> {
     // First, so that a hub which cannot start for want of a list leaves no key.
-    let (policy, edges) = policy(&options.allow)?;
+    let (policy, edges) = policy(options)?;
     let hub = Hub::start(HubConfig {
         identity: identity(&options.key, options.make_key)?,
         listen: options.listen.clone(),
@@ -103,11 +103,17 @@ fn identity(file: &Path, make: bool) -> anyhow::Result<SecretKey> {
     Ok(secret)
 }
 
-fn policy(allow: &Path) -> anyhow::Result<(HubPolicy, Edges)> {
+fn policy(options: &HubOptions) -> anyhow::Result<(HubPolicy, Edges)> {
+    let allow = &options.allow;
     if matches!(allow.try_exists(), Ok(false)) {
         bail!("{}", no_list(allow));
     }
     let keys = AllowedKeys::read(allow)?;
+    if let Some(gateway) = &options.gateway
+        && let Err(message) = keys.keep_apart_from(&gateway.edges.networks)
+    {
+        bail!("{}: {message}", allow.display());
+    }
     if keys.is_empty() {
         tracing::warn!(file = %allow.display(), "no key is allowed, so nobody can join");
     }
@@ -170,10 +176,10 @@ async fn join_string(hub: &Hub, advertised: &[HubAddress]) -> anyhow::Result<Joi
 }
 
 /// Reads the list again at each SIGHUP. A list that cannot be read changes nothing.
-async fn follow_allowed_keys(hub: &Hub, file: &Path, mut hangup: Signal) {
+async fn follow_allowed_keys(hub: &Hub, options: &HubOptions, mut hangup: Signal) {
     // Its stream of signals ends with the runtime alone.
     while hangup.recv().await.is_some() {
-        match policy(file) {
+        match policy(options) {
             Ok((policy, edges)) => hub.set_policy(policy, edges),
             Err(error) => tracing::error!("{error:#}; the keys read before stand"),
         }

@@ -4,8 +4,9 @@
 mod icmp;
 mod sites;
 
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
@@ -15,25 +16,27 @@ use sites::{LAN, SERVER, Sites};
 /// Against hanging only.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
 
-/// Answers each datagram with the same.
-fn echo(socket: &UdpSocket) {
+/// Answers a datagram with the same; returns where it came from.
+fn echo(socket: &UdpSocket) -> SocketAddr {
     let mut buffer = [0; 65_535];
     socket.set_read_timeout(PATIENCE).unwrap();
     let (length, from) = socket.recv_from(&mut buffer).unwrap();
     socket.send_to(&buffer[..length], from).unwrap();
+    from
 }
 
-/// A datagram of so many bytes, and its answer.
-fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) {
+/// A datagram of so many bytes, and its answer; returns where it seems to come from.
+fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) -> SocketAddr {
     let payload = vec![size as u8; size];
     asking.set_read_timeout(PATIENCE).unwrap();
     thread::scope(|scope| {
-        scope.spawn(|| echo(answering));
+        let answered = scope.spawn(|| echo(answering));
         asking.send_to(&payload, answering.local_addr().unwrap()).unwrap();
         let mut answer = [0; 65_535];
         let length = asking.recv(&mut answer).unwrap();
         assert!(answer[..length] == payload, "{size} bytes from {asking:?}");
-    });
+        answered.join().unwrap()
+    })
 }
 
 /// The client says something, ends its half, and hears the same from the server.
@@ -86,7 +89,7 @@ fn whatever_a_lan_and_the_host_send_passes_through_the_bond() {
 
 fn unspecified(like: IpAddr) -> IpAddr {
     match like {
-        IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
     }
 }
@@ -129,6 +132,24 @@ fn a_port_of_the_hub_leads_to_a_host_behind_an_edge() {
     let listener = sites.edge.within(|| TcpListener::bind((own, 80)).unwrap());
     let client = sites.server.within(|| TcpStream::connect((sites::HUB, 8_080)).unwrap());
     exchange(client, &listener);
+}
+
+/// A host keeps its own address there, and is reached by it.
+#[test]
+fn a_network_behind_an_edge_is_reached_by_its_own_addresses() {
+    let test = "a_network_behind_an_edge_is_reached_by_its_own_addresses";
+    let Some(sites) = Sites::new(test) else { return };
+    let allowed = fs::read_to_string(sites.world.path("allow")).unwrap();
+    let allowed = format!("{} network=192.168.5.0/24\n", allowed.trim());
+    sites.world.file("allow", allowed.as_bytes());
+    let _gateway = sites.start(&["--gateway-routed"], &[]);
+    sites.server.ip("route add 192.168.5.0/24 via 198.18.0.1");
+    let answering = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    assert_eq!(ask(&asking, &answering, 160), asking.local_addr().unwrap());
+    let listener = sites.lan.within(|| TcpListener::bind((LAN.0, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+    exchange(sites.server.within(|| TcpStream::connect(address).unwrap()), &listener);
 }
 
 /// UDP, echo requests and connections, of IPv4 and IPv6.
@@ -178,6 +199,26 @@ fn nothing_that_it_has_set_stays_behind() {
         assert!(clean.status.success(), "{}", stderr(&clean));
         assert!(stdout(&clean).starts_with("removed: table polypath_"), "{}", stdout(&clean));
     }
+    assert_eq!(sites.settings(), before);
+}
+
+/// As after it was killed: until somebody says otherwise, nothing leaves.
+#[test]
+fn a_kill_switch_outlives_an_edge_that_has_failed() {
+    let Some(sites) = Sites::new("a_kill_switch_outlives_an_edge_that_has_failed") else { return };
+    let before = sites.settings();
+    let mut gateway = sites.start(&[], &["--kill-switch"]);
+    let told = gateway.lose_gateway();
+    assert!(told.contains("the kill switch stays"), "{told}");
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    asking.send_to(b"?", (SERVER.0, 9)).unwrap();
+    // The host's own is refused at once, where the table says so.
+    let own = sites.edge.within(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap());
+    let _ = own.send_to(b"?", (SERVER.0, 9));
+    assert!(sites.only_the_bond_left(), "{}", sites.left_beside());
+    let runner = sites.edge.runner();
+    let clean = sites.world.command_by(&runner, &["gateway", "clean"]).output().unwrap();
+    assert!(stdout(&clean).contains("table polypath_edge"), "{}", stdout(&clean));
     assert_eq!(sites.settings(), before);
 }
 

@@ -210,6 +210,15 @@ impl Running<'_> {
         self.hub = sites.start_hub(&more);
     }
 
+    /// The hub comes back as one that is no gateway, which ends the edge. Returns what that said.
+    pub(super) fn lose_gateway(&mut self) -> String {
+        assert_eq!(self.hub.stop().code(), Some(0));
+        let runner = self.sites.hub.runner();
+        self.hub = self.sites.world.hub_run_by(&runner, "0.0.0.0:4433", &[]);
+        assert_eq!(self.edge.wait().code(), Some(1));
+        self.edge.log()
+    }
+
     /// The arguments of another edge with the same key, with a gateway.
     pub(super) fn edge_line(&self, more: &[&str]) -> Vec<String> {
         let known = ["edge", "--key", self.sites.world.edge_key(), "--join"];
