@@ -13,14 +13,6 @@ use std::time::Duration;
 
 const RECEIVE_BUFFER: u64 = 400_000;
 const FLOW_BUFFER: u64 = 300_000;
-const MODES: [FlowMode; 6] = [
-    FlowMode::Aggregate,
-    FlowMode::Redundant,
-    FlowMode::Best,
-    FlowMode::SmallestDelay,
-    FlowMode::PriorityBased,
-    FlowMode::LoadBalancing,
-];
 
 fn path(number: usize) -> PathId {
     PathId::new(number as u8).unwrap()
@@ -190,7 +182,7 @@ proptest! {
     /// What arrives is what was sent, each once; and whatever arrived in all its parts is read.
     #[test]
     fn datagrams_arrive_whole_and_once_if_all_of_them_does(
-        mode in prop::sample::select(MODES.to_vec()),
+        mode in prop::sample::select(FlowMode::ALL.to_vec()),
         payloads in (1_150usize..1_500, 1_150usize..9_000),
         bursts in prop::collection::vec(prop::collection::vec(size(), 1..4), 1..10),
         fates in prop::collection::vec(fate(), 1..60),
@@ -235,7 +227,7 @@ proptest! {
 /// Both paths shrink when they are handed the datagram, which was one packet until then.
 #[test]
 fn what_a_path_does_not_take_any_more_is_cut_again() {
-    for mode in MODES {
+    for mode in FlowMode::ALL {
         let mut pair = Pair::new([1_400, 1_400]);
         let flow = pair.edge.open_flow(FlowConfig::of(mode)).unwrap();
         pair.send(|| Fate::Arrives { delay_us: 0 });

@@ -24,8 +24,8 @@ pub enum FlowMode {
 }
 
 impl FlowMode {
-    /// By their numbers on the wire.
-    const ALL: [Self; 6] = [
+    /// All of them, by their numbers on the wire.
+    pub const ALL: [Self; 6] = [
         Self::Aggregate,
         Self::Redundant,
         Self::Best,

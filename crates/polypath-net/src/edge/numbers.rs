@@ -1,7 +1,8 @@
 //! The numbers of an edge's paths.
 
 use crate::proxy::Carriage;
-use polypath_bond::{FlowConfig, ListedPath, PathList};
+use polypath_bond::FlowConfig;
+use polypath_steering::CarriageError;
 use polypath_units::PathId;
 use std::collections::BTreeMap;
 use std::io;
@@ -32,18 +33,13 @@ impl PathNumbers {
     /// When there are more names than paths can have ([`io::ErrorKind::QuotaExceeded`]), or the
     /// paths make no list.
     pub(crate) fn flow_config(&self, carriage: &Carriage) -> io::Result<FlowConfig> {
-        let listed = carriage.paths.iter().map(|path| {
-            let id = self.of(&path.name);
-            id.map(|id| ListedPath { path: id, weight: path.weight.unwrap_or(0) })
-        });
-        let listed = listed.collect::<Option<Vec<_>>>().ok_or_else(|| {
-            let message = format!("paths and rules have more than {} names", PathId::COUNT);
-            io::Error::new(io::ErrorKind::QuotaExceeded, message)
-        })?;
-        let paths = PathList::new(&listed);
-        let paths = paths.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let (mode, redundancy) = (carriage.mode, carriage.redundancy);
-        Ok(FlowConfig { mode, paths, redundancy, resequence: None })
+        carriage.flow_config(|name| self.of(name)).map_err(|error| match error {
+            CarriageError::NoNumber(_) => {
+                let message = format!("paths and rules have more than {} names", PathId::COUNT);
+                io::Error::new(io::ErrorKind::QuotaExceeded, message)
+            }
+            CarriageError::List(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
+        })
     }
 }
 

@@ -92,14 +92,7 @@ fn shares(sent: &[u64]) -> Vec<f64> {
 /// The first path is the fastest, and not listed. It carries what the bond says of itself alone.
 #[test]
 fn both_ends_keep_to_the_paths_of_a_flow() {
-    for mode in [
-        FlowMode::Aggregate,
-        FlowMode::Redundant,
-        FlowMode::Best,
-        FlowMode::SmallestDelay,
-        FlowMode::PriorityBased,
-        FlowMode::LoadBalancing,
-    ] {
+    for mode in FlowMode::ALL {
         let config = over(mode, &[(2, 0), (1, 0)]);
         let mut sender = Sender::new(&clean(&[5.0, 10.0, 15.0]), config);
         let sent = sender.run(4.0, second());
@@ -127,13 +120,7 @@ fn both_ends_keep_to_the_paths_of_a_flow() {
 
 #[test]
 fn what_may_take_paths_that_do_not_work_waits_for_them() {
-    for mode in [
-        FlowMode::Aggregate,
-        FlowMode::Best,
-        FlowMode::SmallestDelay,
-        FlowMode::PriorityBased,
-        FlowMode::LoadBalancing,
-    ] {
+    for mode in FlowMode::ALL.into_iter().filter(|&mode| mode != FlowMode::Redundant) {
         let mut sender = Sender::new(&clean(&[5.0, 10.0]), over(mode, &[(1, 0)]));
         sender.world.set_down(1, true);
         // It is found out by what is sent.

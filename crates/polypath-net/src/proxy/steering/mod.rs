@@ -3,27 +3,22 @@
 //! Rules are those of a [`Policy`]. A datagram is decided about by itself, with what is known of
 //! its conversation; a connection once, when it is opened.
 
-mod carriage;
 mod conversations;
 mod counted;
-mod counters;
-mod rules;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use polypath_policy::{Protocol, Traffic};
+pub(crate) use polypath_steering::RuleCounters;
+pub use polypath_steering::{Carriage, RuleCounts, RuleUse, SteeringRules};
+use polypath_steering::{CountedRules, Decision, Verdict};
 
 use crate::tunnel::{Host, RefusalKind, Target};
 
 use super::OpenError;
-pub use carriage::Carriage;
 pub(super) use conversations::Conversations;
 pub(super) use counted::Counted;
-pub(crate) use counters::RuleCounters;
-pub use counters::RuleCounts;
-use rules::{CountedRules, Decision, Verdict};
-pub use rules::{RuleUse, SteeringRules};
 
 /// How a packet is carried, and where it counts.
 #[derive(Clone, Debug)]

@@ -21,9 +21,9 @@ pub struct RuleCounts {
     pub dropped: u64,
 }
 
-/// Counts as things pass.
+/// Counts as things pass. Others may read meanwhile.
 #[derive(Debug, Default)]
-pub(crate) struct RuleCounters {
+pub struct RuleCounters {
     conversations: AtomicU64,
     datagrams_sent: AtomicU64,
     datagrams_received: AtomicU64,
@@ -33,34 +33,40 @@ pub(crate) struct RuleCounters {
 }
 
 impl RuleCounters {
-    pub(crate) fn begin_conversation(&self) {
+    /// A conversation comes under the rule.
+    pub fn begin_conversation(&self) {
         self.conversations.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn drop_one(&self) {
+    /// A connection or a datagram was dropped.
+    pub fn drop_one(&self) {
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn send_datagram(&self, bytes: usize) {
+    /// A datagram of so many bytes was sent.
+    pub fn send_datagram(&self, bytes: usize) {
         self.datagrams_sent.fetch_add(1, Relaxed);
         self.send(bytes);
     }
 
-    pub(crate) fn receive_datagram(&self, bytes: usize) {
+    /// A datagram of so many bytes was received.
+    pub fn receive_datagram(&self, bytes: usize) {
         self.datagrams_received.fetch_add(1, Relaxed);
         self.receive(bytes);
     }
 
-    pub(super) fn send(&self, bytes: usize) {
+    /// So many bytes of a connection were sent.
+    pub fn send(&self, bytes: usize) {
         self.bytes_sent.fetch_add(bytes as u64, Relaxed);
     }
 
-    pub(super) fn receive(&self, bytes: usize) {
+    /// So many bytes of a connection were received.
+    pub fn receive(&self, bytes: usize) {
         self.bytes_received.fetch_add(bytes as u64, Relaxed);
     }
 
     /// What was counted so far.
-    pub(super) fn counts(&self) -> RuleCounts {
+    pub fn counts(&self) -> RuleCounts {
         RuleCounts {
             conversations: self.conversations.load(Relaxed),
             datagrams_sent: self.datagrams_sent.load(Relaxed),

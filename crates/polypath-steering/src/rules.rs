@@ -6,7 +6,7 @@ use polypath_bond::FlowMode;
 use polypath_policy::{Policy, Rule, Traffic, Treatment};
 use serde::{Deserialize, Serialize};
 
-use super::{Carriage, RuleCounters, RuleCounts};
+use crate::{Carriage, RuleCounters, RuleCounts};
 
 /// How the traffic of clients is steered: as the first rule of a policy that matches it says, or
 /// for datagrams that none matches in one mode.
@@ -42,17 +42,23 @@ pub struct RuleUse {
 
 /// What becomes of some traffic, and where it counts.
 #[derive(Clone, Debug)]
-pub(super) struct Decision {
-    pub(super) verdict: Verdict,
-    pub(super) counters: Arc<RuleCounters>,
+pub struct Decision {
+    /// What becomes of it.
+    pub verdict: Verdict,
+    /// Where it counts.
+    pub counters: Arc<RuleCounters>,
 }
 
+/// What becomes of some traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     /// It is carried, datagrams so.
     Carry(Carriage),
-    /// The rule of this name drops it.
-    Drop { rule: Arc<str> },
+    /// It is dropped.
+    Drop {
+        /// The rule that says so.
+        rule: Arc<str>,
+    },
 }
 
 impl Verdict {
@@ -64,8 +70,9 @@ impl Verdict {
     }
 }
 
+/// Rules, each with what has passed by it.
 #[derive(Debug)]
-pub(super) struct CountedRules {
+pub struct CountedRules {
     rules: SteeringRules,
     otherwise: Carriage,
     /// Of each rule.
@@ -76,7 +83,7 @@ pub(super) struct CountedRules {
 
 impl CountedRules {
     /// Rules that stand in `before`, too, go on counting there.
-    pub(super) fn new(rules: SteeringRules, before: Option<&Self>) -> Self {
+    pub fn new(rules: SteeringRules, before: Option<&Self>) -> Self {
         let counters =
             |rule| before.and_then(|before| before.counters_of(rule)).unwrap_or_default();
         Self {
@@ -93,11 +100,13 @@ impl CountedRules {
         known.find(|(known, _)| *known == rule).map(|(_, counters)| Arc::clone(counters))
     }
 
-    pub(super) fn otherwise(&self) -> Carriage {
+    /// How datagrams are carried that no rule matches.
+    pub fn otherwise(&self) -> Carriage {
         self.otherwise.clone()
     }
 
-    pub(super) fn decide(&self, traffic: &Traffic<'_>) -> Decision {
+    /// What becomes of some traffic.
+    pub fn decide(&self, traffic: &Traffic<'_>) -> Decision {
         let Some(at) = self.rules.policy.decide(traffic) else {
             let verdict = Verdict::Carry(self.otherwise());
             return Decision { verdict, counters: Arc::clone(&self.unmatched) };
@@ -106,7 +115,8 @@ impl CountedRules {
         Decision { verdict, counters: Arc::clone(&self.counters[at]) }
     }
 
-    pub(super) fn uses(&self) -> Vec<RuleUse> {
+    /// What has passed by each rule, in their order, and by none of them.
+    pub fn uses(&self) -> Vec<RuleUse> {
         let of_rule = |(rule, counters): (&Rule, &Arc<RuleCounters>)| RuleUse {
             name: Some(rule.name().to_owned()),
             mode: rule.treatment().name().to_owned(),

@@ -1,0 +1,114 @@
+//! How datagrams of clients are carried through a bond.
+
+use std::fmt;
+use std::num::NonZeroU8;
+use std::sync::Arc;
+
+use polypath_bond::{FlowConfig, FlowMode, ListedPath, PathList, PathListError, Redundancy};
+use polypath_policy::{Steering, SteeringMode, SteeringPath};
+use polypath_units::PathId;
+
+/// How datagrams are carried, with paths by the names that the edge has for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Carriage {
+    /// How they use the paths.
+    pub mode: FlowMode,
+    /// The paths that they may take, in the order of their priority; every path if there are none.
+    pub paths: Arc<[SteeringPath]>,
+    /// In mode `redundant`: which have how many copies.
+    pub redundancy: Redundancy,
+}
+
+/// Why a bond cannot be told of a [`Carriage`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CarriageError {
+    /// A path has no number.
+    #[error("the path {0:?} has no number")]
+    NoNumber(String),
+    /// The paths make no list.
+    #[error(transparent)]
+    List(#[from] PathListError),
+}
+
+impl Carriage {
+    /// What a bond is told of it, where `number` says the number of the path of a name.
+    ///
+    /// # Errors
+    /// When a path has no number, or the paths make no list.
+    pub fn flow_config(
+        &self,
+        mut number: impl FnMut(&str) -> Option<PathId>,
+    ) -> Result<FlowConfig, CarriageError> {
+        let listed = self.paths.iter().map(|path| {
+            let id = number(&path.name);
+            let id = id.ok_or_else(|| CarriageError::NoNumber(path.name.clone()))?;
+            Ok(ListedPath { path: id, weight: path.weight.unwrap_or(0) })
+        });
+        let paths = PathList::new(&listed.collect::<Result<Vec<_>, CarriageError>>()?)?;
+        Ok(FlowConfig { mode: self.mode, paths, redundancy: self.redundancy, resequence: None })
+    }
+}
+
+impl From<FlowMode> for Carriage {
+    /// Over all paths.
+    fn from(mode: FlowMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+}
+
+impl From<&Steering> for Carriage {
+    fn from(steering: &Steering) -> Self {
+        let polypath_policy::Redundancy { copies, rtt_above, loss_above } = steering.redundancy;
+        let copies = copies.and_then(NonZeroU8::new);
+        Self {
+            mode: flow_mode(steering.mode),
+            paths: steering.paths.clone().into(),
+            redundancy: Redundancy { copies, rtt_above, loss_above },
+        }
+    }
+}
+
+/// The mode, and the paths where they are named.
+impl fmt::Display for Carriage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.mode)?;
+        let names: Vec<_> = self.paths.iter().map(|path| path.name.as_str()).collect();
+        if names.is_empty() { Ok(()) } else { write!(f, " over {}", names.join(", ")) }
+    }
+}
+
+/// The mode of a bond's flow that does what a rule says.
+const fn flow_mode(mode: SteeringMode) -> FlowMode {
+    match mode {
+        SteeringMode::Aggregate => FlowMode::Aggregate,
+        SteeringMode::Redundant => FlowMode::Redundant,
+        SteeringMode::ActiveStandby => FlowMode::Best,
+        SteeringMode::SmallestDelay => FlowMode::SmallestDelay,
+        SteeringMode::PriorityBased => FlowMode::PriorityBased,
+        SteeringMode::LoadBalancing => FlowMode::LoadBalancing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_told_by_their_numbers_and_weights_in_the_order_of_the_rule() {
+        let path = |name: &str, weight| SteeringPath { name: name.into(), weight: Some(weight) };
+        let paths = vec![path("wifi", 80), path("lte", 20)];
+        let steering = Steering { paths, ..SteeringMode::LoadBalancing.into() };
+        let carriage = Carriage::from(&steering);
+        let number = |name: &str| match name {
+            "lte" => PathId::new(0),
+            "wifi" => PathId::new(1),
+            _ => None,
+        };
+        let config = carriage.flow_config(number).unwrap();
+        let listed: Vec<_> =
+            config.paths.listed().iter().map(|path| (path.path.get(), path.weight)).collect();
+        assert_eq!((config.mode, listed), (FlowMode::LoadBalancing, vec![(1, 80), (0, 20)]));
+        let error = carriage.flow_config(|_| None).unwrap_err();
+        assert_eq!(error, CarriageError::NoNumber("wifi".into()));
+    }
+}
