@@ -1,7 +1,7 @@
-//! A packet that comes out of a device or a bond at a gateway, or the name of a conversation. What is read belongs to one
-//! conversation in both directions; what routers and tunnels change stays a packet of the same
-//! conversation, with checksums as right as before; answers are packets that are about it, and are
-//! not answered.
+//! A packet that comes out of a device or a bond at a gateway, or the name of a conversation. What
+//! is read belongs to one conversation in both directions; what routers and tunnels change stays a
+//! packet of the same conversation, with checksums as right as before; answers are packets that
+//! are about it, and are not answered.
 #![no_main]
 
 use std::net::IpAddr;

@@ -134,6 +134,51 @@ fn a_port_of_the_hub_leads_to_a_host_behind_an_edge() {
     exchange(client, &listener);
 }
 
+/// Nobody tells either end that larger packets vanish on the way.
+#[test]
+fn packets_of_any_size_pass_paths_that_swallow_large_ones() {
+    let test = "packets_of_any_size_pass_paths_that_swallow_large_ones";
+    let Some(sites) = Sites::new(test) else { return };
+    for host in [&sites.edge, &sites.hub] {
+        host.run("nft", &swallowing("iifname { \"p1\", \"p2\" } meta length > 1280"));
+    }
+    let _gateway = sites.start(&[], &[]);
+    let answering = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    for size in [160, 1_472, 20_000] {
+        ask(&asking, &answering, size);
+    }
+    let listener = sites.server.within(|| TcpListener::bind((SERVER.0, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+    exchange(sites.lan.within(|| TcpStream::connect(address).unwrap()), &listener);
+}
+
+/// The first path in the edge's list.
+#[test]
+fn a_path_that_is_dead_from_the_start_holds_nobody_up() {
+    let test = "a_path_that_is_dead_from_the_start_holds_nobody_up";
+    let Some(sites) = Sites::new(test) else { return };
+    sites.hub.run("nft", &swallowing("iifname \"p1\""));
+    let gateway = sites.start(&[], &[]);
+    let listener = sites.server.within(|| TcpListener::bind((SERVER.0, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+    exchange(sites.lan.within(|| TcpStream::connect(address).unwrap()), &listener);
+    let answering = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let asking = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    ask(&asking, &answering, 160);
+    let status = gateway.status();
+    let paths = status["bonds"][0]["paths"].as_array().unwrap();
+    let answered = paths.iter().filter(|path| path["srtt_ms"].is_number());
+    assert_eq!(answered.map(|path| &path["name"]).collect::<Vec<_>>(), ["b"], "{status}");
+}
+
+/// A table of nftables that drops what comes and matches, without a word.
+fn swallowing(what: &str) -> String {
+    format!(
+        "table inet swallowing {{ chain in {{ type filter hook input priority -300; {what} drop; }} }}"
+    )
+}
+
 /// A host keeps its own address there, and is reached by it.
 #[test]
 fn a_network_behind_an_edge_is_reached_by_its_own_addresses() {
