@@ -11,6 +11,7 @@ pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
 pub use socket::KernelTransport;
 pub use timeline::Timeline;
+pub(crate) use transfer::Transfer;
 pub use window::WindowSample;
 
 use crate::live::{Network, NetworkReport};
@@ -22,7 +23,6 @@ use socket::Connected;
 use std::io;
 use std::thread;
 use std::time::Duration;
-use transfer::Transfer;
 
 /// Why the kernel did not run a scenario.
 #[derive(Debug, thiserror::Error)]
@@ -134,7 +134,10 @@ fn open(connection: &KernelConnection) -> io::Result<Connected> {
 
 /// Does something in a thread that has moved into a namespace; sockets stay in the one in which
 /// they were made.
-fn in_namespace<T: Send>(name: &str, act: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+pub(crate) fn in_namespace<T: Send>(
+    name: &str,
+    act: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
     let panicked = |_| Err(io::Error::other("its thread panicked"));
     thread::scope(|scope| {
         let acting = scope.spawn(|| enter(name).and_then(|()| act()));

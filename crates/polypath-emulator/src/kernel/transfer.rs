@@ -14,7 +14,7 @@ const BLOCK: usize = 256 << 10;
 
 /// A transfer in one direction of a connection.
 #[derive(Debug)]
-pub(super) struct Transfer {
+pub(crate) struct Transfer {
     sender: TcpStream,
     receiver: TcpStream,
     sending: JoinHandle<io::Result<()>>,
@@ -24,7 +24,7 @@ pub(super) struct Transfer {
 
 impl Transfer {
     /// Begins to send `bytes`, or without end, and to look at the sender's window.
-    pub(super) fn start(
+    pub(crate) fn start(
         sender: &TcpStream,
         receiver: &TcpStream,
         bytes: Option<u64>,
@@ -42,12 +42,12 @@ impl Transfer {
     }
 
     /// Whether all has arrived.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.receiving.is_finished()
     }
 
     /// Ends it where it is and gives what has arrived.
-    pub(super) fn stop(mut self) -> io::Result<FlowOutcome> {
+    pub(crate) fn stop(mut self) -> io::Result<FlowOutcome> {
         let windows = self.watch.take().map(Watch::stop).transpose()?.unwrap_or_default();
         let cut = !self.is_over();
         if cut {

@@ -93,6 +93,11 @@ impl Network {
         &mut self.namespaces
     }
 
+    /// The links, in the order of the plan.
+    pub fn wires(&self) -> &[Wire] {
+        &self.wires
+    }
+
     /// The clock of links and events.
     pub fn clock(&self) -> Clock {
         self.clock

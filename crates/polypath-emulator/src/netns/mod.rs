@@ -64,7 +64,7 @@ impl Namespaces {
         let added = namespaces.add(&locked);
         drop(locked);
         added?;
-        namespaces.plan.steps().iter().try_for_each(take)?;
+        namespaces.take(&namespaces.plan.steps())?;
         Ok(namespaces)
     }
 
@@ -80,6 +80,14 @@ impl Namespaces {
     /// What was planned.
     pub fn plan(&self) -> &NetworkPlan {
         &self.plan
+    }
+
+    /// Does more in the namespaces than was planned.
+    ///
+    /// # Errors
+    /// At the first parameter or command that is refused.
+    pub fn take(&self, steps: &[Step]) -> Result<(), NetnsError> {
+        steps.iter().try_for_each(take)
     }
 
     /// Moves the calling thread into the namespace of a node.

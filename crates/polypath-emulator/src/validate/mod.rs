@@ -2,6 +2,7 @@
 
 mod cells;
 pub mod death;
+pub mod gateway;
 mod measure;
 mod table;
 pub mod windows;

@@ -3,7 +3,7 @@
 use core::str::FromStr;
 use std::time::Duration;
 
-use polypath_link::{LeafQueue, LinkConfig, QueueConfig, QueueLimit};
+use polypath_link::{LeafQueue, LinkConfig, Loss, QueueConfig, QueueLimit};
 use polypath_model::ModelPath;
 use polypath_sim::Direction;
 use polypath_sim::run::Plan;
@@ -91,6 +91,16 @@ impl ModelLink {
         loss: f64,
     ) -> Self {
         Self { name, rate, delay: min_rtt / 2, loss, queue_bytes: None }
+    }
+
+    /// As one direction of an emulated link.
+    pub(in crate::command) fn config(&self) -> LinkConfig {
+        let loss = if self.loss > 0.0 { Loss::Bernoulli(self.loss) } else { Loss::None };
+        let config = LinkConfig { loss, ..LinkConfig::new(self.rate, self.delay) };
+        match self.queue_bytes {
+            Some(bytes) => LinkConfig { queue: QueueLimit::Bytes(bytes as u64).into(), ..config },
+            None => config,
+        }
     }
 
     /// In a line.

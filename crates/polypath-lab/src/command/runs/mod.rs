@@ -5,7 +5,7 @@ mod progress;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use crate::store::{Label, Opened, Store};
@@ -79,7 +79,10 @@ pub(super) fn run<W: Work>(
     let jobs: Vec<_> = jobs.into_iter().map(known).collect();
     let (of, there) = (jobs.len(), jobs.iter().filter(|(_, known)| known.is_some()).count());
     let progress = Progress::stderr(of, there);
-    let shared = Shared { store: store.map(Mutex::new), progress, stopped: on_signal() };
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stopped);
+    on_signal(move || flag.store(true, Ordering::Relaxed));
+    let shared = Shared { store: store.map(Mutex::new), progress, stopped };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(at_once.get()).build()?;
     let results = pool.install(|| {
         let all =
@@ -128,17 +131,20 @@ impl<M: Clone + Serialize + DeserializeOwned> Shared<M> {
     }
 }
 
-/// True once a signal that ends commands has come. Where signals cannot be caught they end the
-/// program, of which the runs that are over are kept, too.
-fn on_signal() -> Arc<AtomicBool> {
-    let stopped = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stopped);
+/// Does this once a signal that ends commands has come; one that comes after the return of this
+/// ends nothing else. Where signals cannot be caught they end the program.
+pub(super) fn on_signal(act: impl FnOnce() + Send + 'static) {
+    let (ready, caught) = mpsc::channel();
     thread::spawn(move || {
         service::run(async {
-            Stop::new()?.wait().await;
-            flag.store(true, Ordering::Relaxed);
+            let mut stop = Stop::new()?;
+            // The other end waits for this.
+            let _ = ready.send(());
+            stop.wait().await;
+            act();
             Ok(())
         })
     });
-    stopped
+    // The thread has dropped its end if it cannot catch them.
+    let _ = caught.recv();
 }

@@ -2,6 +2,7 @@
 
 mod cells;
 mod death;
+mod gateway;
 mod kernel;
 mod text;
 mod windows;
@@ -13,13 +14,13 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 /// Compare simulator, kernel and bond
-#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[derive(Clone, Debug, PartialEq, Args)]
 pub struct ValidateArgs {
     #[command(subcommand)]
     against: Against,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Subcommand)]
 enum Against {
     /// Compare the simulator with this machine's kernel
     ///
@@ -28,6 +29,7 @@ enum Against {
     /// run of a cell, and root.
     Kernel(cells::CellOptions),
     Death(death::DeathOptions),
+    Gateway(gateway::GatewayOptions),
     /// Compare congestion windows with this machine's kernel
     ///
     /// Runs the scenarios of scenarios/validation that have one TCP connection and no random
@@ -48,6 +50,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     match &args.against {
         Against::Kernel(options) => kernel::run(options),
         Against::Death(options) => death::run(options),
+        Against::Gateway(options) => gateway::run(options),
         Against::Windows(options) => windows::run(options),
     }
 }

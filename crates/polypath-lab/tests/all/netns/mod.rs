@@ -1,8 +1,10 @@
-//! `polypath emulate --netns` with the real binary: programs, the kernel's TCP and Multipath TCP
-//! in network namespaces, and what is left of them. Needs root; without it these tests are skipped.
+//! `polypath emulate --netns` and `polypath validate gateway` with the real binary: programs, the
+//! kernel's TCP and Multipath TCP in network namespaces, and what is left of them. Needs root;
+//! without it these tests are skipped.
 
 mod command;
 mod event;
+mod gateway;
 mod killed;
 mod lab;
 mod rate;
