@@ -1,5 +1,6 @@
 //! The first bytes of a tunnel stream in both directions. The first byte of the input chooses the
-//! message (of its remainder by 4: 0 request, 1 status, 2 lease, 3 networks). What was decoded encodes to bytes that decode to the same.
+//! message (of its remainder by 4: 0 request, 1 status, 2 lease, 3 networks). What was decoded
+//! encodes to bytes that decode to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
