@@ -17,6 +17,7 @@ pub mod compare;
 mod cpu;
 pub mod demo;
 pub mod experiment;
+pub mod fec;
 mod network;
 pub mod report;
 pub mod store;

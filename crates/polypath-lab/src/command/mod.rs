@@ -10,6 +10,7 @@ pub mod reproduce;
 mod runs;
 pub mod scenario;
 pub mod sim;
+pub mod study;
 pub mod trace;
 pub mod validate;
 
@@ -43,6 +44,7 @@ enum Command {
     Advise(advise::AdviseOptions),
     Compare(compare::CompareOptions),
     Reproduce(reproduce::ReproduceOptions),
+    Study(study::StudyArgs),
     Trace(trace::TraceArgs),
     Validate(validate::ValidateArgs),
     Bench(bench::BenchArgs),
@@ -66,6 +68,7 @@ impl Cli {
             Command::Advise(options) => advise::run(&options),
             Command::Compare(options) => compare::run(&options),
             Command::Reproduce(options) => reproduce::run(&options),
+            Command::Study(args) => study::run(&args),
             Command::Trace(args) => trace::run(&args),
             Command::Validate(args) => validate::run(&args),
             Command::Bench(args) => bench::run(&args),

@@ -6,6 +6,7 @@
 mod chart;
 pub mod comparison;
 mod demo_page;
+pub mod fec;
 pub mod fidelity;
 mod html;
 pub mod reproduction;

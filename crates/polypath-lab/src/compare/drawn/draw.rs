@@ -4,13 +4,13 @@ use polypath_link::RunSeed;
 
 /// A range of values, both ends in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Range(pub f64, pub f64);
+pub(crate) struct Range(pub f64, pub f64);
 
 /// Values that a seed, the number of a profile and a stream decide: those of one profile depend
 /// on no other one. The numbers are outputs of SplitMix64, the functions those of `libm`, so that
 /// they are the same on every machine.
 #[derive(Clone, Debug)]
-pub(super) struct Draw {
+pub(crate) struct Draw {
     seed: RunSeed,
     next: u64,
 }
@@ -20,7 +20,7 @@ const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
 
 impl Draw {
     /// The values of profile `number`. Each `stream` has 2^32 values of its own.
-    pub(super) const fn new(seed: u64, number: u32, stream: u32) -> Self {
+    pub(crate) const fn new(seed: u64, number: u32, stream: u32) -> Self {
         Self { seed: RunSeed::new(seed, number as u64), next: (stream as u64) << 32 }
     }
 
@@ -32,34 +32,34 @@ impl Draw {
     }
 
     /// Uniform in the range.
-    pub(super) fn even(&mut self, Range(least, most): Range) -> f64 {
+    pub(crate) fn even(&mut self, Range(least, most): Range) -> f64 {
         rounded(least + (most - least) * self.unit())
     }
 
     /// Evenly spread over the orders of magnitude of the range.
-    pub(super) fn scaled(&mut self, Range(least, most): Range) -> f64 {
+    pub(crate) fn scaled(&mut self, Range(least, most): Range) -> f64 {
         rounded(least * libm::exp(libm::log(most / least) * self.unit()))
     }
 
     /// A whole number from `least` to `most`.
-    pub(super) fn whole(&mut self, least: u32, most: u32) -> u32 {
+    pub(crate) fn whole(&mut self, least: u32, most: u32) -> u32 {
         least + (f64::from(most - least + 1) * self.unit()) as u32
     }
 
     /// One of these.
-    pub(super) fn one_of<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+    pub(crate) fn one_of<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
         choices[((N as f64 * self.unit()) as usize).min(N - 1)]
     }
 
     /// True with this probability.
-    pub(super) fn chance(&mut self, probability: f64) -> bool {
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 }
 
 /// Two significant digits, as a person would write it. Ranges whose ends have no more keep their
 /// values, since rounding is monotone.
-pub(super) fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 

@@ -7,7 +7,7 @@
 
 mod bound;
 mod contender;
-mod draw;
+pub(crate) mod draw;
 mod family;
 mod profile;
 mod ranges;
