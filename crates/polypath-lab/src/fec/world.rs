@@ -409,7 +409,7 @@ impl Endpoint for World {
         let path = usize::from(packet.path);
         match content {
             Content::Acknowledgement { upto } => {
-                self.on_acknowledgement(path, upto, sent_at, fabric)
+                self.on_acknowledgement(path, upto, sent_at, fabric);
             }
             _ => self.receiver.on_packet(path, content, fabric.now()),
         }

@@ -80,7 +80,8 @@ fn times(points: &[FecPoint]) -> Vec<[String; 8]> {
         row
     };
     let (mut from, mut cells) = (row(Method::Best), row(Method::Best));
-    ("time, from".clone_into(&mut from[0]), "cases".clone_into(&mut cells[0]));
+    from[0] = "time, from".to_owned();
+    cells[0] = "cases".to_owned();
     for (index, point) in of(Method::Best).take(7).enumerate() {
         from[index + 1] = point.from.to_string();
         cells[index + 1] = point.cells.to_string();
