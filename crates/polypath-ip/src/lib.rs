@@ -6,12 +6,14 @@
 //! - A [`ConversationKey`] names a conversation, the same in both directions; a
 //!   [`ConversationTable`] remembers a bounded number of them, and a [`FragmentTracker`] finds
 //!   those of fragments.
+//! - A [`NameTable`] knows which names addresses have, from the answers of DNS that pass.
 //! - [`answer`] makes ICMP errors, [`IpHeader`] makes UDP packets and echo replies, and a
 //!   [`PrefixSet`] says where packets may come from.
 //!
 //! There is no I/O here, no clock and no randomness. Nothing that a packet can contain panics. The
 //! way of a packet allocates nothing: answers are written into a buffer of the caller, and only a
-//! new conversation can make a table grow. Headers are read and written by `etherparse`.
+//! new conversation can make a table grow. Headers are read and written by `etherparse`,
+//! messages of DNS by `simple-dns`.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -24,6 +26,7 @@ mod error;
 mod fixtures;
 mod hop_limit;
 mod icmp;
+mod names;
 mod packet;
 mod prefixes;
 mod traffic;
@@ -38,5 +41,6 @@ pub use error::{Header, MAX_EXTENSION_HEADERS, PacketError, PacketErrorKind};
 pub use etherparse::IpEcn;
 pub use hop_limit::HopLimitExceeded;
 pub use icmp::{IcmpError, MAX_ICMPV4_ERROR, MAX_ICMPV6_ERROR, Unanswerable, answer};
+pub use names::{LEAST_TIME, LONGEST_TIME, MAX_NAMED_ADDRESSES, MAX_NAMES_OF_ADDRESS, NameTable};
 pub use packet::{Fragment, Packet, Ports, Quoted, TcpFlags, Transport};
 pub use prefixes::PrefixSet;

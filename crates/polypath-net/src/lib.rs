@@ -11,6 +11,7 @@ pub mod hub;
 pub mod interfaces;
 pub mod limit;
 mod memory;
+mod origin;
 pub mod proxy;
 pub mod socket;
 pub mod tunnel;

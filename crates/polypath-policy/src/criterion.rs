@@ -22,11 +22,15 @@ pub enum Criterion {
     Dscp,
     /// The bytes of a packet.
     PacketSize,
+    /// The interface that it has come by.
+    Interface,
+    /// Whose program on this host it comes from.
+    User,
 }
 
 impl Criterion {
     /// All of them, in the order in which they are looked at.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Protocol,
         Self::Source,
         Self::SourcePort,
@@ -35,6 +39,8 @@ impl Criterion {
         Self::Domain,
         Self::Dscp,
         Self::PacketSize,
+        Self::Interface,
+        Self::User,
     ];
 
     /// Its key in a file.
@@ -48,6 +54,8 @@ impl Criterion {
             Self::Domain => "domain",
             Self::Dscp => "dscp",
             Self::PacketSize => "packet_size",
+            Self::Interface => "interface",
+            Self::User => "user",
         }
     }
 }

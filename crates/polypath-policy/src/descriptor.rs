@@ -4,7 +4,7 @@ use std::fmt;
 
 use ipnet::IpNet;
 
-use crate::{Criterion, DomainPattern, Dscp, PortRange, Protocol, Traffic};
+use crate::{Criterion, DomainPattern, Dscp, Origin, PortRange, Protocol, Traffic, UserPattern};
 
 /// Traffic, by what all of it has in common. Of a list one item has to fit; an empty list, or a
 /// size without bounds, leaves it open. What is asked for and not known does not fit.
@@ -26,6 +26,10 @@ pub struct TrafficDescriptor {
     pub dscp: Vec<Dscp>,
     /// See [`Traffic::packet_size`].
     pub packet_size: PacketSize,
+    /// Where it comes from on this host.
+    pub interface: Vec<Origin>,
+    /// Whose programs it comes from.
+    pub user: Vec<UserPattern>,
 }
 
 /// Bounds of a packet's size, in bytes.
@@ -93,13 +97,18 @@ impl TrafficDescriptor {
                 net.contains(&ip.to_canonical())
             }),
             Criterion::Port => among(&self.port, traffic.port, PortRange::contains),
-            Criterion::Domain => among(&self.domain, traffic.domain, DomainPattern::matches),
+            Criterion::Domain => (!self.domain.is_empty()).then(|| {
+                let fits = |name| self.domain.iter().any(|pattern| pattern.matches(name));
+                traffic.domain.iter().any(fits)
+            }),
             Criterion::Dscp => among(&self.dscp, traffic.dscp, |a, b| *a == b),
             Criterion::PacketSize => {
                 let size = traffic.packet_size;
                 let fits = || size.is_some_and(|size| self.packet_size.contains(size));
                 (!self.packet_size.is_any()).then(fits)
             }
+            Criterion::Interface => among(&self.interface, traffic.interface, |a, b| a.is_of(b)),
+            Criterion::User => among(&self.user, traffic.user, |a, b| a.matches(b)),
         }
     }
 
@@ -115,6 +124,8 @@ impl TrafficDescriptor {
             Criterion::Dscp => texts(&self.dscp),
             Criterion::PacketSize if self.packet_size.is_any() => Vec::new(),
             Criterion::PacketSize => texts(&[self.packet_size]),
+            Criterion::Interface => texts(&self.interface),
+            Criterion::User => texts(&self.user),
         }
     }
 
@@ -129,6 +140,8 @@ impl TrafficDescriptor {
             && all_among(&self.domain, &other.domain, DomainPattern::covers)
             && all_among(&self.dscp, &other.dscp, PartialEq::eq)
             && self.packet_size.covers(other.packet_size)
+            && all_among(&self.interface, &other.interface, PartialEq::eq)
+            && all_among(&self.user, &other.user, PartialEq::eq)
     }
 
     /// Whether it asks for something that only single packets have.

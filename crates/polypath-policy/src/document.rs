@@ -10,7 +10,7 @@ use std::str::FromStr;
 use ipnet::IpNet;
 use polypath_config::{Document, DocumentError, Table, Value};
 
-use crate::{Criterion, PacketSize, Policy, Rule, TrafficDescriptor};
+use crate::{Criterion, PacketSize, Policy, Rule, TrafficDescriptor, UserPattern};
 
 const AT_LEAST: &str = "at_least";
 const AT_MOST: &str = "at_most";
@@ -49,7 +49,12 @@ fn read_rule(table: &Table<'_>) -> Result<Rule, DocumentError> {
     table.refuse_others(&[&["name"], &keys::KEYS[..], &criteria].concat(), "")?;
     let name = table.get("name").ok_or_else(|| table.missing("`name`"))?.text()?;
     let treatment = keys::read_treatment(table)?;
+    let rate = keys::read_rate(table, &treatment)?;
     let rule = Rule::new(name, read_descriptor(table)?, treatment);
+    let rule = rule.and_then(|rule| match rate {
+        Some(rate) => rule.limited(rate),
+        None => Ok(rule),
+    });
     rule.map_err(|error| wrong_at(table, error.key(), error))
 }
 
@@ -70,6 +75,8 @@ fn read_descriptor(table: &Table<'_>) -> Result<TrafficDescriptor, DocumentError
         packet_size: table
             .get(Criterion::PacketSize.key())
             .map_or_else(|| Ok(PacketSize::default()), |value| read_size(&value))?,
+        interface: list(table, Criterion::Interface, |value| value.parse_with(str::parse))?,
+        user: list(table, Criterion::User, read_user)?,
     })
 }
 
@@ -99,6 +106,14 @@ fn number_or_text<T: FromStr<Err: fmt::Display>>(value: &Value<'_>) -> Result<T,
     }
     let number = value.integer(u16::MAX)?.to_string();
     number.parse().map_err(|problem| value.wrong(problem))
+}
+
+/// A name, or a number.
+fn read_user(value: &Value<'_>) -> Result<UserPattern, DocumentError> {
+    if value.is_text() {
+        return value.parse_with(str::parse);
+    }
+    value.integer(u32::MAX).map(UserPattern::Uid)
 }
 
 fn read_network(value: &Value<'_>) -> Result<IpNet, DocumentError> {
@@ -158,6 +173,10 @@ mod tests {
             ("source_port", "[1, \"5-7\"]", "udp from 10.0.0.1:6", "udp from 10.0.0.1:4"),
             ("destination", "\"10.0.0.0/8\"", "tcp 10.0.0.1:80", "tcp a.org:80"),
             ("port", "53", "udp 10.0.0.1:53", "udp 10.0.0.1:54"),
+            ("interface", "[\"host\", \"eth1\"]", "udp by eth1", "udp by eth2"),
+            ("interface", "\"host\"", "udp by host", "udp"),
+            ("user", "[1000, \"mail\"]", "tcp user 1000", "tcp user 1001"),
+            ("user", "\"mail\"", "tcp user mail", "tcp user 8"),
             ("port", "\"50-60\"", "tcp a.org:60", "icmp 10.0.0.1"),
             ("domain", "[\"a.org\", \"*.b.org\"]", "tcp x.B.org:80", "tcp b.org:80"),
             ("dscp", "[\"ef\", 10]", "udp dscp af11", "udp dscp 0"),
@@ -192,6 +211,8 @@ mod tests {
             ("port = 65536", "3: port: 65536 is not a whole number from 0 to 65535"),
             ("port = true", "3: port: a value of type boolean is not a whole number"),
             ("port = [1,\n\"9-1\"]", "4: port: \"9-1\" is neither a port"),
+            ("interface = \"a b\"", "3: interface: \"a b\" is no interface; allowed: its name"),
+            ("user = -1", "3: user: "),
             ("domain = \"*\"", "3: domain: \"*\" is no name; allowed: a name such as"),
             ("dscp = 64", "3: dscp: \"64\" is no DSCP; allowed: numbers from 0 to 63"),
             ("dscp = \"of\"", "3: dscp: \"of\" is no DSCP; allowed: numbers from 0 to 63"),
@@ -285,9 +306,20 @@ mod tests {
             ("rtt_above = \"80\"\nmode = \"redundant\"", "4: rtt_above: \"80\" is not a time such"),
             ("rtt_above = \"0 s\"\nmode = \"redundant\"", "4: rtt_above: 0ns is not from 1 us to"),
             ("loss_above = 1\nmode = \"redundant\"", "4: loss_above: 1 is not a share from 0 to"),
+            ("rate = \"2\"\nmode = \"redundant\"", "4: rate: \"2\" is not a rate such as"),
+            ("rate = \"1 kbit/s\"\nmode = \"redundant\"", "4: rate: 1 kbit/s is no rate of a rule"),
+            ("rate = \"2 Mbit/s\"\nmode = \"drop\"", "4: rate: says nothing of mode drop"),
         ] {
             let error = steering(lines).unwrap_err();
             assert!(error.starts_with(&format!("policy.toml:{expected}")), "{lines}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_rule_has_a_rate_or_none() {
+        for (line, rate) in [("", None), ("rate = \"2 Mbit/s\"", Some(2_000_000))] {
+            let policy = rule(line).unwrap();
+            assert_eq!(policy.rules()[0].rate().map(|rate| rate.bits_per_sec()), rate);
         }
     }
 

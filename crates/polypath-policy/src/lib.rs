@@ -14,9 +14,12 @@ mod domain;
 mod dscp;
 mod explain;
 mod mode;
+mod names;
+mod origin;
 mod policy;
 mod ports;
 mod protocol;
+mod rate;
 mod rule;
 mod steering;
 mod traffic;
@@ -28,9 +31,12 @@ pub use domain::{DomainPattern, ParseDomainPatternError};
 pub use dscp::{Dscp, ParseDscpError};
 pub use explain::{Finding, Judgement};
 pub use mode::{ParseTreatmentError, SteeringMode, Treatment};
+pub use names::Names;
+pub use origin::{Origin, ParseOriginError, User, UserPattern};
 pub use policy::{MAX_RULES, MAX_STEERINGS, Policy, PolicyError};
 pub use ports::{ParsePortRangeError, PortRange};
 pub use protocol::{ParseProtocolError, Protocol};
+pub use rate::{MAX_RATE, MIN_RATE, RateLimit};
 pub use rule::{MAX_RULE_NAME, Rule, RuleError};
 pub use steering::{
     MAX_COPIES, MAX_PATH_NAME, MAX_RTT_ABOVE, MAX_STEERING_PATHS, MAX_WEIGHT, Redundancy, Steering,

@@ -97,11 +97,16 @@ impl Policy {
     /// This policy with another in front of it, which may take what rules here are for.
     ///
     /// # Errors
-    /// When there are too many rules together, or they steer in too many ways.
+    /// When there are too many rules together, two have one name, or they steer in too many ways.
     pub fn behind(&self, front: &Self) -> Result<Self, PolicyError> {
         let count = front.rules.len() + self.rules.len();
         if count > MAX_RULES {
             return Err(PolicyError::TooMany(count));
+        }
+        let is_in_front = |rule: &Rule| front.rules.iter().any(|other| other.name() == rule.name());
+        if let Some(at) = self.rules.iter().position(is_in_front) {
+            let (rule, name) = (front.rules.len() + at, self.rules[at].name().to_owned());
+            return Err(PolicyError::NameTwice { rule, name });
         }
         let rules: Vec<_> = front.rules.iter().chain(self.rules.iter()).cloned().collect();
         check_steerings(&rules)?;
@@ -151,8 +156,15 @@ mod tests {
     use std::path::Path;
 
     fn policy(rules: &[(&str, &str)]) -> Result<Policy, String> {
+        named("", rules)
+    }
+
+    /// Rules whose names begin so.
+    fn named(name: &str, rules: &[(&str, &str)]) -> Result<Policy, String> {
         let rule = |(at, (line, mode)): (usize, &(&str, &str))| {
-            format!("[[rule]]\nname = \"{at}\"\nprotocol = \"udp\"\n{line}\nmode = \"{mode}\"\n")
+            format!(
+                "[[rule]]\nname = \"{name}{at}\"\nprotocol = \"udp\"\n{line}\nmode = \"{mode}\"\n"
+            )
         };
         let text: String = rules.iter().enumerate().map(rule).collect();
         Policy::parse(Path::new("p"), &text).map_err(|error| error.to_string())
@@ -276,15 +288,17 @@ mod tests {
             error.contains("\"7\" steers in a way of its own, and 7 rules before it"),
             "{error}"
         );
-        let (front, behind) = (policy(&rules[..4]).unwrap(), policy(&rules[4..]).unwrap());
+        let (front, behind) = (policy(&rules[..4]).unwrap(), named("b", &rules[4..]).unwrap());
         let error = behind.behind(&front).unwrap_err();
-        assert_eq!(error, PolicyError::TooManySteerings { rule: 7, name: "3".into() });
+        assert_eq!(error, PolicyError::TooManySteerings { rule: 7, name: "b3".into() });
     }
 
     #[test]
     fn rules_in_front_may_take_what_others_are_for() {
         let front = policy(&[("", "drop")]).unwrap();
-        let both = policy(&[("port = 53", "redundant")]).unwrap().behind(&front).unwrap();
+        let same = policy(&[("port = 53", "redundant")]).unwrap().behind(&front).unwrap_err();
+        assert_eq!(same, PolicyError::NameTwice { rule: 1, name: "0".into() });
+        let both = named("b", &[("port = 53", "redundant")]).unwrap().behind(&front).unwrap();
         let treatments: Vec<_> = both.rules().iter().map(Rule::treatment).collect();
         assert_eq!(treatments.len(), 2);
         assert_eq!(both.decide(&traffic("udp 192.0.2.1:53")), Some(0));

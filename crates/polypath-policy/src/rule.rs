@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use polypath_units::Bandwidth;
+
 use crate::{
-    Criterion, MAX_PATH_NAME, MAX_STEERING_PATHS, MAX_WEIGHT, PacketSize, Protocol, Steering,
-    SteeringMode, Traffic, TrafficDescriptor, Treatment,
+    Criterion, MAX_PATH_NAME, MAX_RATE, MAX_STEERING_PATHS, MAX_WEIGHT, MIN_RATE, PacketSize,
+    Protocol, Steering, SteeringMode, Traffic, TrafficDescriptor, Treatment,
 };
 
 /// The longest name of a rule, in characters.
@@ -16,6 +18,7 @@ pub struct Rule {
     name: String,
     descriptor: TrafficDescriptor,
     treatment: Treatment,
+    rate: Option<Bandwidth>,
 }
 
 /// Parts that make no rule.
@@ -66,6 +69,9 @@ pub enum RuleError {
     /// A protocol has no ports.
     #[error("{0} has no ports; allowed: port and source_port with tcp, udp, sctp")]
     Ports(Protocol),
+    /// The rate is out of range.
+    #[error("{0} is no rate of a rule; allowed: from {MIN_RATE} to {MAX_RATE}")]
+    Rate(Bandwidth),
     /// No size is within the bounds.
     #[error("no packet is of {0} bytes; allowed: at_least up to at_most")]
     Size(PacketSize),
@@ -83,6 +89,7 @@ impl RuleError {
             Self::Weights { .. } => "weights",
             Self::Packets(criterion) => criterion.key(),
             Self::Ports(_) => Criterion::Protocol.key(),
+            Self::Rate(_) => "rate",
             Self::Size(_) => Criterion::PacketSize.key(),
         }
     }
@@ -116,7 +123,18 @@ impl Rule {
         if size.lowest() > size.highest() {
             return Err(RuleError::Size(size));
         }
-        Ok(Self { name, descriptor, treatment })
+        Ok(Self { name, descriptor, treatment, rate: None })
+    }
+
+    /// The same, with what passes by it kept to a rate in each direction.
+    ///
+    /// # Errors
+    /// When the rate is out of range.
+    pub fn limited(self, rate: Bandwidth) -> Result<Self, RuleError> {
+        if !(MIN_RATE..=MAX_RATE).contains(&rate) {
+            return Err(RuleError::Rate(rate));
+        }
+        Ok(Self { rate: Some(rate), ..self })
     }
 
     /// What people call it.
@@ -132,6 +150,11 @@ impl Rule {
     /// What becomes of that.
     pub fn treatment(&self) -> &Treatment {
         &self.treatment
+    }
+
+    /// What passes by it at most, in each direction; `None` without a limit.
+    pub fn rate(&self) -> Option<Bandwidth> {
+        self.rate
     }
 
     /// Whether it is for this traffic.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::SplitWhitespace;
 
-use crate::{Criterion, Dscp, ParseDscpError, ParseProtocolError, Protocol};
+use crate::{Criterion, Dscp, Names, ParseDscpError, ParseProtocolError, Protocol, User};
 
 /// A connection, or a packet of a conversation: what rules look at, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +19,25 @@ pub struct Traffic<'a> {
     pub destination: Option<IpAddr>,
     /// The port that it goes to.
     pub port: Option<u16>,
-    /// The name of what it goes to.
-    pub domain: Option<&'a str>,
+    /// The names of what it goes to.
+    pub domain: Names<'a>,
     /// As the sender of the packet has set it.
     pub dscp: Option<Dscp>,
     /// Bytes of UDP payload, and of other protocols of the IP packet: those of the largest packet
     /// of the conversation so far, in either direction, this one included.
     pub packet_size: Option<u32>,
+    /// What it has come by: an interface, or `host` where a program of this host sends it.
+    pub interface: Option<&'a str>,
+    /// Whose program of this host sends it.
+    pub user: Option<User<'a>>,
 }
 
 /// Text that describes no traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is no traffic: {problem}; allowed: PROTOCOL [DESTINATION[:PORT]] [from \
-     SOURCE[:PORT]] [dscp DSCP] [size BYTES], such as \"udp 192.0.2.1:5000 dscp 46 size 160\" or \
+    "{given:?} is no traffic: {problem}; allowed: PROTOCOL [DESTINATION[:PORT]] [named NAME] \
+     [from SOURCE[:PORT]] [dscp DSCP] [size BYTES] [by \
+     INTERFACE|host] [user USER], such as \"udp 192.0.2.1:5000 dscp 46 size 160\" or \
      \"tcp www.example.org:443\""
 )]
 pub struct ParseTrafficError {
@@ -54,6 +59,12 @@ enum TrafficProblem {
     Size(String),
     #[error("{0:?} is no address")]
     Address(String),
+    #[error("\"named\" has no name behind it")]
+    NoName,
+    #[error("\"by\" has no interface behind it")]
+    NoInterface,
+    #[error("\"user\" has no name or number behind it")]
+    NoUser,
     #[error("{0} is there twice")]
     Twice(Criterion),
 }
@@ -67,9 +78,11 @@ impl<'a> Traffic<'a> {
             source_port: None,
             destination: None,
             port: None,
-            domain: None,
+            domain: Names::Unknown,
             dscp: None,
             packet_size: None,
+            interface: None,
+            user: None,
         }
     }
 
@@ -92,9 +105,11 @@ impl<'a> Traffic<'a> {
             Criterion::SourcePort => text(self.source_port),
             Criterion::Destination => text(self.destination),
             Criterion::Port => text(self.port),
-            Criterion::Domain => text(self.domain),
+            Criterion::Domain => text((!self.domain.is_empty()).then_some(self.domain)),
             Criterion::Dscp => text(self.dscp),
             Criterion::PacketSize => text(self.packet_size),
+            Criterion::Interface => text(self.interface),
+            Criterion::User => text(self.user),
         }
     }
 }
@@ -102,10 +117,11 @@ impl<'a> Traffic<'a> {
 fn parse(text: &str) -> Result<Traffic<'_>, TrafficProblem> {
     let mut words = text.split_whitespace();
     let protocol: Protocol = words.next().unwrap_or_default().parse()?;
-    let mut traffic = Traffic::of(protocol);
+    let mut parts = Parts { traffic: Traffic::of(protocol), has_destination: false };
     while let Some(word) = words.next() {
-        parse_part(word, &mut words, &mut traffic)?;
+        parts.read(word, &mut words)?;
     }
+    let traffic = parts.traffic;
     let has_port = traffic.port.or(traffic.source_port).is_some();
     if has_port && !protocol.has_ports() {
         return Err(TrafficProblem::NoPorts(protocol));
@@ -113,39 +129,76 @@ fn parse(text: &str) -> Result<Traffic<'_>, TrafficProblem> {
     Ok(traffic)
 }
 
-fn parse_part<'a>(
-    word: &'a str,
-    words: &mut SplitWhitespace<'a>,
-    traffic: &mut Traffic<'a>,
-) -> Result<(), TrafficProblem> {
-    let mut value = || words.next().unwrap_or_default();
-    match word {
-        "dscp" => once(&mut traffic.dscp, Criterion::Dscp, value().parse()?),
-        "size" => {
-            let text = value();
-            let size = text.parse().map_err(|_| TrafficProblem::Size(text.to_owned()))?;
-            once(&mut traffic.packet_size, Criterion::PacketSize, size)
-        }
-        "from" => {
-            let text = value();
-            let (host, port) = split_port(text)?;
-            let address = host.parse().map_err(|_| TrafficProblem::Address(text.to_owned()))?;
-            once(&mut traffic.source, Criterion::Source, address)?;
-            traffic.source_port = port;
-            Ok(())
-        }
-        _ => {
-            let (host, port) = split_port(word)?;
-            if traffic.destination.is_some() || traffic.domain.is_some() {
-                return Err(TrafficProblem::Twice(Criterion::Destination));
+/// What was read so far.
+struct Parts<'a> {
+    traffic: Traffic<'a>,
+    has_destination: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the part that begins with `word`.
+    fn read(
+        &mut self,
+        word: &'a str,
+        words: &mut SplitWhitespace<'a>,
+    ) -> Result<(), TrafficProblem> {
+        let traffic = &mut self.traffic;
+        let mut value = || words.next().unwrap_or_default();
+        match word {
+            "dscp" => once(&mut traffic.dscp, Criterion::Dscp, value().parse()?),
+            "size" => {
+                let text = value();
+                let size = text.parse().map_err(|_| TrafficProblem::Size(text.to_owned()))?;
+                once(&mut traffic.packet_size, Criterion::PacketSize, size)
             }
-            match host.parse() {
-                Ok(address) => traffic.destination = Some(address),
-                Err(_) => traffic.domain = Some(host),
+            "named" => self.name(value()),
+            "by" => match value() {
+                "" => Err(TrafficProblem::NoInterface),
+                name => once(&mut traffic.interface, Criterion::Interface, name),
+            },
+            "user" => {
+                let text = value();
+                if text.is_empty() {
+                    return Err(TrafficProblem::NoUser);
+                }
+                let uid = text.parse().ok();
+                let name = uid.is_none().then_some(text);
+                once(&mut traffic.user, Criterion::User, User { uid, name })
             }
-            traffic.port = port;
-            Ok(())
+            "from" => {
+                let text = value();
+                let (host, port) = split_port(text)?;
+                let address = host.parse().map_err(|_| TrafficProblem::Address(text.to_owned()))?;
+                once(&mut traffic.source, Criterion::Source, address)?;
+                traffic.source_port = port;
+                Ok(())
+            }
+            destination => self.destination(destination),
         }
+    }
+
+    fn destination(&mut self, text: &'a str) -> Result<(), TrafficProblem> {
+        if self.has_destination {
+            return Err(TrafficProblem::Twice(Criterion::Destination));
+        }
+        let (host, port) = split_port(text)?;
+        (self.has_destination, self.traffic.port) = (true, port);
+        match host.parse() {
+            Ok(address) => self.traffic.destination = Some(address),
+            Err(_) => self.name(host)?,
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, name: &'a str) -> Result<(), TrafficProblem> {
+        if !self.traffic.domain.is_empty() {
+            return Err(TrafficProblem::Twice(Criterion::Domain));
+        }
+        if name.is_empty() {
+            return Err(TrafficProblem::NoName);
+        }
+        self.traffic.domain = Names::Called(name);
+        Ok(())
     }
 }
 
@@ -183,7 +236,8 @@ mod tests {
         let address = |text: &str| text.parse::<IpAddr>().ok();
         let v4 = Traffic { destination: address("192.0.2.1"), port: Some(5000), ..udp };
         let v6 = Traffic { destination: address("2001:db8::1"), ..udp };
-        let name = Traffic { domain: Some("www.example.org"), ..Traffic::of(Protocol::TCP) };
+        let name =
+            Traffic { domain: Names::Called("www.example.org"), ..Traffic::of(Protocol::TCP) };
         for (text, expected) in [
             ("udp", udp),
             ("udp 192.0.2.1:5000", v4),
@@ -196,6 +250,7 @@ mod tests {
             ("udp [2001:db8::1]:53", Traffic { port: Some(53), ..v6 }),
             ("tcp www.example.org", name),
             ("tcp www.example.org:443", Traffic { port: Some(443), ..name }),
+            ("udp named www.example.org 192.0.2.1:5000", Traffic { domain: name.domain, ..v4 }),
             (
                 "udp size 0 from 10.0.0.2:9 192.0.2.1:5000",
                 Traffic {
@@ -223,6 +278,10 @@ mod tests {
             ("udp size -1", "\"-1\" is no number of bytes"),
             ("udp from a.org", "\"a.org\" is no address"),
             ("udp a.org b.org", "destination is there twice"),
+            ("udp a.org named b.org", "domain is there twice"),
+            ("udp by", "\"by\" has no interface"),
+            ("udp user", "\"user\" has no name"),
+            ("udp named", "\"named\" has no name"),
             ("icmp 192.0.2.1:7", "icmp has no ports"),
         ] {
             let error = Traffic::parse(bad).unwrap_err().to_string();

@@ -1,7 +1,11 @@
 //! What has passed by a rule.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+use polypath_policy::RateLimit;
+use polypath_units::{Bandwidth, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// What has passed by a rule since it was first used. To send is from the client to its target.
@@ -17,7 +21,8 @@ pub struct RuleCounts {
     pub bytes_sent: u64,
     /// Bytes received.
     pub bytes_received: u64,
-    /// Connections that were refused and datagrams that were dropped, because the rule says so.
+    /// Connections that were refused and datagrams that were dropped, because the rule says so or
+    /// were beyond its rate.
     pub dropped: u64,
 }
 
@@ -30,9 +35,53 @@ pub struct RuleCounters {
     bytes_sent: AtomicU64,
     bytes_received: AtomicU64,
     dropped: AtomicU64,
+    /// In each direction; none without a rate.
+    limits: Option<[Mutex<RateLimit>; 2]>,
+}
+
+/// The way of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the client to its target.
+    Sent,
+    /// From the target to the client.
+    Received,
 }
 
 impl RuleCounters {
+    /// Those of a rule with this limit.
+    pub fn limited(rate: Option<Bandwidth>) -> Self {
+        let limits = rate.map(|rate| [RateLimit::new(rate); 2].map(Mutex::new));
+        Self { limits, ..Self::default() }
+    }
+
+    /// Whether a datagram of so many bytes is within the rate of the rule; one that is not counts
+    /// as dropped. All times are of one clock.
+    #[must_use]
+    pub fn admit(&self, way: Way, bytes: usize, now: Timestamp) -> bool {
+        let admitted = self.with(way, |limit| limit.admit(bytes, now)).unwrap_or(true);
+        if !admitted {
+            self.drop_one();
+        }
+        admitted
+    }
+
+    /// How long data of connections has to wait for the rate of the rule, and how many bytes of it
+    /// may pass at once then; `None` without a rate.
+    pub fn wait(&self, way: Way, now: Timestamp) -> Option<(Duration, usize)> {
+        self.with(way, |limit| (limit.wait(now), limit.burst()))
+    }
+
+    /// So many bytes of a connection take their part of the rate.
+    pub fn pass(&self, way: Way, bytes: usize, now: Timestamp) {
+        self.with(way, |limit| limit.pass(bytes, now));
+    }
+
+    fn with<T>(&self, way: Way, act: impl FnOnce(&mut RateLimit) -> T) -> Option<T> {
+        let limit = &self.limits.as_ref()?[way as usize];
+        Some(act(&mut limit.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
     /// A conversation comes under the rule.
     pub fn begin_conversation(&self) {
         self.conversations.fetch_add(1, Relaxed);

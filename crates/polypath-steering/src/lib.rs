@@ -10,5 +10,5 @@ mod counters;
 mod rules;
 
 pub use carriage::{Carriage, CarriageError};
-pub use counters::{RuleCounters, RuleCounts};
+pub use counters::{RuleCounters, RuleCounts, Way};
 pub use rules::{CountedRules, Decision, RuleUse, SteeringRules, Verdict};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use polypath_bond::FlowMode;
-use polypath_policy::{Policy, Rule, Traffic, Treatment};
+use polypath_policy::{Criterion, Policy, Rule, Traffic, Treatment};
 use serde::{Deserialize, Serialize};
 
 use crate::{Carriage, RuleCounters, RuleCounts};
@@ -27,6 +27,10 @@ impl SteeringRules {
         Self { otherwise: mode, ..Self::default() }
     }
 }
+
+/// What of traffic is learnt from where it comes from.
+const ORIGIN: [Criterion; 4] =
+    [Criterion::Source, Criterion::SourcePort, Criterion::Interface, Criterion::User];
 
 /// What has passed by a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +79,10 @@ impl Verdict {
 pub struct CountedRules {
     rules: SteeringRules,
     otherwise: Carriage,
+    /// Whether a rule is for names.
+    asks_for_names: bool,
+    /// Whether a rule looks at where traffic comes from.
+    asks_for_origin: bool,
     /// Of each rule.
     verdicts: Vec<Verdict>,
     counters: Vec<Arc<RuleCounters>>,
@@ -84,10 +92,14 @@ pub struct CountedRules {
 impl CountedRules {
     /// Rules that stand in `before`, too, go on counting there.
     pub fn new(rules: SteeringRules, before: Option<&Self>) -> Self {
-        let counters =
-            |rule| before.and_then(|before| before.counters_of(rule)).unwrap_or_default();
+        let counters = |rule: &Rule| {
+            let known = before.and_then(|before| before.counters_of(rule));
+            known.unwrap_or_else(|| Arc::new(RuleCounters::limited(rule.rate())))
+        };
         Self {
             otherwise: rules.otherwise.into(),
+            asks_for_names: rules.policy.asks_for(Criterion::Domain),
+            asks_for_origin: ORIGIN.iter().any(|of| rules.policy.asks_for(*of)),
             verdicts: rules.policy.rules().iter().map(Verdict::of).collect(),
             counters: rules.policy.rules().iter().map(counters).collect(),
             unmatched: before.map(|before| Arc::clone(&before.unmatched)).unwrap_or_default(),
@@ -103,6 +115,16 @@ impl CountedRules {
     /// How datagrams are carried that no rule matches.
     pub fn otherwise(&self) -> Carriage {
         self.otherwise.clone()
+    }
+
+    /// Whether a rule is for names.
+    pub fn asks_for_names(&self) -> bool {
+        self.asks_for_names
+    }
+
+    /// Whether a rule looks at where traffic comes from.
+    pub fn asks_for_origin(&self) -> bool {
+        self.asks_for_origin
     }
 
     /// What becomes of some traffic.

@@ -47,6 +47,22 @@ impl PacketFate {
         Self::NotCarried,
     ];
 
+    /// Its name in texts for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+            Self::Malformed => "malformed",
+            Self::Away => "away",
+            Self::DroppedByRule => "dropped_by_rule",
+            Self::Spoofed => "spoofed",
+            Self::Forbidden => "forbidden",
+            Self::NoEdge => "no_edge",
+            Self::NoFlow => "no_flow",
+            Self::NotCarried => "not_carried",
+        }
+    }
+
     /// Why a packet went nowhere, in words that follow a number of packets; `None` of one that went
     /// on.
     pub const fn dropped(self) -> Option<&'static str> {
@@ -69,6 +85,11 @@ impl PacketFate {
 pub struct GatewayCounts(BTreeMap<PacketFate, u64>);
 
 impl GatewayCounts {
+    /// How many there were of each fate, which has its name in `status --json`.
+    pub fn by_fate(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        PacketFate::ALL.into_iter().map(|fate| (fate.name(), self.of(fate)))
+    }
+
     /// How many there were of a fate.
     pub fn of(&self, fate: PacketFate) -> u64 {
         self.0.get(&fate).copied().unwrap_or_default()
@@ -119,5 +140,8 @@ mod tests {
         assert_eq!(serde_json::to_string(&counts).unwrap(), expected);
         assert_eq!(serde_json::from_str::<GatewayCounts>(expected).unwrap(), counts);
         assert_eq!(counts.of(PacketFate::NoFlow), 9);
+        for (name, packets) in counts.by_fate() {
+            assert!(expected.contains(&format!("\"{name}\":{packets}")), "{name}");
+        }
     }
 }

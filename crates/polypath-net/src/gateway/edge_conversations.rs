@@ -9,9 +9,11 @@ use polypath_ip::{
     ConversationKey, ConversationTable, Event, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
 use polypath_policy::Traffic;
+use polypath_steering::Way;
 use polypath_units::Timestamp;
 
 use super::flow_pool::{FlowIndex, FlowPool};
+use super::learnt::LearntTable;
 use super::{MAX_CONVERSATIONS, MAX_FLOWS, PacketFate};
 use crate::edge::PathNumbers;
 use crate::proxy::{Carriage, RuleCounters, Steered, Steering};
@@ -22,6 +24,7 @@ pub(super) struct EdgeConversations {
     steering: Steering,
     numbers: PathNumbers,
     known: ConversationTable<Known>,
+    learnt: LearntTable,
     fragments: FragmentTracker,
     pool: FlowPool,
 }
@@ -56,6 +59,7 @@ impl EdgeConversations {
             steering,
             numbers,
             known: ConversationTable::new(MAX_CONVERSATIONS, IdleTimeouts::DEFAULT, key),
+            learnt: LearntTable::new(key),
             fragments: FragmentTracker::new(key),
             pool: FlowPool::new(MAX_FLOWS),
         }
@@ -83,6 +87,7 @@ impl EdgeConversations {
         now: Timestamp,
         open: impl FnOnce(FlowConfig) -> io::Result<()>,
     ) -> Result<FlowIndex, PacketFate> {
+        self.steering.on_sent(packet);
         let member = self.fragments.membership(packet, now);
         let bytes = packet.bytes().len();
         let known = self.known.look_up(&member, now);
@@ -95,8 +100,12 @@ impl EdgeConversations {
         let traffic = packet.traffic();
         let largest = known.as_ref().and_then(|known| known.traffic.packet_size);
         let traffic = Traffic { packet_size: traffic.packet_size.max(largest), ..traffic };
+        let learnt = self.learnt.of(&self.steering, packet, &member, now);
         let Steered { carriage, counters } =
-            self.steering.steer(&traffic).ok_or(PacketFate::DroppedByRule)?;
+            self.steering.steer(&learnt.add_to(traffic)).ok_or(PacketFate::DroppedByRule)?;
+        if !counters.admit(Way::Sent, bytes, self.steering.now()) {
+            return Err(PacketFate::DroppedByRule);
+        }
         counters.send_datagram(bytes);
         if let Some(known) = known {
             known.traffic = traffic;
@@ -131,6 +140,7 @@ impl EdgeConversations {
         now: Timestamp,
         open: impl FnOnce(FlowConfig) -> io::Result<()>,
     ) -> Result<Option<Move>, PacketFate> {
+        self.steering.on_received(packet);
         let member = self.fragments.membership(packet, now);
         let Some(known) = self.known.look_up(&member, now) else { return Ok(None) };
         let bytes = packet.bytes().len();
@@ -139,8 +149,12 @@ impl EdgeConversations {
             return Ok(None);
         }
         known.traffic.packet_size = known.traffic.packet_size.max(packet.traffic().packet_size);
+        let traffic = self.learnt.known(&member, now).add_to(known.traffic);
         let Steered { carriage, counters } =
-            self.steering.steer(&known.traffic).ok_or(PacketFate::DroppedByRule)?;
+            self.steering.steer(&traffic).ok_or(PacketFate::DroppedByRule)?;
+        if !counters.admit(Way::Received, bytes, self.steering.now()) {
+            return Err(PacketFate::DroppedByRule);
+        }
         counters.receive_datagram(bytes);
         known.count_by(counters);
         let changes = known.carriage != carriage;
@@ -184,7 +198,7 @@ fn flow_for(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proxy::SteeringRules;
+    use crate::proxy::{SteeringRules, dns_exchange};
     use bytes::Bytes;
     use polypath_ip::{IcmpError, IpHeader, Ports, answer};
     use polypath_policy::Policy;
@@ -209,10 +223,14 @@ mod tests {
     }
 
     fn udp(from: u16, to: u16, size: usize) -> Bytes {
-        let addresses = [1, 2].map(|last| Ipv4Addr::new(10, 0, 0, last).into());
+        udp_to(Ipv4Addr::new(10, 0, 0, 2), (from, to), size)
+    }
+
+    fn udp_to(address: Ipv4Addr, (from, to): (u16, u16), size: usize) -> Bytes {
         let ports = Ports { source: from, destination: to };
         let mut packet = Vec::new();
-        let header = IpHeader::new(addresses[0], addresses[1]).unwrap();
+        let source = Ipv4Addr::new(10, 0, 0, 1);
+        let header = IpHeader::new(source.into(), address.into()).unwrap();
         header.write_udp(ports, &vec![0; size], &mut packet).unwrap();
         packet.into()
     }
@@ -328,5 +346,42 @@ mod tests {
         assert_eq!(send(&mut conversations, &error), (Ok(0), None));
         assert_eq!(receive(&mut conversations, (9, &error), 500), (None, None));
         assert_eq!(send(&mut conversations, &udp(1, 53, 1_000)), (Ok(0), None));
+    }
+
+    /// Names are those that the target had when the conversation began, so that it stays one.
+    #[test]
+    fn a_conversation_with_an_address_that_was_asked_for_comes_under_rules_for_names() {
+        let rules = "[[rule]]\nname = \"a\"\nprotocol = \"udp\"\ndomain = \"a.org\"\n\
+                     mode = \"redundant\"\n";
+        let policy = Policy::parse(Path::new("p"), rules).unwrap();
+        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
+        let mut conversations = EdgeConversations::new(steering, PathNumbers::default(), &[7; 16]);
+        let to_a = |from| udp_to(Ipv4Addr::new(192, 0, 2, 1), (from, 5), 9);
+        assert_eq!(send(&mut conversations, &to_a(1)).1, Some(FlowMode::Aggregate));
+        let [question, answer] = dns_exchange().map(Bytes::from);
+        send(&mut conversations, &question).0.unwrap();
+        assert_eq!(receive(&mut conversations, (0, &answer), 0), (None, None));
+        assert_eq!(send(&mut conversations, &to_a(2)).1, Some(FlowMode::Redundant));
+        assert_eq!(send(&mut conversations, &to_a(1)), (Ok(0), None));
+    }
+
+    /// 12 kbit/s are 75 bytes in the 50 ms that may pass at once.
+    #[test]
+    fn what_is_beyond_the_rate_of_a_rule_is_dropped_in_each_direction() {
+        let rules = "[[rule]]\nname = \"slow\"\nmode = \"aggregate\"\nrate = \"12 kbit/s\"\n";
+        let policy = Policy::parse(Path::new("p"), rules).unwrap();
+        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
+        let mut conversations =
+            EdgeConversations::new(steering.clone(), PathNumbers::default(), &[7; 16]);
+        let packet = udp(1, 53, 1_000);
+        assert_eq!(send(&mut conversations, &packet).0, Ok(0));
+        assert_eq!(send(&mut conversations, &packet).0, Err(PacketFate::DroppedByRule));
+        let mut receive = || {
+            let (packet, open) = (Packet::parse(&packet[..]).unwrap(), |_| unreachable!());
+            conversations.receive(&packet, 0, Timestamp::ZERO, open)
+        };
+        assert_eq!([receive(), receive()], [Ok(None), Err(PacketFate::DroppedByRule)]);
+        let counts = steering.uses()[0].counts;
+        assert_eq!((counts.datagrams_sent, counts.datagrams_received, counts.dropped), (1, 1, 2));
     }
 }

@@ -12,6 +12,7 @@ mod edge_conversations;
 mod flow_pool;
 mod hub;
 mod hub_conversations;
+mod learnt;
 mod leases;
 mod message;
 mod session;

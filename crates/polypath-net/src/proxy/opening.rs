@@ -5,10 +5,12 @@ use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
+use polypath_policy::Protocol;
 use tokio::time::timeout;
 
 use super::steering::Counted;
 use super::{Carriage, FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
+use crate::origin::Ends;
 use crate::tunnel::Target;
 
 /// How long a request waits for a path before the hub is said to be away. A path that comes back is
@@ -67,11 +69,10 @@ impl ProxyOptions {
         opener: &O,
         target: Target,
     ) -> Result<Counted<O::Stream>, OpenError> {
-        // One that has left already has no address any more.
-        let counters = self.steering.admit(client.tcp().peer_addr().ok(), &target)?;
+        let counters = self.steering.admit(ends(client), &target)?;
         let ask = || opener.connect(target.clone());
         let stream = self.open(opener.way(), self.patient(client), ask).await?;
-        Ok(Counted::new(stream, counters))
+        Ok(Counted::new(stream, counters, self.steering.epoch()))
     }
 
     /// Opens a UDP association for a client that waits for it, as datagrams are carried that no
@@ -152,6 +153,12 @@ impl ProxyOptions {
         self.limits.tell_away("requests of clients failed: no path to the hub works");
         OpenError::Away(GRACE)
     }
+}
+
+/// Those of a client's connection.
+fn ends(client: &GuardedStream) -> Option<Ends> {
+    let (source, destination) = (client.tcp().peer_addr().ok()?, client.tcp().local_addr().ok()?);
+    Some(Ends { protocol: Protocol::TCP.number(), source, destination })
 }
 
 #[cfg(test)]

@@ -114,7 +114,9 @@ impl Session {
                 }
                 answer = answer(&flow, &self.target) => {
                     let payload = answer?;
-                    conversations.receive(&self.target, payload.len());
+                    if !conversations.receive(&self.target, payload.len()) {
+                        continue;
+                    }
                     // Like UDP: an answer that the client does not take is lost.
                     let _ = self.socket.send_to(&payload, self.peer).await;
                 }

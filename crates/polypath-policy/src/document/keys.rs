@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use polypath_config::{DocumentError, Table, Value};
-use polypath_units::parse_duration;
+use polypath_units::{Bandwidth, parse_duration};
 
 use super::wrong_at;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// All of them.
-pub(super) const KEYS: [&str; 6] = [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE];
+pub(super) const KEYS: [&str; 7] = [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, RATE];
 
 pub(super) const MODE: &str = "mode";
 pub(super) const PATHS: &str = "paths";
@@ -21,6 +21,7 @@ pub(super) const WEIGHTS: &str = "weights";
 const COPIES: &str = "copies";
 const RTT_ABOVE: &str = "rtt_above";
 const LOSS_ABOVE: &str = "loss_above";
+const RATE: &str = "rate";
 
 pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentError> {
     let mode = table.get(MODE).ok_or_else(|| table.missing("`mode`"))?;
@@ -35,6 +36,16 @@ pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentErr
     let Some(mode) = steering else { return Ok(treatment) };
     let (paths, redundancy) = (read_paths(table)?, read_redundancy(table)?);
     Ok(Treatment::Steer(Steering { mode, paths, redundancy }))
+}
+
+/// The limit of a rule's rate, if it has one.
+pub(super) fn read_rate(
+    table: &Table<'_>,
+    treatment: &Treatment,
+) -> Result<Option<Bandwidth>, DocumentError> {
+    let keys = Keys { table, treatment };
+    keys.refuse_unless(treatment.steering().is_some(), &[RATE], "every mode but drop")?;
+    table.get(RATE).map(|value| value.parse_with(str::parse)).transpose()
 }
 
 /// A rule whose mode is known.

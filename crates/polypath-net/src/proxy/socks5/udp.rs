@@ -151,7 +151,9 @@ impl<F: Association> Relay<'_, F> {
 
     async fn inward(&mut self, source: &Target, payload: &[u8]) -> bool {
         let Some(client) = self.sender.addr() else { return false };
-        self.conversations.receive(source, payload.len());
+        if !self.conversations.receive(source, payload.len()) {
+            return false;
+        }
         // Like UDP: an answer too large for the header, or refused by the client, is lost.
         self.socket.send_to(&encode_udp(source, payload), client).await.is_ok()
     }

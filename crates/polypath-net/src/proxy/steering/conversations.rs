@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use polypath_policy::{Dscp, Protocol, Traffic};
+use polypath_steering::Way;
 
 use super::{Carriage, RuleCounters, Steered, Steering, traffic};
 use crate::tunnel::{Host, Target};
@@ -60,21 +61,28 @@ impl Conversations {
         if before != Some(Arc::as_ptr(&counters)) {
             counters.begin_conversation();
         }
-        counters.send_datagram(bytes);
+        let passes = counters.admit(Way::Sent, bytes, self.steering.now());
+        if passes {
+            counters.send_datagram(bytes);
+        }
         self.remember(key, Conversation { largest, counters, used: self.clock });
-        Some(carriage)
+        passes.then_some(carriage)
     }
 
     /// A datagram of so many bytes came for the client. What comes from where nothing was sent to
-    /// belongs to no conversation.
-    pub(in crate::proxy) fn receive(&mut self, source: &Target, bytes: usize) {
+    /// belongs to no conversation. Returns whether it goes on to the client.
+    pub(in crate::proxy) fn receive(&mut self, source: &Target, bytes: usize) -> bool {
         self.clock += 1;
         let clock = self.clock;
-        if let Some(known) = self.of_answer(source) {
-            known.largest = known.largest.max(size(bytes));
-            known.used = clock;
+        let now = self.steering.now();
+        let Some(known) = self.of_answer(source) else { return true };
+        known.largest = known.largest.max(size(bytes));
+        known.used = clock;
+        let passes = known.counters.admit(Way::Received, bytes, now);
+        if passes {
             known.counters.receive_datagram(bytes);
         }
+        passes
     }
 
     fn remember(&mut self, key: Key, conversation: Conversation) {

@@ -5,20 +5,32 @@
 
 mod conversations;
 mod counted;
+mod learnt;
+mod names;
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use polypath_policy::{Protocol, Traffic};
+use polypath_ip::Packet;
+use polypath_policy::{Names, Protocol, Traffic};
 pub(crate) use polypath_steering::RuleCounters;
 pub use polypath_steering::{Carriage, RuleCounts, RuleUse, SteeringRules};
 use polypath_steering::{CountedRules, Decision, Verdict};
+use polypath_units::Timestamp;
+use tokio::time::Instant;
 
+use crate::limit::Notices;
+use crate::origin::{self, Ends};
 use crate::tunnel::{Host, RefusalKind, Target};
 
 use super::OpenError;
 pub(super) use conversations::Conversations;
 pub(super) use counted::Counted;
+pub(crate) use learnt::Learnt;
+use names::KnownNames;
+#[cfg(test)]
+pub(crate) use names::tests::dns_exchange;
 
 /// How a packet is carried, and where it counts.
 #[derive(Clone, Debug)]
@@ -30,7 +42,15 @@ pub(crate) struct Steered {
 /// The rules that the clients of an edge are served by, which may change meanwhile, and what has
 /// passed by each. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Steering(Arc<RwLock<Arc<CountedRules>>>);
+pub struct Steering(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    rules: RwLock<Arc<CountedRules>>,
+    names: KnownNames,
+    notices: Notices<()>,
+    epoch: Instant,
+}
 
 impl Default for Steering {
     fn default() -> Self {
@@ -41,13 +61,19 @@ impl Default for Steering {
 impl Steering {
     /// Begins with these rules.
     pub fn new(rules: SteeringRules) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(CountedRules::new(rules, None)))))
+        let rules = RwLock::new(Arc::new(CountedRules::new(rules, None)));
+        Self(Arc::new(Inner {
+            rules,
+            names: KnownNames::default(),
+            notices: Notices::default(),
+            epoch: Instant::now(),
+        }))
     }
 
     /// Decides by these rules from now on. Rules that stand in both go on counting; connections
     /// that are open stay open, and count for the rule that they were opened by.
     pub fn replace(&self, rules: SteeringRules) {
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.rules.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(CountedRules::new(rules, Some(&current)));
     }
 
@@ -56,13 +82,78 @@ impl Steering {
         self.current().uses()
     }
 
+    /// A packet goes to the hub: it may ask for the addresses of a name.
+    pub(crate) fn on_sent(&self, packet: &Packet<&[u8]>) {
+        self.0.names.on_sent(packet, self.now());
+    }
+
+    /// A packet has come from the hub: it may tell the addresses of a name.
+    pub(crate) fn on_received(&self, packet: &Packet<&[u8]>) {
+        self.0.names.on_received(packet, self.now());
+    }
+
+    /// Whether rules look at more than what packets say.
+    pub(crate) fn asks_for_more(&self) -> bool {
+        let rules = self.current();
+        rules.asks_for_names() || rules.asks_for_origin()
+    }
+
+    /// What rules look at of a conversation, beyond what is in its first packet.
+    pub(crate) fn learn(&self, packet: &Packet<&[u8]>) -> Learnt {
+        let ends = packet.transport().ports().map(|ports| Ends {
+            protocol: packet.protocol().number(),
+            source: SocketAddr::new(packet.source(), ports.source),
+            destination: SocketAddr::new(packet.destination(), ports.destination),
+        });
+        self.learn_of(Some(packet.destination()), || ends.map(origin::of_packet))
+    }
+
+    fn learn_of(
+        &self,
+        target: Option<IpAddr>,
+        origin: impl FnOnce() -> Option<io::Result<origin::Known>>,
+    ) -> Learnt {
+        let rules = self.current();
+        let target = target.filter(|_| rules.asks_for_names());
+        let origin = if rules.asks_for_origin() { origin() } else { None };
+        Learnt {
+            names: target.map(|target| self.0.names.of(target, self.now())).unwrap_or_default(),
+            origin: origin.map(|known| self.told(known)).unwrap_or_default(),
+        }
+    }
+
+    /// What cannot be learned stays unknown, which the log says once a minute.
+    fn told(&self, known: io::Result<origin::Known>) -> origin::Known {
+        known.unwrap_or_else(|error| {
+            if let Some(times) = self.0.notices.happens(()) {
+                tracing::warn!(
+                    times,
+                    %error,
+                    "where conversations come from is not known: rules with interface or user are \
+                     for none"
+                );
+            }
+            origin::Known::default()
+        })
+    }
+
     /// How datagrams are carried that no rule matches.
     pub(super) fn otherwise(&self) -> Carriage {
         self.current().otherwise()
     }
 
+    /// When the clock began that rates and names go by.
+    pub(super) fn epoch(&self) -> Instant {
+        self.0.epoch
+    }
+
+    /// The time of that clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::ZERO + self.0.epoch.elapsed()
+    }
+
     fn current(&self) -> Arc<CountedRules> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How a packet is steered; `None` if a rule drops it, which is counted.
@@ -79,13 +170,16 @@ impl Steering {
         self.current().decide(traffic)
     }
 
-    /// Whether a client may connect to a target: where it counts then.
+    /// Whether a client may connect to a target: where it counts then. `client` are the ends of its
+    /// own connection, which may have left already.
     pub(super) fn admit(
         &self,
-        client: Option<SocketAddr>,
+        client: Option<Ends>,
         target: &Target,
     ) -> Result<Arc<RuleCounters>, OpenError> {
-        let Decision { verdict, counters } = self.decide(&traffic(Protocol::TCP, client, target));
+        let traffic = traffic(Protocol::TCP, client.map(|client| client.source), target);
+        let learnt = self.learn_of(traffic.destination, || client.map(origin::of_connection));
+        let Decision { verdict, counters } = self.decide(&learnt.add_to(traffic));
         if let Verdict::Drop { rule } = verdict {
             counters.drop_one();
             let detail = format!("by the rule {rule:?} of this edge");
@@ -98,8 +192,8 @@ impl Steering {
 /// What is known of all that a client sends to a target.
 fn traffic(protocol: Protocol, client: Option<SocketAddr>, target: &Target) -> Traffic<'_> {
     let (destination, domain) = match &target.host {
-        Host::Ip(ip) => (Some(*ip), None),
-        Host::Domain(name) => (None, Some(name.as_str())),
+        Host::Ip(ip) => (Some(*ip), Names::Unknown),
+        Host::Domain(name) => (None, Names::Called(name.as_str())),
     };
     Traffic {
         source: client.map(|client| client.ip()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use polypath_policy::{Criterion, Finding, Judgement, Policy, Rule, SteeringMode, Treatment};
-use polypath_units::millis;
+use polypath_units::{Bandwidth, millis};
 use serde::Serialize;
 
 use crate::output::columns;
@@ -40,6 +40,8 @@ struct TreatmentReport {
     copies: Option<u8>,
     rtt_above_ms: Option<f64>,
     loss_above: Option<f64>,
+    /// What passes at most in each direction.
+    rate_mbit_s: Option<f64>,
     #[serde(skip)]
     text: String,
 }
@@ -96,7 +98,7 @@ impl RuleReport {
         Self {
             number,
             name: rule.name().to_owned(),
-            treatment: TreatmentReport::new(rule.treatment()),
+            treatment: TreatmentReport::new(rule.treatment(), rule.rate()),
             descriptor: Criterion::ALL.into_iter().filter_map(asked).collect(),
         }
     }
@@ -111,7 +113,7 @@ impl RuleReport {
 }
 
 impl TreatmentReport {
-    fn new(treatment: &Treatment) -> Self {
+    fn new(treatment: &Treatment, rate: Option<Bandwidth>) -> Self {
         let steering = treatment.steering().cloned().unwrap_or_default();
         let redundancy = steering.redundancy;
         Self {
@@ -126,7 +128,11 @@ impl TreatmentReport {
             copies: redundancy.copies,
             rtt_above_ms: redundancy.rtt_above.map(millis),
             loss_above: redundancy.loss_share(),
-            text: treatment.to_string(),
+            rate_mbit_s: rate.map(Bandwidth::mbit_per_sec),
+            text: match rate {
+                Some(rate) => format!("{treatment} at up to {rate}"),
+                None => treatment.to_string(),
+            },
         }
     }
 }
@@ -138,9 +144,10 @@ impl TestReport {
         let decides = matching.first();
         let aggregate = SteeringMode::Aggregate.into();
         let treatment = decides.map_or(&aggregate, |judgement| judgement.rule.treatment());
+        let rate = decides.and_then(|judgement| judgement.rule.rate());
         Self {
             traffic: traffic.to_owned(),
-            treatment: TreatmentReport::new(treatment),
+            treatment: TreatmentReport::new(treatment, rate),
             rule: decides.map(|judgement| JudgementReport::new(judgement)),
             earlier: earlier.into_iter().map(JudgementReport::new).collect(),
         }
@@ -223,6 +230,7 @@ policy.toml: rules: 3
             mode = "load_balancing"
             paths = ["wifi", "lte"]
             weights = [80, 20]
+            rate = "2 Mbit/s"
             [[rule]]
             name = "calls"
             protocol = "udp"
@@ -235,7 +243,7 @@ policy.toml: rules: 3
         let report = CheckReport::new(Path::new("p"), &policy);
         let expected = "\
 p: rules: 2
-1  bulk   load_balancing over wifi (80), lte (20)                             port 5000; protocol udp
+1  bulk   load_balancing over wifi (80), lte (20) at up to 2 Mbit/s           port 5000; protocol udp
 2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01  protocol udp
 ";
         assert_eq!(report.text(), expected);
@@ -243,6 +251,7 @@ p: rules: 2
         let bulk = &json["rules"][0];
         assert_eq!((&bulk["mode"], &bulk["copies"]), (&"load_balancing".into(), &().into()));
         assert_eq!((&bulk["paths"][1], &bulk["weights"][1]), (&"lte".into(), &20.into()));
+        assert_eq!(bulk["rate_mbit_s"], 2.0);
         let calls = &json["rules"][1];
         assert_eq!((&calls["copies"], &calls["rtt_above_ms"]), (&2.into(), &80.0.into()));
         assert_eq!((&calls["loss_above"], &calls["weights"]), (&0.01.into(), &().into()));
@@ -251,7 +260,8 @@ p: rules: 2
         let traffic = "udp 192.0.2.1:5000";
         let judgements = policy.explain(&Traffic::parse(traffic).unwrap());
         let text = TestReport::new(traffic, &judgements).text();
-        let first = "load_balancing over wifi (80), lte (20) by rule 1, \"bulk\":\n";
+        let first =
+            "load_balancing over wifi (80), lte (20) at up to 2 Mbit/s by rule 1, \"bulk\":\n";
         assert!(text.starts_with(first), "{text}");
     }
 

@@ -2,6 +2,8 @@
 //! network namespaces.
 
 mod icmp;
+mod names;
+mod origins;
 mod sites;
 
 use std::fs;
