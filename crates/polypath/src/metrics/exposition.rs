@@ -3,8 +3,9 @@
 use core::fmt::{self, Display, Formatter, Write};
 
 use polypath_bond::identity::PublicKey;
+use polypath_net::proxy::RuleUse;
 
-use super::families::{Both, FAMILIES, Family, Node, Series};
+use super::families::{Both, FAMILIES, Family, Node, Passed, Series};
 use super::ledger::{Ledger, Peer};
 use crate::control::Role;
 
@@ -28,9 +29,15 @@ impl Display for Escaped<'_> {
 /// Labels of a series, in the order in which they are written.
 type Labels<'a> = [(&'static str, &'a str)];
 
-/// All metrics of `node`, with what `ledger` holds now. Writing to a `String` cannot fail.
-pub(super) fn write(node: &Node, ledger: &Ledger, name: &impl Fn(PublicKey) -> String) -> String {
-    let mut page = Page { text: String::new(), node, name };
+/// All metrics of `node`, with what `ledger` holds now, and what has passed besides. Writing to a
+/// `String` cannot fail.
+pub(super) fn write(
+    node: &Node,
+    ledger: &Ledger,
+    passed: &Passed,
+    name: &impl Fn(PublicKey) -> String,
+) -> String {
+    let mut page = Page { text: String::new(), node, passed, name };
     for family in FAMILIES {
         page.family(family, ledger);
     }
@@ -40,13 +47,20 @@ pub(super) fn write(node: &Node, ledger: &Ledger, name: &impl Fn(PublicKey) -> S
 struct Page<'a, N> {
     text: String,
     node: &'a Node,
+    passed: &'a Passed,
     name: &'a N,
 }
 
 impl<N: Fn(PublicKey) -> String> Page<'_, N> {
     fn family(&mut self, family: &Family, ledger: &Ledger) {
         let Family { name, kind, help, series } = family;
-        if matches!(series, Series::EdgeName) && self.node.role != Role::Hub {
+        let is_left_out = match series {
+            Series::EdgeName => self.node.role != Role::Hub,
+            Series::Gateway => self.passed.gateway.is_none(),
+            Series::Rule(_) | Series::RuleBoth(_) => self.passed.rules.is_empty(),
+            _ => false,
+        };
+        if is_left_out {
             return;
         }
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {}\n", kind.name());
@@ -56,6 +70,18 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
                 self.sample(family, &labels, 1.0);
             }
             Series::Node(value) => self.sample(family, &[], value(self.node)),
+            Series::Gateway => {
+                for (fate, packets) in
+                    self.passed.gateway.iter().flat_map(|counts| counts.by_fate())
+                {
+                    self.sample(family, &[("fate", fate)], packets as f64);
+                }
+            }
+            Series::Rule(_) | Series::RuleBoth(_) => {
+                for rule in &self.passed.rules {
+                    self.of_rule(family, rule);
+                }
+            }
             Series::EdgeName | Series::Peer(_) | Series::PeerBoth(_) => {
                 for (key, peer) in ledger.peers() {
                     self.of_peer(family, key, peer);
@@ -76,6 +102,16 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
         }
     }
 
+    /// What no rule matches has a label that no rule can have.
+    fn of_rule(&mut self, family: &Family, rule: &RuleUse) {
+        let labels = [("rule", rule.name.as_deref().unwrap_or_default())];
+        match family.series {
+            Series::Rule(value) => self.sample(family, &labels, value(&rule.counts)),
+            Series::RuleBoth(value) => self.both(family, &labels, value(&rule.counts)),
+            _ => {}
+        }
+    }
+
     fn of_peer(&mut self, family: &Family, key: PublicKey, peer: &Peer) {
         let key_text = key.to_string();
         let edge = self.edge(&key_text);
@@ -86,7 +122,13 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
             }
             Series::Peer(value) => self.sample(family, &edge, value(peer)),
             Series::PeerBoth(value) => self.both(family, &edge, value(peer)),
-            Series::Build | Series::Node(_) | Series::Path(_) | Series::PathBoth(_) => {}
+            Series::Build
+            | Series::Node(_)
+            | Series::Gateway
+            | Series::Rule(_)
+            | Series::RuleBoth(_)
+            | Series::Path(_)
+            | Series::PathBoth(_) => {}
         }
     }
 
@@ -136,6 +178,8 @@ mod tests {
     use core::time::Duration;
     use polypath_bond::identity::SecretKey;
     use polypath_bond::{BondCounters, BondKey, BondStatus, PathCounters, PathState, PathStatus};
+    use polypath_net::gateway::GatewayCounts;
+    use polypath_net::proxy::RuleCounts;
     use polypath_units::PathId;
     use std::collections::BTreeSet;
     use std::io::Write as _;
@@ -195,9 +239,21 @@ mod tests {
         ledger
     }
 
+    fn passed() -> Passed {
+        let rule = |name: Option<&str>| RuleUse {
+            name: name.map(str::to_owned),
+            mode: "aggregate".into(),
+            counts: RuleCounts { conversations: 3, bytes_sent: 4, ..RuleCounts::default() },
+        };
+        Passed {
+            gateway: Some(GatewayCounts::default()),
+            rules: vec![rule(Some("no \"ads\"")), rule(None)],
+        }
+    }
+
     fn text(role: Role, ledger: &Ledger) -> String {
         let node = Node { role, started: Duration::from_millis(1_700_000_000_250) };
-        write(&node, ledger, &|_| "van 7".to_owned())
+        write(&node, ledger, &passed(), &|_| "van 7".to_owned())
     }
 
     /// Names with their labels, of all samples.
@@ -209,6 +265,13 @@ mod tests {
     #[test]
     fn an_edge_shows_its_paths() {
         insta::assert_snapshot!(text(Role::Edge, &ledger()));
+    }
+
+    #[test]
+    fn without_a_gateway_and_rules_nothing_is_said_of_them() {
+        let node = Node { role: Role::Edge, started: Duration::ZERO };
+        let without = write(&node, &ledger(), &Passed::default(), &|_| String::new());
+        assert!(!without.contains("gateway") && !without.contains("rule"), "{without}");
     }
 
     #[test]
@@ -248,6 +311,7 @@ mod tests {
         let units = ["_seconds", "_bytes", "_ratio", "_bytes_per_second", "_info"];
         let counts = ["polypath_bonds", "polypath_path_up", "polypath_path_backup"];
         let things = ["_bytes_total", "_packets_total", "_datagrams_total", "_streams_total"];
+        let other = ["_failures_total", "_conversations_total", "_dropped_total"];
         let mut names = BTreeSet::new();
         for Family { name, kind, help, .. } in FAMILIES {
             assert!(names.insert(name), "{name} is there twice");
@@ -258,7 +322,10 @@ mod tests {
             let of_thing = things.iter().any(|thing| name.ends_with(thing));
             let has_unit = units.iter().any(|unit| name.ends_with(unit));
             let known = of_thing || has_unit || counts.contains(name);
-            assert!(known || name.ends_with("_failures_total"), "{name} has no base unit");
+            assert!(
+                known || other.iter().any(|other| name.ends_with(other)),
+                "{name} has no base unit"
+            );
         }
     }
 
@@ -316,6 +383,9 @@ mod tests {
         let labels = match family.series {
             Series::Build => "`version`, `role`",
             Series::Node(_) => "",
+            Series::Gateway => "`fate`",
+            Series::Rule(_) => "`rule`",
+            Series::RuleBoth(_) => "`rule`, `direction`",
             Series::EdgeName => "`edge`, `name`",
             Series::Peer(_) => "`edge`",
             Series::PeerBoth(_) => "`edge`, `direction`",

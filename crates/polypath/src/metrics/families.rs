@@ -2,6 +2,9 @@
 
 use core::time::Duration;
 
+use polypath_net::gateway::GatewayCounts;
+use polypath_net::proxy::{RuleCounts, RuleUse};
+
 use super::ledger::{Path, PathNow, Peer};
 use crate::control::Role;
 
@@ -12,6 +15,15 @@ pub(super) struct Node {
     pub(super) role: Role,
     /// Time of the start since 1970.
     pub(super) started: Duration,
+}
+
+/// What has passed besides, at the time of a scrape.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Passed {
+    /// What has become of packets of a gateway; `None` without one.
+    pub(crate) gateway: Option<GatewayCounts>,
+    /// At an edge, what has passed by each rule, and by none.
+    pub(crate) rules: Vec<RuleUse>,
 }
 
 /// The type of a metric.
@@ -55,6 +67,12 @@ pub(super) enum Series {
     Node(fn(&Node) -> f64),
     /// At a hub, what the operator calls an edge, as label of a 1.
     EdgeName,
+    /// One for each fate that packets of a gateway may have; none without one.
+    Gateway,
+    /// At an edge, one for each rule, and one for what none matches.
+    Rule(fn(&RuleCounts) -> f64),
+    /// The same in each direction.
+    RuleBoth(fn(&RuleCounts) -> Both),
     /// One for each edge; one at an edge.
     Peer(fn(&Peer) -> f64),
     /// The same in each direction.
@@ -153,6 +171,26 @@ pub(super) const FAMILIES: &[Family] = &[
         "polypath_unread_streams_total",
         "Streams reset because too much waited for readers that had stopped.",
         Series::Peer(|peer| peer.counters.streams_unread as f64),
+    ),
+    counter(
+        "polypath_gateway_packets_total",
+        "Packets of the gateway, by what has become of them.",
+        Series::Gateway,
+    ),
+    counter(
+        "polypath_rule_conversations_total",
+        "Connections and conversations in datagrams that came under the rule.",
+        Series::Rule(|counts| counts.conversations as f64),
+    ),
+    counter(
+        "polypath_rule_bytes_total",
+        "Bytes of connections and of datagrams; sent, by clients.",
+        Series::RuleBoth(|counts| both(counts.bytes_sent, counts.bytes_received)),
+    ),
+    counter(
+        "polypath_rule_dropped_total",
+        "Connections refused and datagrams dropped, by the rule or beyond its rate.",
+        Series::Rule(|counts| counts.dropped as f64),
     ),
     gauge(
         "polypath_path_up",

@@ -26,6 +26,7 @@ use tokio::net::TcpListener;
 use crate::config::ListenAddress;
 use crate::control::Role;
 use families::Node;
+pub(crate) use families::Passed;
 use ledger::Ledger;
 
 /// How often counters are read. A bond or path that ends takes with it what it counted since.
@@ -50,8 +51,8 @@ impl MetricsListener {
         Ok(Self(Some(listener)))
     }
 
-    /// Serves what `driver` counts. `name` says what the operator calls an edge. Runs until
-    /// dropped.
+    /// Serves what `driver` counts, and what has `passed` besides. `name` says what the operator
+    /// calls an edge. Runs until dropped.
     ///
     /// # Errors
     /// See [`polypath_net::accept`].
@@ -59,10 +60,11 @@ impl MetricsListener {
         self,
         role: Role,
         driver: Driver,
+        passed: impl Fn() -> Passed + Send + Sync + 'static,
         name: impl Fn(PublicKey) -> String + Send + Sync + 'static,
     ) -> io::Result<()> {
         let Some(listener) = self.0 else { return pending().await };
-        let metrics = Arc::new(Metrics::new(role, driver, name));
+        let metrics = Arc::new(Metrics::new(role, driver, passed, name));
         let scrape = Arc::clone(&metrics);
         tokio::select! {
             () = metrics.keep_counting() => Ok(()),
@@ -78,18 +80,19 @@ fn warn_if_open(address: SocketAddr) {
 }
 
 /// What is scraped.
-struct Metrics<N> {
+struct Metrics<P, N> {
     node: Node,
     driver: Driver,
+    passed: P,
     name: N,
     ledger: Mutex<Ledger>,
 }
 
-impl<N: Fn(PublicKey) -> String> Metrics<N> {
+impl<P: Fn() -> Passed, N: Fn(PublicKey) -> String> Metrics<P, N> {
     #[expect(clippy::disallowed_methods, reason = "Prometheus compares times of many hosts")]
-    fn new(role: Role, driver: Driver, name: N) -> Self {
+    fn new(role: Role, driver: Driver, passed: P, name: N) -> Self {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { node: Node { role, started }, driver, name, ledger: Mutex::default() }
+        Self { node: Node { role, started }, driver, passed, name, ledger: Mutex::default() }
     }
 
     async fn keep_counting(&self) {
@@ -110,6 +113,6 @@ impl<N: Fn(PublicKey) -> String> Metrics<N> {
     }
 
     fn text(&self) -> String {
-        exposition::write(&self.node, &self.counted(), &self.name)
+        exposition::write(&self.node, &self.counted(), &(self.passed)(), &self.name)
     }
 }

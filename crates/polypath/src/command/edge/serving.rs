@@ -12,7 +12,7 @@ use super::EdgeOptions;
 use crate::config::SteeringOptions;
 use crate::control::{ControlSocket, Role, Status};
 use crate::gateway::{EdgeGatewayOptions, EdgeSide};
-use crate::metrics::MetricsListener;
+use crate::metrics::{MetricsListener, Passed};
 use crate::output;
 use crate::service::{Stop, catch};
 use crate::service_manager::ServiceManager;
@@ -35,6 +35,7 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let steering = surfaces.steering().clone();
     let mut side = gateway(&options, &edge, surfaces.proxies())?;
     let counts = side.as_ref().map(EdgeSide::counts);
+    let passed = passed(side.as_ref(), steering.clone());
     let status = || {
         let status = Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
         status.with_gateway(counts.as_ref().map(|counts| counts()))
@@ -46,7 +47,7 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         error = fail(&edge, &mut serving) => Err(error),
         ended = control.serve(status) => ended.context("the control socket"),
         () = manager.watch(edge.driver().clone()) => Ok(()),
-        ended = metrics.serve(Role::Edge, edge.driver().clone(), |_| String::new()) => {
+        ended = metrics.serve(Role::Edge, edge.driver().clone(), passed, |_| String::new()) => {
             ended.context("metrics")
         }
         () = follow_policy(&options.steering, &steering, hangup) => Ok(()),
@@ -68,6 +69,12 @@ async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
     let separation = options.gateway.as_ref().map(EdgeGatewayOptions::separation);
     let edge = options.bond.start_waiting(separation.unwrap_or_default()).await?;
     Ok((surfaces, edge))
+}
+
+/// What metrics say has passed.
+fn passed(side: Option<&EdgeSide>, steering: Steering) -> impl Fn() -> Passed + use<> {
+    let counts = side.map(EdgeSide::counts);
+    move || Passed { gateway: counts.as_ref().map(|counts| counts()), rules: steering.uses() }
 }
 
 /// The gateway, if there is to be one.

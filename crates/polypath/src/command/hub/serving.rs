@@ -20,7 +20,7 @@ use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
 use crate::control::{ControlSocket, Role, Status};
 use crate::gateway::HubSide;
-use crate::metrics::MetricsListener;
+use crate::metrics::{MetricsListener, Passed};
 use crate::output;
 use crate::service::{Stop, catch};
 use crate::service_manager::ServiceManager;
@@ -38,6 +38,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
         None => None,
     };
     let served = gateway.as_ref().map(HubSide::gateway);
+    let passed = passed(served.clone());
     let hub = start(&options, served.clone())?;
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
@@ -52,7 +53,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
             ended.context("the control socket")
         }
         () = manager.watch(hub.driver().clone()) => Ok(()),
-        ended = metrics.serve(Role::Hub, hub.driver().clone(), hub.names()) => {
+        ended = metrics.serve(Role::Hub, hub.driver().clone(), passed, hub.names()) => {
             ended.context("metrics")
         }
         () = follow_allowed_keys(&hub, &options, hangup) => Ok(()),
@@ -61,6 +62,11 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     manager.stopping();
     stop.close(hub.close()).await;
     ended
+}
+
+/// What metrics say has passed.
+fn passed(gateway: Option<HubGateway>) -> impl Fn() -> Passed {
+    move || Passed { gateway: gateway.as_ref().map(HubGateway::counts), rules: Vec::new() }
 }
 
 /// The gateway, if there is one, until it fails.
