@@ -84,6 +84,7 @@ __all__ = [
     "PolypathCongestion",
     "PriorityQueue",
     "Queue",
+    "QuicConnection",
     "Radio",
     "RateStep",
     "Record",
@@ -253,15 +254,24 @@ class ConnectionKeys(Item):
 
     paths: Sequence[str | Sequence[str]] | None = None
     """The paths: names of links of the host that opens the connection, or lists of the nodes from
-    end to end. If not given, all paths, one over each link of the host; for TCP and UDP the one
-    of least delay."""
+    end to end. If not given, all paths, one over each link of the host; for TCP, QUIC and UDP
+    the one of least delay."""
 
     stagger: str | None = None
     """The time between the starts of two of them. Value: a time such as "5 ms" (ns, us, ms, s,
     min, h), from 0 s to 1 h. Default: "0 s"."""
 
+    through: str | None = None
+    """The connection by `bond` that it goes through, as through a gateway, between the hosts of
+    that. TCP, QUIC and UDP go through bonds. Value: a name."""
+
     to: str | None = None
     """The host that it is opened to. Value: a name."""
+
+    traffic: str | None = None
+    """What a policy looks at of a connection that goes `through` a bond, as `polypath policy test`
+    takes it: `"udp 192.0.2.1:5000 dscp ef"`. If not given, nothing is known but the protocol.
+    Value: a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -883,6 +893,13 @@ class BondConnection(CompositionOptionsKeys, ConnectionKeys, WindowControlKeys, 
     carrier: Literal["quic", "light"] | None = None
     """What carries the frames of the bond on a path. Default: "quic"."""
 
+    policy: str | None = None
+    """What decides about the connections that go `through` the bond: a file as `polypath edge
+    --policy` reads it, relative to this one. If not given, the standard policy. Value: a name."""
+
+    tcp: Literal["split", "tunnel"] | None = None
+    """What becomes of TCP connections that go `through` the bond. Default: "split"."""
+
     transport: Literal["bond"] = "bond"
     """How a connection transports. Default: "bond"."""
 
@@ -942,6 +959,22 @@ class TunnelConnection(ConnectionKeys, WindowControlKeys, ReceiveBufferKeys):
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuicConnection(ConnectionKeys, WindowControlKeys):
+    """QUIC over one path, as a browser speaks it: it takes reordering by three packets for loss."""
+
+    transport: Literal["quic"] = "quic"
+    """How a connection transports."""
+
+    max_packet: str | None = None
+    """The UDP payload of a full packet. Value: a size such as "4 MB" (B, kB, MB, GB, KiB, MiB,
+    GiB), from 1200 B to 65507 B. Default: "1350 B"."""
+
+    packet_threshold: int | None = None
+    """So many later packets must be acknowledged before one is taken for lost (RFC 9002, section
+    6.1.1). Default: 3."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class UdpConnection(ConnectionKeys):
     """Datagrams over one path, without acknowledgements."""
 
@@ -949,7 +982,14 @@ class UdpConnection(ConnectionKeys):
     """How a connection transports."""
 
 
-Connection = BondConnection | TcpConnection | MptcpConnection | TunnelConnection | UdpConnection
+Connection = (
+    BondConnection
+    | TcpConnection
+    | MptcpConnection
+    | TunnelConnection
+    | QuicConnection
+    | UdpConnection
+)
 """Connections of one kind."""
 
 

@@ -2,10 +2,12 @@
 
 mod connect;
 
-use crate::application::{Application, ApplicationId, Attached, FlowReport, Streams};
-use crate::endpoint::{EndReport, Endpoint, LogEntry, Stream};
+pub(crate) use connect::Gateway;
+
+use crate::application::{Application, ApplicationId, Attached, FlowReport, Streams, stream_of};
+use crate::endpoint::{Conversation, EndReport, Endpoint, GatewayRules, LogEntry};
 use crate::engine::SourceId;
-use crate::fabric::{Due, EndpointId, Fabric, Packet, RoutingFeedback, SwitchError};
+use crate::fabric::{Due, EndpointId, Fabric, Handed, Packet, RoutingFeedback, SwitchError};
 use crate::tcp::LogDetail;
 use crate::topology::{LinkId, Topology};
 use core::any::Any;
@@ -90,8 +92,33 @@ impl Simulator {
         let source = self.fabric.add_source();
         self.roles.push(Role::Endpoint(id));
         self.fabric.wake(source, endpoint.next_due());
-        self.endpoints.push(Attached { endpoint, source, watch: None, takes_datagrams: None });
+        if let Some((gateway, _)) = endpoint.within() {
+            self.endpoints[gateway.index()].inner.push(id);
+        }
+        self.endpoints.push(Attached {
+            endpoint,
+            source,
+            watch: None,
+            takes_datagrams: None,
+            inner: Vec::new(),
+        });
         id
+    }
+
+    /// Makes an end of a bond a gateway, by these rules; before anything goes through it.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn set_gateway(&mut self, id: EndpointId, rules: GatewayRules) {
+        self.endpoints[id.index()].endpoint.set_gateway(rules);
+    }
+
+    /// A conversation goes through a gateway, the number of which is the `flow` of its packets.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn admit(&mut self, gateway: EndpointId, conversation: u32, kind: Conversation) {
+        self.endpoints[gateway.index()].endpoint.admit(conversation, kind);
     }
 
     /// Adds an application.
@@ -144,7 +171,13 @@ impl Simulator {
     /// # Panics
     /// If there is no such endpoint.
     pub fn report(&self, id: EndpointId) -> EndReport {
-        self.endpoints[id.index()].endpoint.report()
+        let endpoint = &self.endpoints[id.index()].endpoint;
+        match endpoint.within() {
+            Some((gateway, conversation)) => {
+                self.endpoints[gateway.index()].endpoint.inner_report(conversation)
+            }
+            None => endpoint.report(),
+        }
     }
 
     /// Lets an endpoint keep a log from now on; to be called before it connects.
@@ -176,6 +209,9 @@ impl Simulator {
                 Due::Source(source) => self.run_source(source),
             };
             self.fabric.done(due, next);
+            while let Some(handed) = self.fabric.take_handed() {
+                self.hand_over(handed);
+            }
         }
     }
 
@@ -192,6 +228,18 @@ impl Simulator {
         attached.endpoint.on_packet(packet, &mut self.fabric);
         self.fabric.wake(attached.source, attached.endpoint.next_due());
         self.tell_application(id);
+    }
+
+    /// A packet goes into a gateway, or comes out of one.
+    fn hand_over(&mut self, handed: Handed) {
+        let (gateway, packet) = match handed {
+            Handed::In(gateway, packet) => (gateway, packet),
+            Handed::Out(packet) => return self.deliver(packet),
+        };
+        let attached = &mut self.endpoints[gateway.index()];
+        attached.endpoint.forward(packet, &mut self.fabric);
+        self.fabric.wake(attached.source, attached.endpoint.next_due());
+        self.tell_application(gateway);
     }
 
     /// Looks at what is due; returns when it wants to be looked at again.
@@ -219,11 +267,18 @@ impl Simulator {
         {
             self.run_application(application, Some(id));
         }
-        let attached = &mut self.endpoints[id.index()];
-        let Some((application, from)) = attached.watch else { return };
-        let reached = |stream: &mut dyn Stream| stream.delivered() >= from;
-        if attached.endpoint.stream().is_some_and(reached) {
-            attached.watch = None;
+        self.tell_of_progress(id);
+        // What is watched there may be watched anew: the list stays as it is.
+        for at in 0..self.endpoints[id.index()].inner.len() {
+            self.tell_of_progress(self.endpoints[id.index()].inner[at]);
+        }
+    }
+
+    fn tell_of_progress(&mut self, id: EndpointId) {
+        let Some((application, from)) = self.endpoints[id.index()].watch else { return };
+        let stream = stream_of(&mut self.endpoints, id);
+        if stream.is_some_and(|stream| stream.delivered() >= from) {
+            self.endpoints[id.index()].watch = None;
             self.run_application(application, Some(id));
         }
     }

@@ -33,8 +33,8 @@ pub use report::{
     BurstReport, FlowReport, MessageReport, Observations, Request, RequestReport, VideoReport,
 };
 pub use request_response::RequestResponse;
-pub(crate) use streams::Attached;
 pub use streams::{ApplicationId, Streams};
+pub(crate) use streams::{Attached, stream_of};
 pub use video::Video;
 
 use crate::fabric::EndpointId;

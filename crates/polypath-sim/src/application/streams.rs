@@ -24,6 +24,18 @@ pub(crate) struct Attached {
     pub(crate) watch: Option<(ApplicationId, u64)>,
     /// The application that is told of datagrams.
     pub(crate) takes_datagrams: Option<ApplicationId>,
+    /// The endpoints whose streams it carries among its own.
+    pub(crate) inner: Vec<EndpointId>,
+}
+
+/// The stream of an endpoint, wherever it is carried; `None` if it has none.
+pub(crate) fn stream_of(endpoints: &mut [Attached], id: EndpointId) -> Option<&mut dyn Stream> {
+    match endpoints[id.index()].endpoint.within() {
+        Some((gateway, conversation)) => {
+            endpoints[gateway.index()].endpoint.inner_stream(conversation)
+        }
+        None => endpoints[id.index()].endpoint.stream(),
+    }
 }
 
 /// The streams of a simulation, for an application to use.
@@ -54,7 +66,8 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If there is no such endpoint.
     pub fn get(&mut self, id: EndpointId) -> Option<&mut dyn Stream> {
-        self.touch(id).endpoint.stream()
+        self.touch(id);
+        stream_of(self.endpoints, id)
     }
 
     /// The datagrams of an endpoint; `None` if it has none.
@@ -74,8 +87,10 @@ impl<'a> Streams<'a> {
         self.endpoints[id.index()].takes_datagrams = Some(self.application);
     }
 
-    /// An endpoint that will act once the application is done.
+    /// An endpoint that will act once the application is done; one within another is that one.
     fn touch(&mut self, id: EndpointId) -> &mut Attached {
+        let within = self.endpoints[id.index()].endpoint.within();
+        let id = within.map_or(id, |(gateway, _)| gateway);
         if !self.touched.contains(&id) {
             self.touched.push(id);
         }
@@ -98,10 +113,9 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If there is no such endpoint.
     pub fn watch(&mut self, id: EndpointId, bytes: u64) -> bool {
-        let attached = &mut self.endpoints[id.index()];
-        let reached = |stream: &mut dyn Stream| stream.delivered() >= bytes;
-        let reached = attached.endpoint.stream().is_some_and(reached);
-        attached.watch = (!reached).then_some((self.application, bytes));
+        let stream = stream_of(self.endpoints, id);
+        let reached = stream.is_some_and(|stream| stream.delivered() >= bytes);
+        self.endpoints[id.index()].watch = (!reached).then_some((self.application, bytes));
         reached
     }
 

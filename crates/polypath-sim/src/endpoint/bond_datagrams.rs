@@ -52,8 +52,14 @@ impl BondDatagrams {
         self.incoming.get_or_insert(id);
     }
 
-    /// Sends what is to be sent and takes what there is.
-    pub(super) fn drive(&mut self, bond: &mut Bond) {
+    /// One has come.
+    pub(super) fn take(&mut self, data: &Bytes) {
+        self.delivered += data.len() as u64;
+        self.arrived.extend(data.first_chunk().map(|number| u64::from_be_bytes(*number)));
+    }
+
+    /// Sends what is to be sent and, unless a gateway does, `reads` what there is.
+    pub(super) fn drive(&mut self, bond: &mut Bond, reads: bool) {
         if let Some(config) = self.config
             && self.outgoing.is_none()
         {
@@ -65,10 +71,9 @@ impl BondDatagrams {
                 let _ = bond.send_datagram(id, &data);
             }
         }
-        if let Some(id) = self.incoming {
+        if let Some(id) = self.incoming.filter(|_| reads) {
             while let Some(data) = bond.recv_datagram(id) {
-                self.delivered += data.len() as u64;
-                self.arrived.extend(data.first_chunk().map(|number| u64::from_be_bytes(*number)));
+                self.take(&data);
             }
         }
     }

@@ -19,6 +19,9 @@ pub(super) struct BondStream {
     /// Bytes to write; the last of them ends the stream if `closes`.
     unwritten: u64,
     closes: bool,
+    /// What the stream begins with, as far as it is not written.
+    head: Bytes,
+    written: u64,
     delivered: u64,
     is_finished: bool,
     /// What became of the paths.
@@ -41,6 +44,7 @@ impl<T: CarriesStream> Stream for T {
     fn withdraw(&mut self) -> u64 {
         let (stream, bond) = self.bond_stream_mut();
         let queued = bond.zip(stream.outgoing).map_or(0, |(bond, id)| bond.withdraw(id));
+        stream.written -= queued;
         queued + std::mem::take(&mut stream.unwritten)
     }
 
@@ -58,6 +62,26 @@ impl<T: CarriesStream> Stream for T {
 }
 
 impl BondStream {
+    /// A stream that begins with this.
+    pub(super) fn with_head(head: Bytes) -> Self {
+        Self { head, ..Self::default() }
+    }
+
+    /// The same, where nothing was written yet.
+    pub(super) fn set_head(&mut self, head: Bytes) {
+        self.head = head;
+    }
+
+    /// Bytes that the bond has taken.
+    pub(super) const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What the other end has opened.
+    pub(super) fn take_incoming(&mut self, stream: StreamId) {
+        self.incoming.get_or_insert(stream);
+    }
+
     /// Bytes that came in order.
     pub(super) const fn delivered(&self) -> u64 {
         self.delivered
@@ -66,9 +90,7 @@ impl BondStream {
     /// Takes note of what has happened to the bond.
     pub(super) fn on_event(&mut self, event: &Event, now: Timestamp) {
         match *event {
-            Event::StreamOpened(id) => {
-                self.incoming.get_or_insert(id);
-            }
+            Event::StreamOpened(id) => self.take_incoming(id),
             Event::PathFailed { path, .. } => self.note(now, path, PathEvent::Failed),
             Event::PathRecovered(path) => self.note(now, path, PathEvent::Recovered),
             _ => {}
@@ -105,10 +127,19 @@ impl BondStream {
             self.outgoing = bond.open_stream().ok();
         }
         let Some(stream) = self.outgoing else { return };
+        while !self.head.is_empty() {
+            match bond.write(stream, &self.head) {
+                Ok(written) => self.head = self.head.slice(written..),
+                Err(_) => return,
+            }
+        }
         while self.unwritten > 0 {
             let piece = self.unwritten.min(ZEROS.len() as u64) as usize;
             match bond.write(stream, &Bytes::from_static(&ZEROS).slice(..piece)) {
-                Ok(written) => self.unwritten -= written as u64,
+                Ok(written) => {
+                    self.unwritten -= written as u64;
+                    self.written += written as u64;
+                }
                 Err(_) => return,
             }
         }

@@ -4,27 +4,35 @@ mod bond;
 mod bond_datagrams;
 mod bond_stream;
 mod bond_traffic;
+mod gateway;
 mod log;
 mod mptcp;
 pub mod nodes;
+mod quic;
 mod quic_bond;
+mod received;
 mod report;
+mod split;
 mod tcp;
 mod tunnel;
 mod udp;
 
 pub use bond::{LightBond, LightPath};
 pub(crate) use bond_datagrams::NUMBER_BYTES;
+pub use gateway::{Conversation, GatewayRules, InnerTraffic};
 pub use log::{EndEvent, LogEntry};
 pub use mptcp::MptcpEnd;
+pub use quic::{QuicConfig, QuicEnd};
 pub use quic_bond::QuicBond;
 pub use report::{EndReport, PathReport};
+pub use split::SplitEnd;
 pub(crate) use tcp::TcpWay;
 pub use tcp::{TcpEnd, TcpSettings};
 pub use tunnel::{Tunnel, TunnelRoute};
+pub(crate) use udp::Asking;
 pub use udp::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 
-use crate::fabric::{Fabric, Packet};
+use crate::fabric::{EndpointId, Fabric, Packet};
 use crate::tcp::LogDetail;
 use core::any::Any;
 use core::fmt::Debug;
@@ -63,6 +71,31 @@ pub trait Endpoint: Any + Debug {
     /// The datagrams that applications use, if it carries any beside its stream.
     fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
         None
+    }
+
+    /// Makes it a gateway, by these rules; before anything goes through it. Only an end of a bond
+    /// can be one.
+    fn set_gateway(&mut self, _rules: GatewayRules) {}
+
+    /// A conversation goes through it, the number of which is the `flow` of its packets.
+    fn admit(&mut self, _conversation: u32, _kind: Conversation) {}
+
+    /// A packet of its host is to go through it, as through a gateway. What is none drops it.
+    fn forward(&mut self, _packet: Packet, _fabric: &mut Fabric) {}
+
+    /// The endpoint among whose streams its own is, and the number of its conversation there.
+    fn within(&self) -> Option<(EndpointId, u32)> {
+        None
+    }
+
+    /// The stream of an endpoint that is [`within`](Self::within) this one.
+    fn inner_stream(&mut self, _conversation: u32) -> Option<&mut dyn Stream> {
+        None
+    }
+
+    /// What has been done for an endpoint that is [`within`](Self::within) this one.
+    fn inner_report(&self, _conversation: u32) -> EndReport {
+        EndReport::default()
     }
 }
 

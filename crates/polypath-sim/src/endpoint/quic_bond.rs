@@ -3,7 +3,7 @@
 use super::bond_stream::{BondStream, CarriesStream};
 use super::bond_traffic::BondTraffic;
 use super::nodes::{BATCH, HUB, edge_address, edge_path};
-use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
+use super::{Conversation, Datagrams, EndReport, Endpoint, GatewayRules, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -73,7 +73,7 @@ impl QuicBond {
         self.take_events();
         loop {
             if let Some(bond) = self.bond.and_then(|key| self.node.bond_mut(key)) {
-                self.traffic.drive(bond, now);
+                self.traffic.drive(bond, fabric);
             }
             if !self.transmit(fabric) {
                 break;
@@ -172,7 +172,30 @@ impl Endpoint for QuicBond {
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {
+        self.traffic.look_at(None);
         Some(self)
+    }
+
+    fn set_gateway(&mut self, rules: GatewayRules) {
+        self.traffic.set_gateway(self.side, rules);
+    }
+
+    fn admit(&mut self, conversation: u32, kind: Conversation) {
+        self.traffic.admit(conversation, kind);
+    }
+
+    fn forward(&mut self, packet: Packet, fabric: &mut Fabric) {
+        self.traffic.forward(packet);
+        self.on_due(fabric);
+    }
+
+    fn inner_stream(&mut self, conversation: u32) -> Option<&mut dyn Stream> {
+        self.traffic.look_at(Some(conversation)).then_some(self as &mut dyn Stream)
+    }
+
+    fn inner_report(&self, conversation: u32) -> EndReport {
+        let delivered = self.traffic.split(conversation).map_or(0, BondStream::delivered);
+        EndReport { delivered, ..EndReport::default() }
     }
 
     fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
@@ -182,10 +205,10 @@ impl Endpoint for QuicBond {
 
 impl CarriesStream for QuicBond {
     fn bond_stream(&self) -> &BondStream {
-        &self.traffic.stream
+        self.traffic.current()
     }
 
     fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (&mut self.traffic.stream, self.bond.and_then(|key| self.node.bond_mut(key)))
+        (self.traffic.current_mut(), self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 }

@@ -4,6 +4,8 @@ mod light;
 mod observer;
 mod observers;
 mod packet;
+mod passage;
+mod quic;
 mod store;
 mod switching;
 
@@ -11,11 +13,15 @@ pub use light::LightPacket;
 pub(crate) use light::{LightAck, LightKind};
 pub use observer::Observer;
 pub use packet::{Body, Ecn, EndpointId, Packet, RouteId, Ticket};
+pub(crate) use passage::Handed;
+pub(crate) use quic::QuicKind;
+pub use quic::QuicPacket;
 pub use switching::{RoutingFeedback, SwitchError};
 
 use crate::engine::{Agenda, SourceId};
 use crate::topology::{LinkId, Route, Topology};
 use observers::Observers;
+use passage::Passage;
 use polypath_link::{ConfigError, Link, RunSeed};
 use polypath_units::Timestamp;
 use store::Store;
@@ -23,6 +29,9 @@ use switching::Switching;
 
 /// The end of a route in the list of hops.
 const END: u32 = u32::MAX;
+/// In place of a link: the gateway at the endpoint whose number is added. There are no so many
+/// links.
+const GATEWAY: u32 = 1 << 31;
 
 /// Links in operation, the packets on them, and the agenda of everything that happens.
 ///
@@ -40,6 +49,7 @@ pub struct Fabric {
     /// The class of routes that are added.
     class: u8,
     observers: Observers,
+    passage: Passage,
     /// Switches that tell senders their rate, where there are any.
     switching: Option<Box<Switching>>,
 }
@@ -73,6 +83,7 @@ impl Fabric {
             hops: Vec::new(),
             class: 0,
             observers: Observers::default(),
+            passage: Passage::default(),
             switching: None,
         })
     }
@@ -84,6 +95,45 @@ impl Fabric {
         self.hops.extend(route.0.iter().map(|link| link.0));
         self.hops.push(END);
         id
+    }
+
+    /// Notes a way through the gateway at an end of a bond, to endpoints behind its other end.
+    /// Observers do not see what goes there: they see the packets of the bond.
+    pub(crate) fn add_gateway_route(&mut self, gateway: EndpointId) -> RouteId {
+        self.hops.push(self.class.into());
+        let id = RouteId(self.hops.len() as u32);
+        self.hops.extend([GATEWAY | gateway.0, END]);
+        id
+    }
+
+    /// What has been handed to a gateway or by one, the oldest first.
+    pub(crate) fn take_handed(&mut self) -> Option<Handed> {
+        self.passage.take()
+    }
+
+    /// Keeps a packet that a bond is to carry; the bond is given its number.
+    pub(crate) fn carry(&mut self, packet: Packet) -> u64 {
+        self.passage.carry(packet)
+    }
+
+    /// The packet that has come through a bond; `None` if it has before.
+    pub(crate) fn arrive(&mut self, number: u64) -> Option<Packet> {
+        self.passage.arrive(number)
+    }
+
+    /// How many packets have come through a bond a second time, which a bond must prevent.
+    pub fn repeated(&self) -> u64 {
+        self.passage.strays()
+    }
+
+    /// How many packets bonds carry, those included that they have lost.
+    pub fn carried(&self) -> usize {
+        self.passage.len()
+    }
+
+    /// Hands a packet that has come through a bond to its endpoint.
+    pub(crate) fn hand_out(&mut self, packet: Packet) {
+        self.passage.hand(Handed::Out(packet));
     }
 
     /// Routes that are added from now on are of this class of service, for queues that have
@@ -125,6 +175,11 @@ impl Fabric {
     /// Sends a packet on its route, now. It may be dropped at the first link.
     pub fn send(&mut self, packet: Packet) {
         let hop = packet.route.0;
+        let first = self.hops[hop as usize];
+        if first & GATEWAY != 0 && first != END {
+            let gateway = EndpointId(first & !GATEWAY);
+            return self.passage.hand(Handed::In(gateway, packet));
+        }
         let (bytes, flow, ecn) = (packet.bytes, packet.flow, packet.ecn);
         // A class is a byte.
         let class = self.hops[hop as usize - 1] as u8;

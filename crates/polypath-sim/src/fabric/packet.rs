@@ -1,6 +1,6 @@
 //! Packets.
 
-use super::LightPacket;
+use super::{LightPacket, QuicPacket};
 use crate::mptcp::Message;
 use crate::tcp::Segment;
 use polypath_units::Timestamp;
@@ -75,6 +75,8 @@ pub enum Body {
     Datagram(Box<[u8]>),
     /// A packet of a bond's light carrier.
     Light(LightPacket),
+    /// A packet of a host's QUIC connection.
+    Quic(Box<QuicPacket>),
 }
 
 /// What a link knows of a packet.

@@ -63,7 +63,7 @@ impl Store {
             }
             Body::Datagram(bytes) => FeedbackHeader::decode(bytes).map(Header::of_bond),
             Body::Light(light) => light.feedback.map(Header::of_bond),
-            Body::Tunnelled { .. } | Body::Numbered { .. } => None,
+            Body::Tunnelled { .. } | Body::Numbered { .. } | Body::Quic(_) => None,
         };
         let &Packet { route, to, path, .. } = packet;
         Some(Look { route, to, path, header })
@@ -86,7 +86,7 @@ impl Store {
                     header.code = code;
                 }
             }
-            Body::Message(_) | Body::Tunnelled { .. } | Body::Numbered { .. } => {}
+            Body::Message(_) | Body::Tunnelled { .. } | Body::Numbered { .. } | Body::Quic(_) => {}
         }
     }
 

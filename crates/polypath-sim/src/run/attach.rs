@@ -5,7 +5,9 @@ use super::settings::Streams;
 use super::{DatagramFlow, RunningFlow};
 use crate::Direction;
 use crate::application::{Placement, for_datagrams, for_flow};
-use crate::endpoint::{LightBond, MptcpEnd, QuicBond, TcpEnd, TcpSettings, Tunnel, TunnelRoute};
+use crate::endpoint::{
+    LightBond, MptcpEnd, QuicBond, QuicConfig, QuicEnd, TcpEnd, TcpSettings, Tunnel, TunnelRoute,
+};
 use crate::fabric::EndpointId;
 use crate::scenario::Flow;
 use crate::simulator::Simulator;
@@ -13,7 +15,10 @@ use crate::topology::{Route, Topology};
 use polypath_core::congestion::CongestionConfig;
 use polypath_core::scheduler::Scheduler;
 use polypath_link::RunSeed;
+use polypath_steering::CountedRules;
 use polypath_units::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More bytes/s than any link has.
@@ -21,7 +26,7 @@ const MOST: f64 = 1e15;
 /// Streams of the run's seed for what flows and congestion controls draw: one for each flow of a
 /// connection, one for each connection. Links and nodes take lower ones.
 const FLOWS: u64 = 1 << 48;
-const CONTROLS: u64 = 1 << 49;
+pub(super) const CONTROLS: u64 = 1 << 49;
 /// Flows of one connection that have streams of their own.
 const FLOWS_EACH: u64 = 1 << 16;
 
@@ -32,21 +37,49 @@ impl Plan {
         simulator: &mut Simulator,
         seed: RunSeed,
     ) -> Result<Vec<Attached>, RunError> {
-        let attach = |(number, planned): (usize, &Planned)| {
+        // Bonds first: others go through them.
+        let count = self.connections().len();
+        let (outer, inner): (Vec<_>, Vec<_>) =
+            (0..count).partition(|&number| self.gateway_of(&self.connections()[number]).is_none());
+        let mut attached: BTreeMap<usize, Attached> = BTreeMap::new();
+        for number in outer.into_iter().chain(inner) {
+            let planned = &self.connections()[number];
             let class = self.scenario().connections[planned.spec].class;
             simulator.fabric_mut().set_class(class);
-            match &planned.transporter {
-                &Transporter::Datagrams(flow) => {
-                    let seed = flow_seed(seed, number, 0);
-                    self.attach_datagrams(simulator, planned, flow, seed)
-                }
-                Transporter::Streams(streams) => {
-                    let ends = self.connect(number, planned, streams, simulator, seed)?;
-                    self.start_flows(number, planned, ends, simulator, seed)
-                }
+            let gateway = self.gateway_of(planned).and_then(|bond| attached.get(&bond));
+            let new = self.attach(number, gateway, simulator, seed)?;
+            attached.insert(number, new);
+        }
+        Ok(attached.into_values().collect())
+    }
+
+    fn attach(
+        &self,
+        number: usize,
+        gateway: Option<&Attached>,
+        simulator: &mut Simulator,
+        seed: RunSeed,
+    ) -> Result<Attached, RunError> {
+        let planned = &self.connections()[number];
+        let own = flow_seed(seed, number, 0);
+        match (&planned.transporter, gateway) {
+            (&Transporter::Datagrams(flow), None) => {
+                self.attach_datagrams(simulator, planned, flow, own)
             }
-        };
-        self.connections().iter().enumerate().map(attach).collect()
+            (&Transporter::Datagrams(flow), Some(gateway)) => {
+                self.datagrams_inside(simulator, planned, gateway, flow, own)
+            }
+            (Transporter::Streams(streams), None) => {
+                let ends = self.connect(number, planned, streams, simulator, seed)?;
+                let attached = self.start_flows(number, planned, ends, simulator, seed)?;
+                let rules = self.set_gateway(planned, attached.ends, simulator);
+                Ok(Attached { rules, ..attached })
+            }
+            (Transporter::Streams(streams), Some(gateway)) => {
+                let ends = self.connect_inside(number, gateway, streams, simulator, seed)?;
+                self.start_flows(number, planned, ends, simulator, seed)
+            }
+        }
     }
 
     fn start_flows(
@@ -73,7 +106,7 @@ impl Plan {
             Ok(RunningFlow::Application(simulator.add_application(application)))
         };
         let flows: Result<_, RunError> = self.flows_of(planned).enumerate().map(start).collect();
-        Ok(Attached { ends: [client, server], flows: flows? })
+        Ok(Attached { ends: [client, server], flows: flows?, rules: None })
     }
 
     fn attach_datagrams(
@@ -91,11 +124,7 @@ impl Plan {
         let times = planned.times(flow);
         let datagrams = DatagramFlow::attach(simulator, topology, &route, &flow.kind, times, seed)
             .map_err(|error| RunError::NoRate { flow: number, error })?;
-        let mut ends = [datagrams.source, datagrams.sink];
-        if flow.direction == Direction::Down {
-            ends.reverse();
-        }
-        Ok(Attached { ends, flows: vec![RunningFlow::Datagrams(datagrams)] })
+        Ok(Attached::of_datagrams(datagrams, flow.direction))
     }
 
     fn connect(
@@ -125,6 +154,10 @@ impl Plan {
                 config.composition.congestion = seeded(&config.composition.congestion);
                 LightBond::connect(simulator, topology, routes, &config, start)
             }
+            Streams::Quic(quic) => {
+                let quic = QuicConfig { congestion: seeded(&quic.congestion), ..quic.clone() };
+                QuicEnd::connect(simulator, topology, &routes[0], &quic, start)
+            }
             Streams::Tcp(tcp) => {
                 let tcp = seeded_tcp(tcp);
                 TcpEnd::connect(simulator, topology, &routes[0], &tcp, start)
@@ -150,6 +183,19 @@ impl Plan {
 pub(super) struct Attached {
     pub(super) ends: [EndpointId; 2],
     pub(super) flows: Vec<RunningFlow>,
+    /// Of a bond that is a gateway.
+    pub(super) rules: Option<Arc<CountedRules>>,
+}
+
+impl Attached {
+    /// A flow over UDP.
+    pub(super) fn of_datagrams(datagrams: DatagramFlow, direction: Direction) -> Self {
+        let mut ends = [datagrams.source, datagrams.sink];
+        if direction == Direction::Down {
+            ends.reverse();
+        }
+        Self { ends, flows: vec![RunningFlow::Datagrams(datagrams)], rules: None }
+    }
 }
 
 impl Planned {

@@ -5,7 +5,7 @@ use crate::application::{FlowReport, MessageReport, Observations, PIECE};
 use crate::endpoint::{UdpArrivals, UdpSink, UdpSource, UdpTraffic};
 use crate::fabric::EndpointId;
 use crate::scenario::{FlowKind, NoRate};
-use crate::simulator::Simulator;
+use crate::simulator::{Gateway, Simulator};
 use crate::topology::{Route, Topology};
 use polypath_units::Timestamp;
 
@@ -20,7 +20,7 @@ pub struct DatagramFlow {
 
 impl DatagramFlow {
     /// Attaches a flow of a scenario over `route`, which leads in the flow's direction, from
-    /// `start` to before `stop`. What is random is drawn from `seed`.
+    /// the first of `times` to before the second. What is random is drawn from `seed`.
     ///
     /// # Errors
     /// When the flow has no rate.
@@ -29,18 +29,25 @@ impl DatagramFlow {
         topology: &Topology,
         route: &Route,
         kind: &FlowKind,
-        (start, stop): (Timestamp, Timestamp),
+        times: (Timestamp, Timestamp),
         seed: u64,
     ) -> Result<Self, NoRate> {
-        let rate = kind.rate()?;
-        let (payload, arrivals) = match kind {
-            FlowKind::ConstantRate(flow) => (flow.packet.get(), UdpArrivals::Constant),
-            FlowKind::OnOff(flow) => (PIECE.into(), UdpArrivals::OnOff(*flow)),
-            _ => return Err(NoRate(kind.name())),
-        };
-        let payload = u32::try_from(payload).unwrap_or(u32::MAX - IP_UDP_HEADER);
-        let traffic = UdpTraffic { rate, payload, headers: IP_UDP_HEADER, arrivals, start, stop };
+        let traffic = traffic_of(kind, times)?;
         let (source, sink) = UdpSource::connect(simulator, topology, route, traffic, seed);
+        Ok(Self { source, sink })
+    }
+
+    /// The same through a gateway, `down` from its hub or up from its edge.
+    pub(super) fn attach_inside(
+        simulator: &mut Simulator,
+        gateway: &Gateway<'_>,
+        down: bool,
+        kind: &FlowKind,
+        times: (Timestamp, Timestamp),
+        seed: u64,
+    ) -> Result<Self, NoRate> {
+        let traffic = traffic_of(kind, times)?;
+        let (source, sink) = UdpSource::connect_inside(simulator, gateway, down, traffic, seed);
         Ok(Self { source, sink })
     }
 
@@ -70,4 +77,19 @@ impl DatagramFlow {
             observations: Observations::Messages(messages),
         })
     }
+}
+
+/// What the source of a flow sends.
+fn traffic_of(
+    kind: &FlowKind,
+    (start, stop): (Timestamp, Timestamp),
+) -> Result<UdpTraffic, NoRate> {
+    let rate = kind.rate()?;
+    let (payload, arrivals) = match kind {
+        FlowKind::ConstantRate(flow) => (flow.packet.get(), UdpArrivals::Constant),
+        FlowKind::OnOff(flow) => (PIECE.into(), UdpArrivals::OnOff(*flow)),
+        _ => return Err(NoRate(kind.name())),
+    };
+    let payload = u32::try_from(payload).unwrap_or(u32::MAX - IP_UDP_HEADER);
+    Ok(UdpTraffic { rate, payload, headers: IP_UDP_HEADER, arrivals, start, stop })
 }

@@ -86,6 +86,7 @@ fn connection(run: &Run<'_>, number: usize) -> (ConnectionReport, u64) {
         timeouts: now[0].timeouts + now[1].timeouts,
         paths: paths(&now, before, (from, to)),
         flows: flows::totals(run, number),
+        rules: run.rules[number].as_ref().map_or_else(Vec::new, |rules| rules.uses()),
     };
     (report, now[0].segments_delivered + now[1].segments_delivered)
 }

@@ -7,6 +7,7 @@ mod attach;
 mod datagrams;
 mod events;
 mod flows;
+mod inside;
 mod measure;
 mod network;
 mod own;
@@ -19,6 +20,7 @@ pub use datagrams::DatagramFlow;
 pub use events::Timetable;
 pub use flows::{FlowTotals, Observed, Spread};
 pub use plan::{Plan, Planned, RunError};
+pub use polypath_steering::{RuleCounts, RuleUse};
 pub use recording::{Keep, KeepError};
 pub use report::{ConnectionReport, Dropped, LinkReport, PathTotals, RunReport};
 pub use settings::bond_config;
@@ -32,8 +34,10 @@ use crate::simulator::Simulator;
 use attach::Attached;
 use measure::Baseline;
 use polypath_link::RunSeed;
+use polypath_steering::CountedRules;
 use polypath_units::Timestamp;
 use recording::{Keeper, Kept};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A run without a duration ends at the latest then.
@@ -53,6 +57,8 @@ pub struct Run<'a> {
     subjects: Vec<Subject>,
     /// The flows of each connection.
     flows: Vec<Vec<RunningFlow>>,
+    /// The rules of each connection that is a gateway.
+    rules: Vec<Option<Arc<CountedRules>>>,
     timetable: Timetable,
     baseline: Option<Baseline>,
     keeper: Keeper<'a>,
@@ -114,12 +120,23 @@ impl<'a> Run<'a> {
         let names = plan.connections().iter().map(|planned| planned.name.clone());
         let subject = |(name, attached): (String, &Attached)| Subject { name, ends: attached.ends };
         let subjects: Vec<_> = names.zip(&attached).map(subject).collect();
-        let flows = attached.into_iter().map(|attached| attached.flows).collect();
+        let (flows, rules) =
+            attached.into_iter().map(|attached| (attached.flows, attached.rules)).unzip();
         let record = &plan.scenario().record;
         let topology = plan.topology();
         let keeper = Keeper::attach(record, keep, seed, &mut simulator, topology, &subjects)?;
         let timetable = Timetable::new(&plan.scenario().events, topology);
-        Ok(Self { plan, seed, simulator, subjects, flows, timetable, baseline: None, keeper })
+        Ok(Self {
+            plan,
+            seed,
+            simulator,
+            subjects,
+            flows,
+            rules,
+            timetable,
+            baseline: None,
+            keeper,
+        })
     }
 
     /// The time.
@@ -145,6 +162,11 @@ impl<'a> Run<'a> {
             self.keeper.sample(&self.simulator);
         }
         Ok(true)
+    }
+
+    /// The simulation.
+    pub const fn simulator(&self) -> &Simulator {
+        &self.simulator
     }
 
     /// What has come out so far.

@@ -14,7 +14,9 @@ pub(super) fn routes_of(
     let choose = |choices: &mut dyn Iterator<Item = &PathChoice>| {
         choices.map(|choice| choose(choice, from, to, topology)).collect::<Result<Vec<_>, _>>()
     };
-    let several = !matches!(spec.transport, Transport::Tcp(_) | Transport::Udp(_));
+    // One that goes through a bond takes the paths of that.
+    let one = matches!(spec.transport, Transport::Tcp(_) | Transport::Quic(_) | Transport::Udp(_));
+    let several = !one || spec.through.is_some();
     let routes = match &spec.paths[..] {
         [] if several => topology.routes(from, to),
         [] => vec![topology.route(from, to)?],

@@ -26,7 +26,7 @@ impl Plan {
                 }
                 Streams::Mptcp(mptcp) => &mut mptcp.composition.own_scheduler,
                 Streams::Tunnel { own_scheduler, .. } => own_scheduler,
-                Streams::Tcp(_) => return false,
+                Streams::Tcp(_) | Streams::Quic(_) => return false,
             };
             *own = Some(scheduler.clone());
             true
@@ -91,6 +91,7 @@ fn congestion_of(streams: &mut Streams) -> &mut CongestionConfig {
     match streams {
         Streams::QuicBond(bond) | Streams::LightBond(bond) => &mut bond.composition.congestion,
         Streams::Mptcp(mptcp) => &mut mptcp.composition.congestion,
+        Streams::Quic(quic) => &mut quic.congestion,
         Streams::Tcp(tcp) | Streams::Tunnel { tcp, .. } => &mut tcp.congestion,
     }
 }

@@ -9,6 +9,7 @@ use crate::scenario::{ConnectionSpec, Flow, FlowKind, NoRate, Scenario, Scenario
 use crate::topology::{Route, RouteError, Topology};
 use polypath_bond::NodeError;
 use polypath_link::ConfigError;
+use polypath_policy::Policy;
 use polypath_units::Timestamp;
 use std::sync::Arc;
 
@@ -52,6 +53,21 @@ pub enum RunError {
     /// Nothing is to be carried.
     #[error("the scenario has no [[flow]]: nothing would happen")]
     NoFlow,
+    /// A rule of a bond's policy names a path that the bond does not have.
+    #[error(
+        "connection {connection:?}: the rule {rule:?} of its policy names the path {path:?}; its \
+         paths are {}", paths.join(", ")
+    )]
+    UnknownPath {
+        /// The connection.
+        connection: String,
+        /// The rule.
+        rule: String,
+        /// The path.
+        path: String,
+        /// The paths that there are.
+        paths: Vec<String>,
+    },
     /// Two flows want the same stream.
     #[error(
         "flow {flow} (from 0): connection {connection:?} carries another flow in that direction; \
@@ -139,6 +155,7 @@ impl Plan {
             for index in 0..spec.count {
                 let (routes, backup) = routes_of(spec, index, &topology)
                     .map_err(|error| RunError::Route { connection: spec.name.clone(), error })?;
+                check_policy(spec, &routes, &topology)?;
                 connections.push(Planned {
                     name: name_of(&spec.name, spec.count, index),
                     spec: number,
@@ -174,6 +191,20 @@ impl Plan {
         flows.filter(move |(_, flow)| &flow.connection == name)
     }
 
+    /// The connection that a connection goes through.
+    pub(super) fn gateway_of(&self, planned: &Planned) -> Option<usize> {
+        let through = self.scenario.connections[planned.spec].through.as_ref()?;
+        // Bonds that others go through are single ones.
+        self.connections.iter().position(|other| other.name == through.bond)
+    }
+
+    /// Whether others go through a connection, or might: it has a policy.
+    pub(super) fn is_gateway(&self, planned: &Planned) -> bool {
+        let spec = &self.scenario.connections[planned.spec];
+        let through = self.scenario.connections.iter().filter_map(|spec| spec.through.as_ref());
+        spec.policy.is_some() || through.into_iter().any(|through| through.bond == spec.name)
+    }
+
     /// The connections of the scenario, and those to be made of them, to change.
     pub(super) fn parts_mut(&mut self) -> (&[ConnectionSpec], &mut [Planned]) {
         (&self.scenario.connections, &mut self.connections)
@@ -193,6 +224,27 @@ fn transporter(scenario: &Scenario, spec: &ConnectionSpec) -> Result<Transporter
     let problem = "a connection by UDP needs a flow";
     let missing = || RunError::Setting { connection: spec.name.clone(), problem };
     flow.map(Transporter::Datagrams).ok_or_else(missing)
+}
+
+/// The paths that rules name must be those of the bond.
+fn check_policy(
+    spec: &ConnectionSpec,
+    routes: &[Route],
+    topology: &Topology,
+) -> Result<(), RunError> {
+    let names: Vec<_> = routes.iter().map(|route| topology.name_of(route)).collect();
+    for rule in spec.policy.iter().flat_map(Policy::rules) {
+        let paths = rule.treatment().steering().map_or(&[][..], |steering| &steering.paths);
+        if let Some(path) = paths.iter().find(|path| !names.contains(&path.name)) {
+            return Err(RunError::UnknownPath {
+                connection: spec.name.clone(),
+                rule: rule.name().to_owned(),
+                path: path.name.clone(),
+                paths: names,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What a connection is called, of `count` of one table.

@@ -1,6 +1,7 @@
 //! What a run tells.
 
 use super::FlowTotals;
+use polypath_steering::RuleUse;
 use serde::Serialize;
 
 /// The results of a run. All rates are means from the end of the warm-up on.
@@ -48,6 +49,8 @@ pub struct ConnectionReport {
     pub paths: Vec<PathTotals>,
     /// Its flows.
     pub flows: Vec<FlowTotals>,
+    /// What passed by each rule of its policy, where others go through it.
+    pub rules: Vec<RuleUse>,
 }
 
 /// What a connection sent on a path, both directions together.

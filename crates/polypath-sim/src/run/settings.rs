@@ -1,10 +1,10 @@
 //! From the options of a connection to the parameters of its ends.
 
 use super::RunError;
-use crate::endpoint::TcpSettings;
+use crate::endpoint::{QuicConfig, TcpSettings};
 use crate::mptcp::MptcpConfig;
 use crate::scenario::{
-    BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, ReceiveOptions, Tcp,
+    BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, Quic, ReceiveOptions, Tcp,
     TcpOptions, Transport, Tunnel, WindowControl,
 };
 use crate::tcp::{LossDetection, ReceiveBuffer, TcpConfig};
@@ -23,6 +23,7 @@ pub(super) enum Streams {
     QuicBond(BondConfig),
     LightBond(BondConfig),
     Tcp(TcpSettings),
+    Quic(QuicConfig),
     Mptcp(MptcpConfig),
     Tunnel {
         tcp: TcpSettings,
@@ -35,7 +36,7 @@ pub(super) enum Streams {
 
 /// The parameters of a connection; `None` if it carries datagrams.
 ///
-/// What is not said: TCP runs CUBIC; Multipath TCP is the kernel's, CUBIC on each subflow, the
+/// What is not said: TCP and QUIC run CUBIC; Multipath TCP is the kernel's, CUBIC on each subflow, the
 /// subflow of the least RTT first; a tunnel deals in turn; a bond is as it ships.
 pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunError> {
     let streams = match &spec.transport {
@@ -49,6 +50,14 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
         Transport::Tcp(Tcp { tcp, control, receive }) => {
             Streams::Tcp(tcp_settings(tcp, control, *receive))
         }
+        Transport::Quic(Quic { packet_threshold, max_packet, control }) => {
+            Streams::Quic(QuicConfig {
+                congestion: single_path(control),
+                packet_threshold: *packet_threshold,
+                // The reader of scenarios allows no larger ones than fit.
+                max_packet: max_packet.get() as u32,
+            })
+        }
         Transport::Mptcp(options) => Streams::Mptcp(mptcp_config(options)),
         Transport::Tunnel(tunnel) => tunnel_settings(&spec.name, tunnel)?,
         Transport::Udp(_) => return Ok(None),
@@ -61,7 +70,7 @@ pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunE
 /// # Errors
 /// When the receive buffer is to grow.
 pub fn bond_config(connection: &str, options: &BondOptions) -> Result<BondConfig, RunError> {
-    let BondOptions { carrier: _, composition, receive } = options;
+    let BondOptions { carrier: _, policy: _, tcp: _, composition, receive } = options;
     let mut bond = BondConfig::default();
     set_control(&mut bond.composition.congestion, &composition.control);
     compose(&mut bond.composition, composition);
@@ -113,15 +122,9 @@ fn tcp_settings(
     control: &WindowControl,
     receive: ReceiveOptions,
 ) -> TcpSettings {
-    let mut congestion = CongestionConfig {
-        avoidance: CongestionKind::Cubic.into(),
-        coupled: false,
-        initial_window: options
-            .initial_window
-            .map_or_else(InitialWindow::default, InitialWindow::Segments),
-        ..CongestionConfig::default()
-    };
-    set_control(&mut congestion, control);
+    let initial_window =
+        options.initial_window.map_or_else(InitialWindow::default, InitialWindow::Segments);
+    let congestion = CongestionConfig { initial_window, ..single_path(control) };
     let mut tcp = match options.sack {
         Some(false) => TcpConfig { timestamps: true, ..TcpConfig::NEW_RENO },
         _ => TcpConfig::LINUX,
@@ -129,6 +132,17 @@ fn tcp_settings(
     set_options(&mut tcp, options);
     tcp.receive_buffer = receive.buffer.unwrap_or(tcp.receive_buffer);
     TcpSettings { tcp, congestion }
+}
+
+/// The congestion control of what has one path: CUBIC, if nothing else is said.
+fn single_path(control: &WindowControl) -> CongestionConfig {
+    let mut congestion = CongestionConfig {
+        avoidance: CongestionKind::Cubic.into(),
+        coupled: false,
+        ..CongestionConfig::default()
+    };
+    set_control(&mut congestion, control);
+    congestion
 }
 
 fn set_control(congestion: &mut CongestionConfig, control: &WindowControl) {

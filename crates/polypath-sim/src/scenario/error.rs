@@ -50,6 +50,16 @@ pub enum ScenarioError {
         /// Why.
         error: io::Error,
     },
+    /// A policy that cannot be read. What is wrong in one is a [`Document`](Self::Document).
+    #[error("{place}: policy: {} cannot be read: {error}", policy.display())]
+    PolicyFile {
+        /// Where the scenario names it.
+        place: Place,
+        /// The file.
+        policy: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// A trace file that is not a trace.
     #[error("{place}: trace: {}: {error}", trace.display())]
     Trace {
@@ -67,7 +77,9 @@ impl ScenarioError {
     pub fn place(&self) -> Option<&Place> {
         match self {
             Self::Document(error) => Some(error.place()),
-            Self::TraceFile { place, .. } | Self::Trace { place, .. } => Some(place),
+            Self::TraceFile { place, .. }
+            | Self::PolicyFile { place, .. }
+            | Self::Trace { place, .. } => Some(place),
             Self::Read { .. } | Self::Override { .. } => None,
         }
     }

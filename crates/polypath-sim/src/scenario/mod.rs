@@ -45,8 +45,8 @@ mod seed;
 mod trace_file;
 
 pub use connection::{
-    BondOptions, Carrier, CompositionOptions, ConnectionSpec, Mptcp, PathChoice, ReceiveOptions,
-    Tcp, TcpOptions, Transport, Tunnel, Udp, WindowControl,
+    BondOptions, Carrier, CompositionOptions, ConnectionSpec, InnerTcp, Mptcp, PathChoice, Quic,
+    ReceiveOptions, Tcp, TcpOptions, Through, Transport, Tunnel, Udp, WindowControl,
 };
 pub use declare::Located;
 pub use error::{ScenarioError, TraceFileError};
@@ -91,7 +91,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario file, and the traces it names relative to its folder.
+    /// Reads a scenario file, and the traces and policies it names relative to its folder.
     ///
     /// # Errors
     /// See [`ScenarioError`].
@@ -112,7 +112,7 @@ impl Scenario {
     }
 
     /// Reads a scenario from text. `file` is its name in errors and the base of trace names;
-    /// `open` gives the bytes of a trace file.
+    /// `open` gives the bytes of trace files and policies.
     ///
     /// # Errors
     /// See [`ScenarioError`].

@@ -14,6 +14,7 @@ use crate::topology::Graph;
 use polypath_config::{Document, DocumentError, Table};
 use polypath_link::Trace;
 use polypath_link::trace::{Columns, Recording};
+use polypath_policy::Policy;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ keys! {
     }
 }
 
-/// Reads traces, each file once for the same columns.
+/// Reads traces, each file once for the same columns, and policies.
 pub(super) struct Reader<'a> {
     folder: &'a Path,
     open: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
@@ -62,6 +63,21 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The policy that a value names.
+    pub(super) fn policy(&mut self, given: &Located<String>) -> Result<Policy, ScenarioError> {
+        let (file, place) = (self.folder.join(&given.value), given.place().clone());
+        let bytes = (self.open)(&file).and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        });
+        let text = bytes.map_err(|error| ScenarioError::PolicyFile {
+            place,
+            policy: file.clone(),
+            error,
+        })?;
+        Ok(Policy::parse(&file, &text)?)
+    }
+
     /// The trace that a value names.
     pub(super) fn trace(
         &mut self,
@@ -156,7 +172,7 @@ fn build(file: Located<File>, reader: &mut Reader<'_>) -> Result<Scenario, Scena
     if duration.is_some_and(|duration| warm_up.value >= duration) {
         return Err(warm_up.wrong("must be shorter than `duration`").into());
     }
-    let connections = read_connections(&connection_tables(connection, &graph), &graph)?;
+    let connections = read_connections(&connection_tables(connection, &graph), &graph, reader)?;
     let flows = match flow {
         Some(tables) => {
             let flows = read_flows(&tables.value, &connections)?;

@@ -3,8 +3,8 @@
 use super::Simulator;
 use crate::endpoint::nodes::Nodes;
 use crate::endpoint::{
-    LightBond, LightPath, MptcpEnd, QuicBond, TcpEnd, TcpSettings, TcpWay, Tunnel, UdpSink,
-    UdpSource, UdpTraffic,
+    Asking, LightBond, LightPath, MptcpEnd, QuicBond, QuicConfig, QuicEnd, SplitEnd, TcpEnd,
+    TcpSettings, TcpWay, Tunnel, UdpSink, UdpSource, UdpTraffic,
 };
 use crate::fabric::{EndpointId, RouteId};
 use crate::mptcp::{Connection, MptcpConfig};
@@ -27,6 +27,18 @@ impl TcpEnd {
         let ways = [route, &topology.back(route)];
         let ways = ways.map(|route| TcpWay::Route(simulator.fabric_mut().add_route(route)));
         Self::attach(simulator, settings, &topology.name_of(route), ways, start)
+    }
+
+    /// The same through a gateway, from a host behind its first end to one behind the other.
+    pub(crate) fn connect_inside(
+        simulator: &mut Simulator,
+        gateway: &Gateway<'_>,
+        settings: &TcpSettings,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let ways = gateway.routes(simulator).map(TcpWay::Route);
+        let name = gateway.name;
+        Self::attach(simulator, settings, name, ways, start)
     }
 
     /// The same through a pair of tunnels.
@@ -149,13 +161,111 @@ impl UdpSource {
         traffic: UdpTraffic,
         seed: u64,
     ) -> (EndpointId, EndpointId) {
-        let source = simulator.next_endpoint();
-        let sink = EndpointId(source.0 + 1);
         let way = simulator.fabric_mut().add_route(route);
-        let end = Self::new(way, sink, source.0, traffic, seed);
-        simulator.attach(Box::new(end.named(topology.name_of(route))));
-        simulator.attach(Box::new(UdpSink::new(traffic.headers)));
-        (source, sink)
+        let sink = UdpSink::new(traffic.headers);
+        Self::attach(simulator, (way, topology.name_of(route)), sink, traffic, seed)
+    }
+
+    /// The same through a gateway, from behind its first end, or to there (`down`): then that host
+    /// asks for it.
+    pub(crate) fn connect_inside(
+        simulator: &mut Simulator,
+        gateway: &Gateway<'_>,
+        down: bool,
+        traffic: UdpTraffic,
+        seed: u64,
+    ) -> (EndpointId, EndpointId) {
+        let [up, back] = gateway.routes(simulator);
+        let (source, UdpTraffic { start, stop, .. }) = (simulator.next_endpoint(), traffic);
+        let asking = Asking { route: up, source, next: start, stop };
+        let sink = UdpSink::new(traffic.headers);
+        let (way, sink) = if down { (back, sink.asking(asking)) } else { (up, sink) };
+        Self::attach(simulator, (way, gateway.name.to_owned()), sink, traffic, seed)
+    }
+
+    fn attach(
+        simulator: &mut Simulator,
+        (way, name): (RouteId, String),
+        sink: UdpSink,
+        traffic: UdpTraffic,
+        seed: u64,
+    ) -> (EndpointId, EndpointId) {
+        let source = simulator.next_endpoint();
+        let to = EndpointId(source.0 + 1);
+        simulator.attach(Box::new(Self::new(way, to, source.0, traffic, seed).named(name)));
+        simulator.attach(Box::new(sink));
+        (source, to)
+    }
+}
+
+impl QuicEnd {
+    /// Attaches both ends of a connection over a route; the first connects at `start`. Returns
+    /// the end that connects and the one that listens.
+    pub fn connect(
+        simulator: &mut Simulator,
+        topology: &Topology,
+        route: &Route,
+        config: &QuicConfig,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let ways = [route, &topology.back(route)];
+        let ways = ways.map(|route| simulator.fabric_mut().add_route(route));
+        Self::attach(simulator, config, &topology.name_of(route), ways, start)
+    }
+
+    /// The same through a gateway, from a host behind its first end to one behind the other.
+    pub(crate) fn connect_inside(
+        simulator: &mut Simulator,
+        gateway: &Gateway<'_>,
+        config: &QuicConfig,
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let ways = gateway.routes(simulator);
+        Self::attach(simulator, config, gateway.name, ways, start)
+    }
+
+    fn attach(
+        simulator: &mut Simulator,
+        config: &QuicConfig,
+        name: &str,
+        [there, back]: [RouteId; 2],
+        start: Timestamp,
+    ) -> (EndpointId, EndpointId) {
+        let client = simulator.next_endpoint();
+        let server = EndpointId(client.0 + 1);
+        for (peer, way, start) in [(server, there, Some(start)), (client, back, None)] {
+            let end = Self::new(config, (peer, client.0), (name.to_owned(), way), start);
+            simulator.attach(Box::new(end));
+        }
+        (client, server)
+    }
+}
+
+impl SplitEnd {
+    /// Attaches both ends of a TCP connection that a gateway splits.
+    pub(crate) fn connect_inside(
+        simulator: &mut Simulator,
+        gateway: &Gateway<'_>,
+    ) -> (EndpointId, EndpointId) {
+        let client = simulator.next_endpoint();
+        for end in gateway.ends {
+            simulator.attach(Box::new(Self::new(end, client.0)));
+        }
+        (client, EndpointId(client.0 + 1))
+    }
+}
+
+/// A bond that is a gateway.
+pub(crate) struct Gateway<'a> {
+    pub(crate) name: &'a str,
+    /// The edge and the hub.
+    pub(crate) ends: [EndpointId; 2],
+}
+
+impl Gateway<'_> {
+    /// The ways of hosts behind the edge and behind the hub to each other.
+    fn routes(&self, simulator: &mut Simulator) -> [RouteId; 2] {
+        self.ends.map(|end| simulator.fabric_mut().add_gateway_route(end))
     }
 }
 

@@ -13,6 +13,7 @@ mod equilibria;
 mod events;
 mod experiments;
 mod failure;
+mod gateway;
 mod goodput;
 mod grid;
 mod hostile;
@@ -28,6 +29,7 @@ mod pcapng;
 #[cfg(feature = "qlog")]
 mod qlog;
 mod queueing;
+mod quic;
 mod random_scripts;
 mod receive_window;
 mod restart;

@@ -54,6 +54,9 @@ fn write_report(text: &mut String, report: &RunReport) {
         for path in &connection.paths {
             let _ = writeln!(text, "    {path:?}");
         }
+        for rule in &connection.rules {
+            let _ = writeln!(text, "    {rule:?}");
+        }
     }
     let dropping = report.queues.iter().filter(|link| link.dropped_packets != Dropped::default());
     for link in dropping {

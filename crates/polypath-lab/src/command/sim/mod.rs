@@ -3,6 +3,7 @@
 mod flows;
 mod page;
 mod progress;
+mod rules;
 mod runs;
 mod table;
 

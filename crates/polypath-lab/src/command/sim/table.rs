@@ -5,7 +5,7 @@ use core::fmt::Write;
 use polypath_model::metrics::quantile;
 use polypath_sim::run::{ConnectionReport, LinkReport, PathTotals};
 
-use super::{TimedRun, flows};
+use super::{TimedRun, flows, rules};
 use crate::report::{MOST_ROWS, more};
 use polypath::output::columns;
 
@@ -29,6 +29,7 @@ pub(super) fn render(scenario: &str, runs: &[TimedRun]) -> String {
     }
     connections(&mut text, runs);
     flows::write(&mut text, runs);
+    rules::write(&mut text, runs);
     links(&mut text, runs);
     text
 }

@@ -51,7 +51,7 @@ pub(super) fn free_share(scenario: &Scenario, recording: &Recording) -> Option<V
         Transport::Mptcp(mptcp) => mptcp.receive,
         Transport::Bond(bond) => bond.receive,
         Transport::Tcp(tcp) => tcp.receive,
-        Transport::Tunnel(_) | Transport::Udp(_) => return None,
+        Transport::Tunnel(_) | Transport::Quic(_) | Transport::Udp(_) => return None,
     };
     let Some(ReceiveBuffer::Fixed(size)) = receive.buffer else { return None };
     let taken = of_connection(recording, "receive_buffer")?;

@@ -6,11 +6,11 @@
 //! has judged it before. Left out: encryption, MTU discovery, connection ids, migration.
 
 use super::super::log::{EndEvent, EndLog, LogEntry};
-use super::received::Received;
+use crate::endpoint::received::{AckRule, Received};
 use crate::fabric::{LightAck, LightKind, LightPacket};
 use crate::tcp::{LogDetail, PathMetrics};
 use bytes::Bytes;
-use polypath_bond::carrier::{ACK_DELAY, INITIAL_RTT, TIME_THRESHOLD};
+use polypath_bond::carrier::{ACK_DELAY, ACK_THRESHOLD, INITIAL_RTT, TIME_THRESHOLD};
 use polypath_bond::{Bond, Payload};
 use polypath_core::estimator::RttEstimator;
 use polypath_units::{PathId, Timestamp};
@@ -62,7 +62,7 @@ impl Carrier {
             probes: 0,
             give_up_at: Timestamp::MAX,
             logged_below: 0,
-            received: Received::default(),
+            received: Received::new(AckRule { every: ACK_THRESHOLD, delay: ACK_DELAY }),
             log: EndLog::default(),
         }
     }

@@ -5,11 +5,10 @@
 
 mod carrier;
 mod feedback;
-mod received;
 
 use super::bond_stream::{BondStream, CarriesStream};
 use super::bond_traffic::BondTraffic;
-use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
+use super::{Conversation, Datagrams, EndReport, Endpoint, GatewayRules, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, LightKind, LightPacket, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -126,7 +125,7 @@ impl LightBond {
             self.bond.handle_timeout(now);
         }
         loop {
-            self.traffic.drive(&mut self.bond, now);
+            self.traffic.drive(&mut self.bond, fabric);
             if !self.transmit(fabric) {
                 break;
             }
@@ -321,7 +320,30 @@ impl Endpoint for LightBond {
     }
 
     fn stream(&mut self) -> Option<&mut dyn Stream> {
+        self.traffic.look_at(None);
         Some(self)
+    }
+
+    fn set_gateway(&mut self, rules: GatewayRules) {
+        self.traffic.set_gateway(self.side, rules);
+    }
+
+    fn admit(&mut self, conversation: u32, kind: Conversation) {
+        self.traffic.admit(conversation, kind);
+    }
+
+    fn forward(&mut self, packet: Packet, fabric: &mut Fabric) {
+        self.traffic.forward(packet);
+        self.on_due(fabric);
+    }
+
+    fn inner_stream(&mut self, conversation: u32) -> Option<&mut dyn Stream> {
+        self.traffic.look_at(Some(conversation)).then_some(self as &mut dyn Stream)
+    }
+
+    fn inner_report(&self, conversation: u32) -> EndReport {
+        let delivered = self.traffic.split(conversation).map_or(0, BondStream::delivered);
+        EndReport { delivered, ..EndReport::default() }
     }
 
     fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
@@ -331,10 +353,10 @@ impl Endpoint for LightBond {
 
 impl CarriesStream for LightBond {
     fn bond_stream(&self) -> &BondStream {
-        &self.traffic.stream
+        self.traffic.current()
     }
 
     fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (&mut self.traffic.stream, Some(&mut self.bond))
+        (self.traffic.current_mut(), Some(&mut self.bond))
     }
 }

@@ -3,5 +3,6 @@
 mod sink;
 mod source;
 
+pub(crate) use sink::Asking;
 pub use sink::UdpSink;
 pub use source::{UdpArrivals, UdpSource, UdpTraffic};

@@ -1,7 +1,7 @@
 //! Where datagrams go.
 
 use crate::endpoint::{EndReport, Endpoint};
-use crate::fabric::{Body, Fabric, Packet};
+use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::traffic::{Arrivals, Delays};
 use polypath_units::Timestamp;
 use std::time::Duration;
@@ -13,12 +13,34 @@ pub struct UdpSink {
     headers: u32,
     bytes: u64,
     arrivals: Arrivals,
+    asking: Option<Asking>,
 }
+
+/// What a host behind a gateway says to a source that sends to it: without that no packet finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asking {
+    /// The way to the source.
+    pub(crate) route: RouteId,
+    pub(crate) source: EndpointId,
+    /// When it speaks next, and when no longer.
+    pub(crate) next: Timestamp,
+    pub(crate) stop: Timestamp,
+}
+
+/// The payload of what it says, about that of a receiver's report in RTP (RFC 3550 section 6.4.2).
+const ASKING_BYTES: u32 = 64;
+/// How often it says so: often enough for what a gateway remembers (RFC 4787).
+const ASKS_EVERY: Duration = Duration::from_secs(1);
 
 impl UdpSink {
     /// A sink of packets with so many bytes of headers, which do not count as delivered.
     pub fn new(headers: u32) -> Self {
         Self { headers, ..Self::default() }
+    }
+
+    /// The same, asking the source for what it sends.
+    pub(crate) fn asking(self, asking: Asking) -> Self {
+        Self { asking: Some(asking), ..self }
     }
 
     /// The mean time from sending to arrival; `None` before the first datagram.
@@ -55,10 +77,27 @@ impl Endpoint for UdpSink {
         }
     }
 
-    fn on_due(&mut self, _fabric: &mut Fabric) {}
+    fn on_due(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now();
+        let Some(asking) = &mut self.asking else { return };
+        if asking.next > now || now >= asking.stop {
+            return;
+        }
+        asking.next = now + ASKS_EVERY;
+        fabric.send(Packet {
+            route: asking.route,
+            to: asking.source,
+            path: 0,
+            ecn: Ecn::NotCapable,
+            bytes: ASKING_BYTES + self.headers,
+            flow: asking.source.0,
+            body: Body::Numbered { number: 0, sent_at: now },
+        });
+    }
 
     fn next_due(&self) -> Timestamp {
-        Timestamp::MAX
+        let asking = self.asking.filter(|asking| asking.next < asking.stop);
+        asking.map_or(Timestamp::MAX, |asking| asking.next)
     }
 
     fn report(&self) -> EndReport {

@@ -39,6 +39,7 @@ pub(super) fn encode(
         }
         Body::Datagram(bytes) => udp(&way, packet.ecn, bytes, payload, out),
         Body::Message(message) => udp(&way, packet.ecn, &frame(message), payload, out),
+        Body::Quic(_) => udp(&way, packet.ecn, &[], payload, out),
         Body::Light(light) => udp(&way, packet.ecn, &light_packet(light), payload, out),
     }
 }

@@ -183,7 +183,7 @@ impl Content {
         match body {
             Body::Segment(segment) | Body::Tunnelled { segment, .. } => Some(Self::of_tcp(segment)),
             Body::Light(packet) => Some(Self::of_light(&packet.kind)),
-            Body::Numbered { .. } | Body::Message(_) | Body::Datagram(_) => None,
+            Body::Numbered { .. } | Body::Message(_) | Body::Datagram(_) | Body::Quic(_) => None,
         }
     }
 

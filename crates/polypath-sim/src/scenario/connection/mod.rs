@@ -2,14 +2,17 @@
 
 mod options;
 mod read;
+mod through;
 
 pub use options::{
-    BondOptions, Carrier, CompositionOptions, Mptcp, PathChoice, ReceiveOptions, Tcp, TcpOptions,
-    Transport, Tunnel, Udp, WindowControl,
+    BondOptions, Carrier, CompositionOptions, InnerTcp, Mptcp, PathChoice, Quic, ReceiveOptions,
+    Tcp, TcpOptions, Transport, Tunnel, Udp, WindowControl,
 };
 pub(super) use read::{ConnectionKeys, OneOrMany, known, read_connections, unknown};
 
+use crate::endpoint::InnerTraffic;
 use crate::topology::Ends;
+use polypath_policy::Policy;
 use std::time::Duration;
 
 /// Connections of one kind.
@@ -30,6 +33,20 @@ pub struct ConnectionSpec {
     pub paths: Vec<PathChoice>,
     /// How they transport.
     pub transport: Transport,
+    /// What decides about connections that go through it, where it is a bond that has another
+    /// policy than the standard one.
+    pub policy: Option<Policy>,
+    /// The bond that it goes through, whose hosts and paths it has, and what rules know of it.
+    pub through: Option<Through>,
+}
+
+/// How connections go through a bond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Through {
+    /// The name of the bond.
+    pub bond: String,
+    /// What rules look at.
+    pub traffic: InnerTraffic,
 }
 
 impl ConnectionSpec {

@@ -24,6 +24,9 @@ tagged! {
         Mptcp(Mptcp) = "mptcp",
         /// TCP through a tunnel that spreads its packets over all paths.
         Tunnel(Tunnel) = "tunnel",
+        /// QUIC over one path, as a browser speaks it: it takes reordering by three packets for
+        /// loss.
+        Quic(Quic) = "quic",
         /// Datagrams over one path, without acknowledgements.
         Udp(Udp) = "udp",
     }
@@ -69,6 +72,11 @@ keys! {
     pub struct BondOptions {
         /// What carries the frames of the bond on a path.
         carrier: Carrier = "quic";
+        /// What decides about the connections that go `through` the bond: a file as `polypath edge
+        /// --policy` reads it, relative to this one. If not given, the standard policy.
+        policy: Option<Located<String>>;
+        /// What becomes of TCP connections that go `through` the bond.
+        tcp: InnerTcp = "split";
         ..composition: CompositionOptions;
         ..receive: ReceiveOptions;
     }
@@ -115,6 +123,29 @@ keys! {
         tcp: TcpOptions = {};
         ..control: WindowControl;
         ..receive: ReceiveOptions;
+    }
+}
+
+choices! {
+    /// What a gateway makes of TCP connections.
+    pub enum InnerTcp {
+        /// Streams of the bond: they end at the edge and begin anew at the hub.
+        Split = "split",
+        /// Packets like all others.
+        Tunnel = "tunnel",
+    }
+}
+
+keys! {
+    /// The options of QUIC.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Quic {
+        /// So many later packets must be acknowledged before one is taken for lost (RFC 9002,
+        /// section 6.1.1).
+        packet_threshold: u32 = 3 where 1 to 1000;
+        /// The UDP payload of a full packet.
+        max_packet: ByteCount = "1350 B" where "1200 B" to "65507 B";
+        ..control: WindowControl;
     }
 }
 

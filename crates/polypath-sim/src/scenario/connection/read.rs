@@ -1,9 +1,11 @@
 //! Reads connections and checks what they refer to.
 
+use super::through::{read_inner, read_policy};
 use super::{ConnectionSpec, PathChoice, Transport};
+use crate::scenario::ScenarioError;
 use crate::scenario::declare::{Located, Readable, Shape, keys};
 use crate::scenario::network::unique;
-use crate::scenario::read::{list, quoted};
+use crate::scenario::read::{Reader, list, quoted};
 use crate::topology::{Ends, Graph};
 use polypath_config::{DocumentError, Value};
 use polypath_units::PathId;
@@ -28,8 +30,15 @@ keys! {
         class: u8 = 0;
         /// The paths: names of links of the host that opens the connection, or lists of the
         /// nodes from end to end. If not given, all paths, one over each link of the host; for
-        /// TCP and UDP the one of least delay.
+        /// TCP, QUIC and UDP the one of least delay.
         paths: Option<Located<Vec<Located<PathChoice>>>>;
+        /// The connection by `bond` that it goes through, as through a gateway, between the hosts
+        /// of that. TCP, QUIC and UDP go through bonds.
+        through: Option<Located<String>>;
+        /// What a policy looks at of a connection that goes `through` a bond, as `polypath policy
+        /// test` takes it: `"udp 192.0.2.1:5000 dscp ef"`. If not given, nothing is known but the
+        /// protocol.
+        traffic: Option<Located<String>>;
         ..transport: Transport;
     }
 }
@@ -54,7 +63,8 @@ impl<T: Readable> Readable for OneOrMany<T> {
 pub(in crate::scenario) fn read_connections(
     tables: &[Located<ConnectionKeys>],
     graph: &Graph,
-) -> Result<Vec<ConnectionSpec>, DocumentError> {
+    reader: &mut Reader<'_>,
+) -> Result<Vec<ConnectionSpec>, ScenarioError> {
     unique(tables.iter().filter_map(|table| table.value.name.as_ref()), "connection")?;
     let mut in_turn = InTurn { graph, next: 0 };
     let mut connections: Vec<ConnectionSpec> = Vec::with_capacity(tables.len());
@@ -62,9 +72,15 @@ pub(in crate::scenario) fn read_connections(
         let name = table.value.name.as_ref().map(|name| name.value.clone());
         let name = name.unwrap_or_else(|| format!("connection{number}"));
         if connections.iter().any(|connection| connection.name == name) {
-            return Err(table.wrong(format_args!("the default name {name:?} is taken; name it")));
+            let problem = format_args!("the default name {name:?} is taken; name it");
+            return Err(table.wrong(problem).into());
         }
-        connections.push(read_connection(name, table, &mut in_turn)?);
+        let policy = read_policy(&table.value.transport, reader)?;
+        let connection = match &table.value.through {
+            Some(through) => read_inner(name, table, through, &connections)?,
+            None => read_connection(name, table, &mut in_turn)?,
+        };
+        connections.push(ConnectionSpec { policy, ..connection });
     }
     Ok(connections)
 }
@@ -94,9 +110,22 @@ fn read_connection(
         Some(paths) => read_paths(paths, &ends, transport, in_turn.graph)?,
         None => Vec::new(),
     };
+    if let Some(traffic) = &table.value.traffic {
+        return Err(traffic.wrong("is of a connection that goes `through` a bond"));
+    }
     check_backup(transport, &chosen, &ends, in_turn.graph)?;
     let (count, stagger, class, transport) = (*count, *stagger, *class, transport.clone());
-    Ok(ConnectionSpec { name, count, stagger, class, ends, paths: chosen, transport })
+    Ok(ConnectionSpec {
+        name,
+        count,
+        stagger,
+        class,
+        ends,
+        paths: chosen,
+        transport,
+        policy: None,
+        through: None,
+    })
 }
 
 fn read_ends(
@@ -155,7 +184,7 @@ fn read_paths(
     graph: &Graph,
 ) -> Result<Vec<PathChoice>, DocumentError> {
     let most = match transport {
-        Transport::Tcp(_) | Transport::Udp(_) => 1,
+        Transport::Tcp(_) | Transport::Quic(_) | Transport::Udp(_) => 1,
         Transport::Bond(_) | Transport::Mptcp(_) | Transport::Tunnel(_) => PathId::COUNT,
     };
     let count = paths.value.len();

@@ -6,6 +6,7 @@ mod busy_hosts;
 mod demo;
 pub(crate) mod equilibria;
 mod failure;
+mod gateway;
 mod goodput;
 pub(crate) mod grid;
 mod hostile;

@@ -13,15 +13,6 @@ use std::fmt::Write;
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-const MODES: [FlowMode; 6] = [
-    FlowMode::Aggregate,
-    FlowMode::Redundant,
-    FlowMode::Best,
-    FlowMode::SmallestDelay,
-    FlowMode::PriorityBased,
-    FlowMode::LoadBalancing,
-];
-
 /// Paths of flows: all, and some of which there is one too few.
 const PATHS: [&[u8]; 5] = [&[], &[], &[1], &[1, 0], &[7, 1, 0]];
 
@@ -53,6 +44,15 @@ struct Reading {
     stopped: bool,
 }
 
+/// A flow that either end has opened.
+#[derive(Debug, Default)]
+struct Flow {
+    sent: u64,
+    /// How long its datagrams wait for those before them, in ns: what was asked for.
+    wait: u64,
+    seen: BTreeSet<u64>,
+}
+
 impl Reading {
     fn is_over(&self) -> bool {
         self.ended || self.error || self.stopped
@@ -73,7 +73,7 @@ pub(crate) struct App {
     reading: BTreeMap<StreamId, Reading>,
     writable: BTreeSet<StreamId>,
     readable: BTreeSet<StreamId>,
-    flows: BTreeMap<FlowId, (u64, BTreeSet<u64>)>,
+    flows: BTreeMap<FlowId, Flow>,
     next_datagram: Timestamp,
     /// The bond is over: closed or broken.
     pub(crate) ended: bool,
@@ -126,7 +126,7 @@ impl App {
                 self.reads_from = now + Duration::from_millis(self.dice.below(800));
             }
         }
-        self.receive_datagrams(bond);
+        self.receive_datagrams(bond, now);
         // What waits for missing data, and what waits for readers: two buffers, or 16 KiB of
         // each of the 40 streams that either side opens at most.
         let unread = (2 * self.receive_buffer).max(2 * 40 * (16 << 10));
@@ -230,7 +230,7 @@ impl App {
     }
 
     fn flow_config(&mut self) -> FlowConfig {
-        let mode = MODES[self.dice.below(MODES.len() as u64) as usize];
+        let mode = FlowMode::ALL[self.dice.below(FlowMode::ALL.len() as u64) as usize];
         let wait = self.dice.below(50);
         let resequence = (wait > 10).then(|| Duration::from_millis(wait - 11));
         let listed = |&path: &u8| ListedPath { path: PathId::new(path).unwrap(), weight: 0 };
@@ -250,13 +250,15 @@ impl App {
         self.next_datagram = now + Duration::from_millis(1 + self.dice.below(60));
         if self.flows.len() < 4 && self.dice.one_in(10) {
             let config = self.flow_config();
+            let wait = config.resequence.unwrap_or_default().as_nanos() as u64;
             if let Ok(id) = bond.open_flow(config) {
-                self.flows.insert(id, Default::default());
+                self.flows.insert(id, Flow { wait, ..Flow::default() });
             }
         }
-        for (&id, (sent, _)) in &mut self.flows {
-            let mut data = sent.to_be_bytes().to_vec();
-            data.resize(8 + self.dice.below(1_000) as usize, 1);
+        for (&id, Flow { sent, wait, .. }) in &mut self.flows {
+            let mut data =
+                [*sent, now.as_nanos(), *wait].map(u64::to_be_bytes).as_flattened().to_vec();
+            data.resize(24 + self.dice.below(1_000) as usize, 1);
             // Full queues and missing paths lose datagrams: that is what flows are.
             if bond.send_datagram(id, &data.into()).is_ok() {
                 *sent += 1;
@@ -269,11 +271,18 @@ impl App {
         }
     }
 
-    fn receive_datagrams(&mut self, bond: &mut Bond) {
-        for (&id, (_, seen)) in &mut self.flows {
+    /// One that comes after a later one has waited, on its way, for longer than that waited for it:
+    /// it was sent before it.
+    fn receive_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
+        for (&id, Flow { seen, .. }) in &mut self.flows {
             while let Some(data) = bond.recv_datagram(id) {
-                let number = u64::from_be_bytes(data[..8].try_into().unwrap());
+                let words: Vec<_> =
+                    data[..24].chunks(8).map(|word| word.try_into().unwrap()).collect();
+                let [number, sent_at, wait] = [0, 1, 2].map(|at| u64::from_be_bytes(words[at]));
+                let is_late = seen.last().is_some_and(|&last| number < last);
                 assert!(seen.insert(number), "datagram {number} of {id} came twice");
+                let delay = now.as_nanos() - sent_at;
+                assert!(!is_late || delay > wait, "{number} of {id}: {delay} ns of {wait}");
             }
         }
     }

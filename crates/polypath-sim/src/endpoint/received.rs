@@ -1,16 +1,27 @@
-//! The receiving half of the light carrier: which packets came, and when to say so.
+//! The receiving half of what acknowledges as QUIC does: which packets came, and when to say so.
 
 use crate::fabric::LightAck;
-use polypath_bond::carrier::{ACK_DELAY, ACK_THRESHOLD};
 use polypath_units::Timestamp;
+use std::time::Duration;
 
 /// Ranges in one acknowledgement, at most: those of the newest packets.
 const MAX_RANGES: usize = 32;
 
+/// When acknowledgements of packets in order are due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckRule {
+    /// With this packet at the latest.
+    pub(super) every: u32,
+    /// This long after the first at the latest.
+    pub(super) delay: Duration,
+}
+
 /// Packet numbers that came, as ranges with both ends included, the newest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Received {
+    rule: AckRule,
     ranges: Vec<(u64, u64)>,
+    count: u64,
     newest_at: Timestamp,
     /// Packets since the last acknowledgement.
     owed: u32,
@@ -18,6 +29,10 @@ pub(super) struct Received {
 }
 
 impl Received {
+    pub(super) fn new(rule: AckRule) -> Self {
+        Self { rule, ranges: Vec::new(), count: 0, newest_at: Timestamp::ZERO, owed: 0, due: None }
+    }
+
     /// A packet came. Returns whether it is new.
     pub(super) fn insert(&mut self, number: u64, now: Timestamp) -> bool {
         let newest = self.ranges.first().map(|&(_, last)| last);
@@ -25,12 +40,14 @@ impl Received {
             return false;
         }
         self.owed += 1;
+        self.count += 1;
         let in_order = newest.map_or(0, |newest| newest + 1) == number;
         if newest.is_none_or(|newest| number > newest) {
             self.newest_at = now;
         }
         // A gap is told at once (RFC 9000 section 13.2.1).
-        let at = if in_order && self.owed < ACK_THRESHOLD { now + ACK_DELAY } else { now };
+        let AckRule { every, delay } = self.rule;
+        let at = if in_order && self.owed < every { now + delay } else { now };
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
         true
     }
@@ -55,6 +72,11 @@ impl Received {
         true
     }
 
+    /// How many packets came.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// When an acknowledgement is due.
     pub(super) fn due(&self) -> Timestamp {
         self.due.unwrap_or(Timestamp::MAX)
@@ -72,10 +94,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn received() -> Received {
+        Received::new(AckRule { every: 9, delay: Duration::from_millis(2) })
+    }
+
     proptest! {
         #[test]
         fn the_ranges_are_what_came(numbers in prop::collection::vec(0..40_u64, 0..60)) {
-            let mut received = Received::default();
+            let mut received = received();
             let mut seen = std::collections::BTreeSet::new();
             for number in numbers {
                 prop_assert_eq!(received.insert(number, Timestamp::ZERO), seen.insert(number));
@@ -89,7 +115,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_are_due_at_the_ninth_packet_after_2_ms_or_at_a_gap() {
-        let (mut received, at) = (Received::default(), Timestamp::from_millis);
+        let (mut received, at) = (received(), Timestamp::from_millis);
         (0..8).for_each(|number| assert!(received.insert(number, at(1))));
         assert_eq!(received.due(), at(3));
         received.insert(8, at(2));
