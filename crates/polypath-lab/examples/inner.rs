@@ -1,7 +1,9 @@
-//! What a QUIC connection and a tunnelled TCP connection have of a bond that they go through, beside
-//! each of its paths alone: drawn profiles, a download of 15 s each.
+//! What a QUIC connection and a tunnelled TCP connection have of a bond that they go through,
+//! beside each of its paths alone: drawn profiles, a download of 15 s each.
 //!
 //! `cargo run --release -p polypath-lab --example inner -- [FAMILY [COUNT [DRAW_SEED]]]`
+
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use polypath_lab::compare::drawn::{Family, Profile};
 use polypath_sim::run::{Keep, Plan};

@@ -80,7 +80,7 @@ impl BondTraffic {
                 }
                 (Event::FlowReadable(id), Some(gateway)) => {
                     while let Some(data) = bond.recv_datagram(id) {
-                        if !gateway.receive(id, &data, fabric) {
+                        if !gateway.receive(id, &data, bond, fabric) {
                             self.datagrams.take(&data);
                         }
                     }

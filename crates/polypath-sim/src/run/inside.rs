@@ -58,7 +58,7 @@ impl Plan {
         let ends = match streams {
             Streams::Tcp(_) if self.splits(planned) => {
                 let ends = SplitEnd::connect_inside(simulator, &way);
-                let kind = split(gateway, self.traffic(planned));
+                let kind = split(gateway, &self.traffic(planned));
                 way.ends.into_iter().for_each(|end| simulator.admit(end, ends.0.0, kind.clone()));
                 return Ok(ends);
             }
@@ -130,7 +130,7 @@ impl Plan {
 }
 
 /// How a TCP connection passes that is split: what its rule says is decided when it is opened.
-fn split(gateway: &Attached, traffic: InnerTraffic) -> Conversation {
+fn split(gateway: &Attached, traffic: &InnerTraffic) -> Conversation {
     let rules = gateway.rules.as_ref().expect("what others go through is a gateway");
     let decision = rules.decide(&traffic.traffic());
     Conversation::Split(match decision.verdict {

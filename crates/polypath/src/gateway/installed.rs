@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use polypath_gateway::host::{Gateway, HostError};
 use polypath_gateway::plan::Plan;
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::Interrupted;
 
@@ -23,14 +23,16 @@ pub(crate) fn record_directory() -> PathBuf {
 pub(super) struct Installed {
     gateway: Option<Gateway>,
     checks: Interval,
+    /// Whether it is to be looked at.
+    due: bool,
 }
 
 impl Installed {
     /// Nothing yet. Must be called within a tokio runtime.
     pub(super) fn nothing() -> Self {
-        let mut checks = interval(CHECK);
+        let mut checks = interval_at(Instant::now() + CHECK, CHECK);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { gateway: None, checks }
+        Self { gateway: None, checks, due: false }
     }
 
     /// Whether a plan was set at any time.
@@ -53,12 +55,16 @@ impl Installed {
     /// looks as often.
     pub(super) async fn watch(&mut self) -> Result<Infallible, Interrupted> {
         loop {
-            self.checks.tick().await;
+            if !self.due {
+                self.checks.tick().await;
+                self.due = true;
+            }
             if let Some(gateway) = &self.gateway
                 && !gateway.is_whole().await?
             {
                 return Err(Interrupted::Damaged);
             }
+            self.due = false;
         }
     }
 

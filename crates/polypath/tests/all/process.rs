@@ -39,10 +39,15 @@ impl Process {
 
     /// The next line of output, waited for.
     pub(crate) fn line(&self) -> String {
+        let line = self.line_or_end();
+        line.unwrap_or_else(|| panic!("the process ended: {:?}", self.child.borrow_mut().wait()))
+    }
+
+    /// The next line of output, waited for; `None` when the process has ended.
+    pub(crate) fn line_or_end(&self) -> Option<String> {
         let mut line = String::new();
         let read = self.out.borrow_mut().read_line(&mut line).unwrap();
-        assert!(read > 0, "the process ended: {:?}", self.child.borrow_mut().wait());
-        line.trim_end().to_owned()
+        (read > 0).then(|| line.trim_end().to_owned())
     }
 
     pub(crate) fn id(&self) -> u32 {

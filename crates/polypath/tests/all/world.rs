@@ -76,7 +76,9 @@ impl Node {
         let log = Process::spawn(command);
         let mut found = 0;
         loop {
-            let line = log.line();
+            let Some(line) = log.line_or_end() else {
+                panic!("no line {number} with {what:?} in the log:\n{}", self.log());
+            };
             found += usize::from(line.contains(what));
             if found == number {
                 return line;

@@ -4,8 +4,8 @@ use super::GatewayRules;
 use crate::IP_UDP_HEADER;
 use crate::fabric::Packet;
 use polypath_bond::{Bond, FlowConfig, FlowId, FlowMode, OpenError};
-use polypath_policy::{Protocol, Traffic};
-use polypath_steering::{Decision, RuleCounters, Verdict};
+use polypath_policy::{Names, Protocol, Traffic};
+use polypath_steering::{Decision, RuleCounters, Verdict, Way};
 use polypath_units::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InnerTraffic {
     known: Traffic<'static>,
-    domain: Option<String>,
+    names: Vec<Arc<str>>,
 }
 
 impl InnerTraffic {
     /// What `traffic` says; its size is that of the packets.
     pub fn new(traffic: &Traffic<'_>) -> Self {
-        let domain = traffic.domain.map(str::to_owned);
-        // All but the name, which is kept beside it.
+        let names = traffic.domain.iter().map(Arc::from).collect();
+        // All but the names, which are kept beside it.
         let &Traffic { protocol, source, source_port, destination, port, dscp, .. } = traffic;
         let known =
             Traffic { source, source_port, destination, port, dscp, ..Traffic::of(protocol) };
-        Self { known, domain }
+        Self { known, names }
     }
 
     /// Traffic of which nothing is known but its protocol.
     pub const fn of(protocol: Protocol) -> Self {
-        Self { known: Traffic::of(protocol), domain: None }
+        Self { known: Traffic::of(protocol), names: Vec::new() }
     }
 
     /// What rules look at.
     pub fn traffic(&self) -> Traffic<'_> {
-        Traffic { domain: self.domain.as_deref(), ..self.known }
+        Traffic { domain: Names::Told(&self.names), ..self.known }
     }
 
     /// The size of a packet as rules count it: of UDP its payload.
@@ -72,10 +72,25 @@ struct Known {
     traffic: InnerTraffic,
     /// Bytes of the largest packet so far, in either direction.
     largest: u32,
-    /// Those of the rule that decided about the last packet that was sent.
+    /// Those of the rule that decided about the last packet; `None` before the first is sent.
     counters: Option<Arc<RuleCounters>>,
     /// The place of its flow.
     way: Option<usize>,
+    /// When the hub was last told of that, by a packet or otherwise.
+    told: Timestamp,
+}
+
+/// How often the hub is told where to send a conversation whose packets still come by another
+/// flow, as in the product.
+const TELL_AGAIN: Duration = Duration::from_millis(100);
+
+/// What becomes of a packet that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A rule drops it.
+    Dropped,
+    /// It goes on to its host. The hub is to be told to answer in this flow.
+    Passes { tell: Option<FlowId> },
 }
 
 impl EdgeConversations {
@@ -84,7 +99,8 @@ impl EdgeConversations {
     }
 
     pub(super) fn add(&mut self, conversation: u32, traffic: InnerTraffic) {
-        let known = Known { traffic, largest: 0, counters: None, way: None };
+        let told = Timestamp::ZERO;
+        let known = Known { traffic, largest: 0, counters: None, way: None, told };
         self.conversations.insert(conversation, known);
     }
 
@@ -103,6 +119,44 @@ impl EdgeConversations {
         bond: &mut Bond,
         now: Timestamp,
     ) -> Option<FlowId> {
+        let config = self.steer(packet, Way::Sent, now)?;
+        let at = self.place(packet.flow, config, bond, now)?;
+        self.flows[at].used = now;
+        let known = self.conversations.get_mut(&packet.flow)?;
+        (known.way, known.told) = (Some(at), now);
+        Some(self.flows[at].flow)
+    }
+
+    /// A packet has come for a host, by this flow.
+    pub(super) fn receive(
+        &mut self,
+        packet: &Packet,
+        by: FlowId,
+        bond: &mut Bond,
+        now: Timestamp,
+    ) -> Arrived {
+        let known = self.conversations.get(&packet.flow);
+        let Some(before) = known.filter(|known| known.counters.is_some()).map(|known| known.way)
+        else {
+            return Arrived::Passes { tell: None };
+        };
+        let Some(config) = self.steer(packet, Way::Received, now) else { return Arrived::Dropped };
+        let at = self.place(packet.flow, config, bond, now).or(before);
+        let flow = at.map(|at| self.flows[at].flow);
+        let Some(known) = self.conversations.get_mut(&packet.flow) else {
+            return Arrived::Passes { tell: None };
+        };
+        known.way = at;
+        let again = now.since(known.told) >= TELL_AGAIN;
+        let tell = flow.filter(|flow| *flow != by && (at != before || again));
+        if tell.is_some() {
+            known.told = now;
+        }
+        Arrived::Passes { tell }
+    }
+
+    /// How a conversation is carried now that one of its packets passes; `None` drops that.
+    fn steer(&mut self, packet: &Packet, way: Way, now: Timestamp) -> Option<FlowConfig> {
         let known = self.conversations.get_mut(&packet.flow)?;
         known.largest = known.largest.max(known.traffic.size(packet));
         let traffic = Traffic { packet_size: Some(known.largest), ..known.traffic.traffic() };
@@ -113,16 +167,33 @@ impl EdgeConversations {
         };
         // That every path has a number was seen to before the run.
         let config = carriage.flow_config(|name| self.rules.number(name)).ok()?;
+        let bytes = packet.bytes as usize;
+        if !counters.admit(way, bytes, now) {
+            return None;
+        }
         if !known.counters.as_ref().is_some_and(|before| Arc::ptr_eq(before, &counters)) {
             counters.begin_conversation();
         }
-        counters.send_datagram(packet.bytes as usize);
+        match way {
+            Way::Sent => counters.send_datagram(bytes),
+            Way::Received => counters.receive_datagram(bytes),
+        }
         known.counters = Some(counters);
-        let before = known.way.filter(|&at| self.flows[at].config == config);
-        let at = before.or_else(|| self.flow_for(config, bond, now))?;
-        self.flows[at].used = now;
-        self.conversations.get_mut(&packet.flow)?.way = Some(at);
-        Some(self.flows[at].flow)
+        Some(config)
+    }
+
+    /// The place of the flow of a conversation, which stays where it is if that carries it so.
+    fn place(
+        &mut self,
+        conversation: u32,
+        config: FlowConfig,
+        bond: &mut Bond,
+        now: Timestamp,
+    ) -> Option<usize> {
+        let before = self.conversations.get(&conversation)?.way;
+        before
+            .filter(|&at| self.flows[at].config == config)
+            .or_else(|| self.flow_for(config, bond, now))
     }
 
     /// The place of a flow for a conversation: one that is quiet, or another one as long as the
@@ -147,14 +218,5 @@ impl EdgeConversations {
         let flow = bond.open_flow(config)?;
         self.flows.push(Pooled { config, flow, used: now });
         Ok(self.flows.len() - 1)
-    }
-
-    /// A packet has come for a host.
-    pub(super) fn receive(&mut self, packet: &Packet) {
-        let Some(known) = self.conversations.get_mut(&packet.flow) else { return };
-        known.largest = known.largest.max(known.traffic.size(packet));
-        if let Some(counters) = &known.counters {
-            counters.receive_datagram(packet.bytes as usize);
-        }
     }
 }

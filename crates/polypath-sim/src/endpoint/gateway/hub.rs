@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) struct HubConversations {
     /// The flow that the edge has opened first: of conversations in which it has sent nothing.
     first: Option<FlowId>,
-    /// The flow that carried the edge's last packet.
+    /// The flow that carried the edge's last packet, or that it has asked for since.
     answers: BTreeMap<u32, FlowId>,
 }
 
@@ -27,5 +27,12 @@ impl HubConversations {
     /// A packet has come from the edge.
     pub(super) fn receive(&mut self, packet: &Packet, flow: FlowId) {
         self.answers.insert(packet.flow, flow);
+    }
+
+    /// The edge wants a conversation in this flow.
+    pub(super) fn answer_in(&mut self, conversation: u32, flow: FlowId) {
+        if let Some(answers) = self.answers.get_mut(&conversation) {
+            *answers = flow;
+        }
     }
 }

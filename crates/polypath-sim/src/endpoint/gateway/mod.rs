@@ -3,14 +3,14 @@
 //! As in the product, the edge decides about each packet by the rules of a policy, with what is
 //! known of its conversation; a conversation has a flow of the bond for itself where its datagrams
 //! are put in order, others share one for each way of steering; the hub answers in the flow that
-//! brought the edge's last packet. A TCP connection that is split is a stream of the bond.
+//! brought the edge's last packet, or that it has asked for since. A TCP connection that is split is a stream of the bond.
 
 mod edge;
 mod hub;
 mod splits;
 
-use edge::EdgeConversations;
 pub use edge::InnerTraffic;
+use edge::{Arrived, EdgeConversations};
 use hub::HubConversations;
 use splits::Splits;
 pub(super) use splits::{OWN_STREAM, head};
@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Tells a packet of a conversation from a datagram of the bond's own flows, in whose place its
 /// number stands.
 const PASSES: u64 = 1 << 63;
+/// Tells what an edge asks its hub for from these: to send the conversation whose number stands
+/// behind it in the flow that this comes by.
+const MOVES: u64 = 1 << 62;
 /// A datagram holds the number of a packet.
 const NUMBER_BYTES: usize = 8;
 
@@ -148,21 +151,46 @@ impl Gateway {
         self.splits.drive(bond, now)
     }
 
-    /// A datagram has come. Returns whether it was a packet of a conversation.
-    pub(super) fn receive(&mut self, flow: FlowId, data: &Bytes, fabric: &mut Fabric) -> bool {
+    /// A datagram has come. Returns whether it was one of the gateways.
+    pub(super) fn receive(
+        &mut self,
+        flow: FlowId,
+        data: &Bytes,
+        bond: &mut Bond,
+        fabric: &mut Fabric,
+    ) -> bool {
         let number = data.first_chunk().map_or(0, |number| u64::from_be_bytes(*number));
-        if number & PASSES == 0 {
+        if number & PASSES != 0 {
+            if let Some(packet) = fabric.arrive(number & !PASSES) {
+                self.take(packet, flow, bond, fabric);
+            }
+        } else if number & MOVES != 0 {
+            if let End::Hub(hub) = &mut self.end {
+                hub.answer_in(number as u32, flow);
+            }
+        } else {
             return false;
         }
-        if let Some(packet) = fabric.arrive(number & !PASSES) {
-            match &mut self.end {
-                End::Edge(edge) => edge.receive(&packet),
-                End::Hub(hub) => hub.receive(&packet, flow),
-            }
-            self.packet_bytes += u64::from(packet.bytes);
-            fabric.hand_out(packet);
-        }
         true
+    }
+
+    /// A packet has come by a flow.
+    fn take(&mut self, packet: Packet, by: FlowId, bond: &mut Bond, fabric: &mut Fabric) {
+        match &mut self.end {
+            End::Edge(edge) => match edge.receive(&packet, by, bond, fabric.now()) {
+                Arrived::Dropped => return,
+                Arrived::Passes { tell: Some(flow) } => {
+                    let number = MOVES | u64::from(packet.flow);
+                    // A full queue drops it; it is told again.
+                    let _ =
+                        bond.send_datagram(flow, &Bytes::copy_from_slice(&number.to_be_bytes()));
+                }
+                Arrived::Passes { tell: None } => {}
+            },
+            End::Hub(hub) => hub.receive(&packet, by),
+        }
+        self.packet_bytes += u64::from(packet.bytes);
+        fabric.hand_out(packet);
     }
 
     /// Bytes that have come: of packets with their headers, of streams the payload.
