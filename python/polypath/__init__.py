@@ -39,6 +39,7 @@ from .result import (
     LinkResult,
     PathResult,
     Result,
+    RuleResult,
     Series,
 )
 from .running import run
@@ -68,6 +69,7 @@ __all__ = [
     "QueueView",
     "RequestsResult",
     "Result",
+    "RuleResult",
     "Scenario",
     "ScenarioError",
     "Scheduler",

@@ -30,6 +30,22 @@ class PathResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleResult:
+    """What has passed by a rule of a bond's policy. To send is from behind the edge."""
+
+    name: str | None
+    """None for what no rule matched."""
+    mode: str
+    conversations: int
+    datagrams_sent: int
+    datagrams_received: int
+    bytes_sent: int
+    bytes_received: int
+    dropped: int
+    """Connections that were refused, and datagrams."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionResult:
     """What a connection did. Rates are means from the end of the warm-up on."""
 
@@ -48,6 +64,8 @@ class ConnectionResult:
     timeouts: int
     paths: list[PathResult]
     flows: list[FlowResult]
+    rules: list[RuleResult]
+    """Of a bond that others go through."""
 
     def path(self, name: str) -> PathResult:
         """The path of this name; KeyError if there is none."""
@@ -183,6 +201,7 @@ def _connection(report: dict[str, Any]) -> ConnectionResult:
     connection = dict(report)
     connection["paths"] = [PathResult(**path) for path in report["paths"]]
     connection["flows"] = [flow_of_report(flow) for flow in report["flows"]]
+    connection["rules"] = [RuleResult(**rule) for rule in report["rules"]]
     return ConnectionResult(**connection)
 
 

@@ -6,7 +6,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use libfuzzer_sys::fuzz_target;
-use polypath_ip::{IpHeader, LEAST_TIME, LONGEST_TIME, MAX_NAMES_OF_ADDRESS, NameTable, Packet, Ports};
+use polypath_ip::{
+    IpHeader, LEAST_TIME, LONGEST_TIME, MAX_NAMES_OF_ADDRESS, NameTable, Packet, Ports,
+};
 use polypath_units::Timestamp;
 
 const START: Timestamp = Timestamp::ZERO;
@@ -17,7 +19,9 @@ const ANSWER: &[u8] = b"\0\x07\x81\x80\0\x01\0\x01\0\0\0\0\x01a\x03org\0\0\x01\0
 
 fuzz_target!(|message: &[u8]| {
     let ends = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
-    let Some(question) = packet(ends, Ports { source: 9, destination: 53 }, message) else { return };
+    let Some(question) = packet(ends, Ports { source: 9, destination: 53 }, message) else {
+        return;
+    };
     let [server, client] = [ends[1], ends[0]];
     let answer = |message| packet([server, client], Ports { source: 53, destination: 9 }, message);
 

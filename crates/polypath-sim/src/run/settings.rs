@@ -36,8 +36,8 @@ pub(super) enum Streams {
 
 /// The parameters of a connection; `None` if it carries datagrams.
 ///
-/// What is not said: TCP and QUIC run CUBIC; Multipath TCP is the kernel's, CUBIC on each subflow, the
-/// subflow of the least RTT first; a tunnel deals in turn; a bond is as it ships.
+/// What is not said: TCP and QUIC run CUBIC; Multipath TCP is the kernel's, CUBIC on each subflow,
+/// the subflow of the least RTT first; a tunnel deals in turn; a bond is as it ships.
 pub(super) fn settings_of(spec: &ConnectionSpec) -> Result<Option<Streams>, RunError> {
     let streams = match &spec.transport {
         Transport::Bond(options) => {

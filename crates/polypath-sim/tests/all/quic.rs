@@ -26,9 +26,9 @@ fn one_connection_fills_a_link() {
     assert!((37.0..=38.1).contains(&report.goodput_mbit_s), "{report:?}");
 }
 
-/// Jitter of 5 ms at 3,600 packets a second lets more than three overtake: what does not adapt takes
-/// that for loss, and what waits for 200 does not. It is less than the eighth of the round trip of
-/// 200 ms that is waited for by time.
+/// Jitter of 5 ms at 3,600 packets a second lets more than three overtake: what does not adapt
+/// takes that for loss, and what waits for 200 does not. It is less than the eighth of the round
+/// trip of 200 ms that is waited for by time.
 #[test]
 fn a_threshold_of_three_takes_reordering_for_loss() {
     let path = "queue = \"1 bdp\"\njitter = \"5 ms\"\nreorder = true";
