@@ -151,8 +151,7 @@ impl HubGateway {
         exit: Exit,
     ) -> Result<(), GatewayFailed> {
         let key = random_key().ok_or(GatewayFailed::Random)?;
-        answer(&mut stream, &Status::Ok).await?;
-        stream.write_all(&[lease.encode(), networks.encode()].concat()).await?;
+        let granted = [lease.encode(), networks.encode()].concat();
         let hosts = lease.addresses().map(|net| IpNet::from(net.addr()));
         let source: PrefixSet = hosts.chain(networks.as_slice().iter().copied()).collect();
         let session = Arc::new(Session {
@@ -165,7 +164,10 @@ impl HubGateway {
             conversations: Mutex::new(HubConversations::new(&key)),
             flows: RwLock::default(),
         });
+        // Before the edge hears of its addresses, and others from it.
         let _present = Present::new(&session);
+        answer(&mut stream, &Status::Ok).await?;
+        stream.write_all(&granted).await?;
         let (added, to_receive) = mpsc::unbounded_channel();
         let name = |number| driver.expect_flow(bond, FlowId(number));
         tokio::select! {

@@ -193,12 +193,13 @@ async fn networks_behind_an_edge_are_its_own() {
     assert_eq!(grant(&gateway).await.networks, networks);
     let [inside, beside]: [IpAddr; 2] =
         ["192.168.8.255", "192.168.9.0"].map(|address| address.parse().unwrap());
-    let to_inside = udp(ALLOWED, inside, (53, 5), b"down");
-    hub_gateway.send(vec![udp(ALLOWED, beside, (53, 5), b"to nobody"), to_inside.clone()]);
-    assert_eq!(within(at_edge.recv()).await.unwrap(), to_inside);
+    // First, so that the hub knows a flow to the edge.
     let from_inside = udp(inside, ALLOWED, (5, 53), b"up");
     gateway.send(vec![udp(beside, ALLOWED, (5, 53), b"spoofed"), from_inside.clone()]);
     assert_eq!(within(at_hub.recv()).await.unwrap(), from_inside);
+    let to_inside = udp(ALLOWED, inside, (53, 5), b"down");
+    hub_gateway.send(vec![udp(ALLOWED, beside, (53, 5), b"to nobody"), to_inside.clone()]);
+    assert_eq!(within(at_edge.recv()).await.unwrap(), to_inside);
     assert_eq!(hub_gateway.counts().of(PacketFate::NoEdge), 1);
     within(edge.close()).await;
     within(async {

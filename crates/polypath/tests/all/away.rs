@@ -184,6 +184,10 @@ fn connections_that_are_open_stay_open_while_new_ones_fail() {
     let away = Away::forwarding(target.local_addr().ok(), &[]);
     let mut near = TcpStream::connect(&away.clients.forwarded).unwrap();
     let (mut far, _) = target.accept().unwrap();
+    // The target has the connection before the edge hears that it is open.
+    far.write_all(b"open").unwrap();
+    let mut greeting = [0; 4];
+    near.read_exact(&mut greeting).unwrap();
     away.hub.signal("STOP");
     let refused = away.clients.through_http(&["--include"]);
     assert!(stdout(&refused).starts_with("HTTP/1.1 503 "), "{}", stdout(&refused));
@@ -195,5 +199,5 @@ fn connections_that_are_open_stay_open_while_new_ones_fail() {
     drop(far);
     let mut back = Vec::new();
     near.read_to_end(&mut back).unwrap();
-    assert_eq!((&got, &back[..]), (b"still", &b"here"[..]));
+    assert_eq!((&greeting, &got, &back[..]), (b"open", b"still", &b"here"[..]));
 }
