@@ -1,6 +1,7 @@
 //! What can be set on a bond.
 
 use crate::composition::Composition;
+use crate::flow::Buffers;
 use polypath_core::congestion::CongestionKind;
 use polypath_units::Bandwidth;
 use std::time::Duration;
@@ -43,7 +44,8 @@ pub struct BondConfig {
     pub ack_every: u32,
     /// The longest that an acknowledgement of data is held back.
     pub max_ack_delay: Duration,
-    /// Bytes that one datagram flow may have waiting to be sent, and to be read.
+    /// Bytes that each datagram flow may have waiting to be sent, and to be read; more as long as
+    /// the buffers have as much room: all flows together have a send buffer beside that of streams.
     pub flow_buffer: u64,
     /// The most that this end sends, and takes, each; `None` for no limit. Sending, the datagrams
     /// of streams and flows count, repeated ones included. Taking, streams are read no faster, so
@@ -93,6 +95,10 @@ impl BondConfig {
     /// Whether its paths offer to obey switches (docs/decisions/0010-routing-feedback-of-bonds.md).
     pub fn offers_feedback(&self) -> bool {
         self.composition.congestion.avoidance.kind() == CongestionKind::Brf
+    }
+
+    pub(crate) const fn flow_buffers(&self) -> Buffers {
+        Buffers { flow: self.flow_buffer, send: self.send_buffer, receive: self.receive_buffer }
     }
 
     /// What one stream may hold at most; while it is alone, from the first byte that is read.

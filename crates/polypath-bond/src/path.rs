@@ -23,7 +23,7 @@ pub struct Payload {
     pub(crate) ack: bool,
     /// It holds a datagram of a flow, or a part of one.
     pub(crate) datagram: bool,
-    /// Those that it holds, until it has left.
+    /// Those that it holds: all until it has left, then those that are sent again if they are lost.
     pub(crate) pieces: Vec<Piece>,
     /// Length of the datagrams in bytes, and their number.
     pub(crate) len: u64,

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::thread;
 
 const KINDS: [(&str, &str); 2] = [
-    ("QUIC", "transport = \"quic\"\n"),
+    ("QUIC", "transport = \"quic\"\ncongestion = \"cubic\"\nslow_start = \"standard\"\n"),
     ("TCP", "transport = \"tcp\"\ncongestion = \"cubic\"\nslow_start = \"hystart\"\n"),
 ];
 const FLOW: &str =

@@ -45,7 +45,10 @@ impl Carriage {
             Ok(ListedPath { path: id, weight: path.weight.unwrap_or(0) })
         });
         let paths = PathList::new(&listed.collect::<Result<Vec<_>, CarriageError>>()?)?;
-        Ok(FlowConfig { mode: self.mode, paths, redundancy: self.redundancy, resequence: None })
+        let Self { mode, redundancy, .. } = *self;
+        // Copies make up for losses already.
+        let resend = mode != FlowMode::Redundant;
+        Ok(FlowConfig { mode, paths, redundancy, resequence: None, resend })
     }
 }
 

@@ -196,7 +196,7 @@ proptest! {
         let (mut accepted, mut number) = (Vec::new(), 0);
         for burst in bursts {
             for size in burst {
-                if pair.edge.send_datagram(flow, &message(number, size)).is_ok() {
+                if pair.edge.send_datagram(flow, &message(number, size), pair.now).is_ok() {
                     accepted.push((number, size));
                 }
                 number += 1;
@@ -232,7 +232,7 @@ fn what_a_path_does_not_take_any_more_is_cut_again() {
         let flow = pair.edge.open_flow(FlowConfig::of(mode)).unwrap();
         pair.send(|| Fate::Arrives { delay_us: 0 });
         pair.pass(Duration::from_millis(1), flow);
-        pair.edge.send_datagram(flow, &message(3, 1_300)).unwrap();
+        pair.edge.send_datagram(flow, &message(3, 1_300), pair.now).unwrap();
         let mut shrinking = 2;
         let mut got = Vec::new();
         for _ in 0..100 {

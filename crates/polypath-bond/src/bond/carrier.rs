@@ -125,8 +125,7 @@ impl Bond {
         mut payload: Payload,
         now: Timestamp,
     ) {
-        // Its datagrams are not sent again.
-        payload.pieces = Vec::new();
+        payload.pieces.retain(|piece| self.flows.resends(piece.flow));
         let Some(path) = self.paths.get_mut(id) else { return };
         if !path.flight.admits(number) {
             // A packet of the handshake that was repeated: its numbers are others.
@@ -239,9 +238,10 @@ impl Bond {
     }
 
     /// The carrier could not take a datagram because it carries only smaller ones now.
-    pub(crate) fn on_too_large(&mut self, id: PathId, payload: Payload, now: Timestamp) {
+    pub(crate) fn on_too_large(&mut self, id: PathId, mut payload: Payload, now: Timestamp) {
+        let pieces = std::mem::take(&mut payload.pieces);
         self.on_unsent(id, &payload, now);
-        for Piece { flow, queued } in payload.pieces.into_iter().rev() {
+        for Piece { flow, queued } in pieces.into_iter().rev() {
             self.flows.put_back(flow, id, queued);
         }
     }
@@ -254,6 +254,7 @@ impl Bond {
         for &seq in &payload.control {
             self.control.on_lost(seq, id);
         }
+        self.flows.on_lost(id, &payload.pieces, now);
         if payload.ack {
             self.acks.demand(now);
         }

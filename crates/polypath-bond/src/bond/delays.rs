@@ -170,7 +170,7 @@ mod tests {
                 self.acknowledge();
                 if ms % 10 == 0 && bytes > 0 {
                     let data = Bytes::from(vec![1; bytes]);
-                    self.bond.send_datagram(self.flow, &data).unwrap();
+                    self.bond.send_datagram(self.flow, &data, self.now).unwrap();
                 }
                 self.bond.handle_timeout(self.now);
                 while let Some(Transmit { path, payload, .. }) = self.bond.poll_transmit(self.now) {
@@ -251,7 +251,8 @@ mod tests {
         let mut sender = Sender::new(FlowMode::SmallestDelay);
         sender.run(100, 2, |path| [20_000, 40_000][usize::from(path.get())]);
         for _ in 0..500 {
-            sender.bond.send_datagram(sender.flow, &Bytes::from(vec![1; 1_000])).unwrap();
+            let data = Bytes::from(vec![1; 1_000]);
+            sender.bond.send_datagram(sender.flow, &data, sender.now).unwrap();
         }
         let taken = sender.run(100, 1, |path| [20_000, 40_000][usize::from(path.get())]);
         let by_other = taken.iter().filter(|&&path| path == 1).count();

@@ -7,7 +7,7 @@ use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
 use crate::flow::{FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, SendFlow};
-use crate::path::Payload;
+use crate::path::{Path, Payload};
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
 use polypath_core::estimator::RttEstimator;
@@ -19,6 +19,20 @@ use std::time::Duration;
 const FRAGMENTS_LEAVE_WITHIN: Duration = Duration::from_millis(2_000);
 /// The longest RTT of a path that the rest of a datagram is waited for.
 const MAX_FRAGMENT_RTT: Duration = Duration::from_secs(1);
+
+/// How many round trips of the slowest path a datagram waits to be sent: what fills a path may
+/// double in the second.
+const PATIENT_ROUNDS: u32 = 2;
+/// Within these bounds.
+const LEAST_PATIENCE: Duration = Duration::from_millis(50);
+const MOST_PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long a datagram is waited for that is sent again, in round trips: one and an eighth until
+/// its sender knows that it is lost, half of one for its way, less half of one for that of the
+/// datagram that showed that it is missing, and some for queues.
+const ROUNDS_OF_REPETITION: f64 = 2.5;
+/// And in time: its acknowledgement may be delayed, and timers be late.
+const DELAYS_OF_REPETITION: Duration = Duration::from_millis(10);
 
 impl Bond {
     /// Opens a datagram flow, which carries datagrams both ways.
@@ -77,15 +91,21 @@ impl Bond {
     ///
     /// # Errors
     /// When it is too long, the queue is full, or there is no such flow.
-    pub fn send_datagram(&mut self, id: FlowId, data: &Bytes) -> Result<(), SendDatagramError> {
+    pub fn send_datagram(
+        &mut self,
+        id: FlowId,
+        data: &Bytes,
+        now: Timestamp,
+    ) -> Result<(), SendDatagramError> {
         let max = self.max_datagram_size();
         let redundant = self.flows.sender(id).is_some_and(SendFlow::is_redundant);
         let copies = if redundant { self.copy_paths(id) } else { PathSet::EMPTY };
-        let flow = self.flows.sender_mut(id).ok_or(SendDatagramError::UnknownFlow(id))?;
+        self.flows.sender(id).ok_or(SendDatagramError::UnknownFlow(id))?;
         if data.len() > max {
             return Err(SendDatagramError::TooLarge { max });
         }
-        if flow.push(data, copies) { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
+        let queued = self.flows.push(id, data, copies, self.patience(), now);
+        if queued { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
     }
 
     /// The next datagram of a flow, if one has arrived.
@@ -133,6 +153,13 @@ impl Bond {
             }
         }
         None
+    }
+
+    /// How long datagrams may wait to be sent.
+    fn patience(&self) -> Duration {
+        let srtt = |path: &Path| self.congestion.rtt(path.id)?.srtt().or(path.first_rtt);
+        let slowest = self.paths.working().filter_map(srtt).max().unwrap_or_default();
+        (slowest * PATIENT_ROUNDS).clamp(LEAST_PATIENCE, MOST_PATIENCE)
     }
 
     /// The next datagram of a flow, where `waiting` bytes wait for the scheduler in all.
@@ -186,6 +213,7 @@ fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
     let fastest = known().filter_map(RttEstimator::min).min().unwrap_or_default();
     let apart = longest.unwrap_or_default().saturating_sub(fastest);
     PathWaits {
+        again: slowest.mul_f64(ROUNDS_OF_REPETITION) + DELAYS_OF_REPETITION,
         order: slowest.max(apart / 2).min(MAX_AUTO_RESEQUENCE),
         rest: longest.unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT) + FRAGMENTS_LEAVE_WITHIN,
     }
@@ -220,7 +248,7 @@ mod tests {
             let flow = bond.open_flow(FlowConfig::of(mode)).unwrap();
             while bond.poll_transmit(Timestamp::ZERO).is_some() {}
             for n in 0..10 {
-                bond.send_datagram(flow, &Bytes::from(vec![n; 160])).unwrap();
+                bond.send_datagram(flow, &Bytes::from(vec![n; 160]), Timestamp::ZERO).unwrap();
             }
             let mut payloads = Vec::new();
             while let Some(transmit) = bond.poll_transmit(Timestamp::ZERO) {

@@ -155,7 +155,7 @@ impl Bond {
             recv: RecvStreams::new(&config),
             acks,
             control: ControlSender::default(),
-            flows: Flows::new(side, config.flow_buffer, config.receive_buffer),
+            flows: Flows::new(side, config.flow_buffers()),
             turns: Turns::default(),
             delays: Delays::default(),
             peer: Peer {

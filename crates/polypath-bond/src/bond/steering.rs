@@ -67,6 +67,9 @@ impl Bond {
     fn choice(&self, id: FlowId) -> Option<Choice> {
         let flow = self.flows.sender(id)?;
         let (next, allowed) = (flow.peek()?, self.paths.active_among(&flow.config.paths));
+        // Where it was lost, it may be lost again.
+        let others: PathSet = allowed.iter().filter(|path| !next.lost_on.contains(*path)).collect();
+        let allowed = if others.is_empty() { allowed } else { others };
         let fits = |path: &PathId| {
             self.paths.get(*path).is_some_and(|path| next.fits(id, path.max_datagram))
         };

@@ -138,7 +138,7 @@ mod tests {
         let mut number = 0;
         let mut run = |bond: &mut Bond, seconds: core::ops::Range<u64>, acknowledged| {
             for now in seconds.map(|at| Timestamp::from_millis(1_000 * at)) {
-                let _ = bond.send_datagram(flow, &Bytes::from_static(b"a"));
+                let _ = bond.send_datagram(flow, &Bytes::from_static(b"a"), now);
                 bond.handle_timeout(now);
                 let first = number;
                 send_all(bond, &mut number, now);

@@ -161,7 +161,10 @@ mod tests {
 
     /// Sends until all of the stream is sent, in rounds of 10 ms after which all is acknowledged.
     /// `queue` is called before each datagram. Which were of the flow, and their lengths.
-    fn send_all(bond: &mut Bond, mut queue: impl FnMut(&mut Bond, usize)) -> Vec<(bool, u64)> {
+    fn send_all(
+        bond: &mut Bond,
+        mut queue: impl FnMut(&mut Bond, usize, Timestamp),
+    ) -> Vec<(bool, u64)> {
         let (mut now, mut number, mut sent) = (Timestamp::ZERO, 0, Vec::new());
         while bond.send.unsent() > 0 {
             // Pacing lets two datagrams or more go in a round: 2,100 of them take 11 s.
@@ -169,7 +172,7 @@ mod tests {
             let first = number;
             // What flows send when the stream is sent takes nothing from it.
             while bond.send.unsent() > 0 {
-                queue(bond, sent.len());
+                queue(bond, sent.len(), now);
                 let Some(Transmit { path, payload, .. }) = bond.poll_transmit(now) else { break };
                 if payload.is_data() {
                     sent.push((payload.datagram, payload.len));
@@ -191,7 +194,10 @@ mod tests {
     fn a_flow_that_is_never_done_leaves_an_eighth_to_a_stream() {
         let (mut bond, flow) = stream_and_flow(200_000);
         let data = Bytes::from_static(&[1; 700]);
-        let sent = send_all(&mut bond, |bond, _| while bond.send_datagram(flow, &data).is_ok() {});
+        let sent = send_all(
+            &mut bond,
+            |bond, _, now| while bond.send_datagram(flow, &data, now).is_ok() {},
+        );
         let sum = |of| -> u64 { sent.iter().filter(|sent| sent.0 == of).map(|sent| sent.1).sum() };
         let (flow, stream) = (sum(true), sum(false));
         let due = (64 << 10) + 7 * stream;
@@ -203,9 +209,9 @@ mod tests {
     fn a_small_flow_waits_for_no_stream() {
         let (mut bond, flow) = stream_and_flow(1_000_000);
         let mut queued = Vec::new();
-        let sent = send_all(&mut bond, |bond, sent| {
+        let sent = send_all(&mut bond, |bond, sent, now| {
             if sent % 3 == 0 && queued.last() != Some(&sent) {
-                bond.send_datagram(flow, &Bytes::from_static(&[1; 700])).unwrap();
+                bond.send_datagram(flow, &Bytes::from_static(&[1; 700]), now).unwrap();
                 queued.push(sent);
             }
         });

@@ -86,7 +86,7 @@ fn frame_examples() -> Vec<(Frame, bool)> {
 fn balanced() -> FlowConfig {
     let listed = [(1, 80), (0, 20)].map(|(to, weight)| ListedPath { path: path(to), weight });
     let paths = PathList::new(&listed).unwrap();
-    FlowConfig { paths, ..FlowConfig::of(FlowMode::LoadBalancing) }
+    FlowConfig { paths, resend: true, ..FlowConfig::of(FlowMode::LoadBalancing) }
 }
 
 fn seldom_redundant() -> FlowConfig {
@@ -273,12 +273,13 @@ fn values_outside_their_limits_are_refused() {
         ("PATH_STATUS backup", "05 00 05 00 00 02"),
         ("FLOW_OPEN mode", "05 00 07 00 06 00 00"),
         ("FLOW_OPEN resequencing", "05 00 07 00 00 83938702"),
-        ("FLOW_OPEN number of paths", "05 00 07 00 00 00 09"),
-        ("FLOW_OPEN copies", "05 00 07 00 01 00 00 4041"),
-        ("FLOW_OPEN RTT", "05 00 07 00 01 00 00 00 83938702"),
-        ("FLOW_OPEN loss", "05 00 07 00 01 00 00 00 00 800f4241"),
-        ("FLOW_OPEN weight", "05 00 07 00 05 00 01 00 4065"),
-        ("FLOW_OPEN weight", "05 00 07 00 05 00 02 00 01 05 00"),
+        ("FLOW_OPEN resending", "05 00 07 00 00 00 02"),
+        ("FLOW_OPEN number of paths", "05 00 07 00 00 00 00 09"),
+        ("FLOW_OPEN copies", "05 00 07 00 01 00 00 00 4041"),
+        ("FLOW_OPEN RTT", "05 00 07 00 01 00 00 00 00 83938702"),
+        ("FLOW_OPEN loss", "05 00 07 00 01 00 00 00 00 00 800f4241"),
+        ("FLOW_OPEN weight", "05 00 07 00 05 00 00 01 00 4065"),
+        ("FLOW_OPEN weight", "05 00 07 00 05 00 00 02 00 01 05 00"),
         ("reason", "05 00 09 00 4101"),
         ("FIRST_WINDOW first index", "05 00 0a e000000000000001 00 00"),
         ("FIRST_WINDOW number of streams", "05 00 0a e000000000000000 01 00"),
@@ -310,7 +311,7 @@ fn ranges_that_end_too_high_are_refused() {
 fn a_path_named_twice_is_refused() {
     for (field, hex) in [
         ("ACK arrivals", "03 00 00 00 00 00 02 01 00 01 00"),
-        ("FLOW_OPEN paths", "05 00 07 00 00 00 02 01 01"),
+        ("FLOW_OPEN paths", "05 00 07 00 00 00 00 02 01 01"),
         ("PATH_SUSPECT paths", "06 00 00 00 00 02 01 00 01 00"),
         ("PATH_QUERY paths", "07 01 02 01 01"),
     ] {

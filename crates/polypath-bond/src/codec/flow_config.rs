@@ -28,6 +28,9 @@ pub struct FlowConfig {
     /// The longest that the receiver holds a datagram back to restore order, in whole microseconds,
     /// at most 60 s. `None`: as long as datagrams come late; zero: not at all.
     pub resequence: Option<Duration>,
+    /// Whether datagrams that are lost are sent again, a few times. Where order is waited for, they
+    /// are, too.
+    pub resend: bool,
 }
 
 /// Which datagrams of a redundant flow have how many copies.
@@ -54,7 +57,7 @@ impl FlowConfig {
     /// A flow of this mode over all paths, with all that is not said otherwise.
     pub const fn of(mode: FlowMode) -> Self {
         let redundancy = Redundancy { copies: None, rtt_above: None, loss_above: None };
-        Self { mode, paths: PathList::ALL, redundancy, resequence: None }
+        Self { mode, paths: PathList::ALL, redundancy, resequence: None, resend: false }
     }
 
     /// The values of the message, in their order.
@@ -68,7 +71,8 @@ impl FlowConfig {
             time_number(rtt_above),
             loss_above.map_or(0, |loss| u64::from(loss).min(WHOLE - 1) + 1),
         ];
-        [self.mode.number(), time_number(self.resequence), listed.len() as u64]
+        let resequence = time_number(self.resequence);
+        [self.mode.number(), resequence, self.resend.into(), listed.len() as u64]
             .into_iter()
             .chain(paths)
             .chain(redundancy.into_iter().filter(|_| self.mode == FlowMode::Redundant))
@@ -86,6 +90,7 @@ impl FlowConfig {
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mode = FlowMode::decode(reader)?;
         let resequence = time(reader, "FLOW_OPEN resequencing")?;
+        let resend = reader.bounded(1, "FLOW_OPEN resending", "0 or 1")? == 1;
         let mut paths = decode_paths(reader)?;
         let redundancy = match mode {
             FlowMode::Redundant => Redundancy::decode(reader)?,
@@ -98,7 +103,7 @@ impl FlowConfig {
             }
         }
         let paths = PathList::new(&paths).map_err(|error| refusal(&error))?;
-        Ok(Self { mode, paths, redundancy, resequence })
+        Ok(Self { mode, paths, redundancy, resequence, resend })
     }
 }
 

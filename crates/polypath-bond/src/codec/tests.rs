@@ -114,7 +114,11 @@ fn flow_config() -> impl Strategy<Value = FlowConfig> {
             .prop_flat_map(path_list)
             .prop_map(|paths| FlowConfig { paths, ..FlowConfig::of(FlowMode::LoadBalancing) }),
     ];
-    (mode, flow_time()).prop_map(|(config, resequence)| FlowConfig { resequence, ..config })
+    (mode, flow_time(), any::<bool>()).prop_map(|(config, resequence, resend)| FlowConfig {
+        resequence,
+        resend,
+        ..config
+    })
 }
 
 fn control() -> impl Strategy<Value = Control> {

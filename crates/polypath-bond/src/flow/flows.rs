@@ -1,11 +1,11 @@
 //! All datagram flows of a bond, in both directions.
 
 use super::early::{ClosedFlows, EarlyFlows};
-use super::{FlowCounters, Queued, RecvFlow, SendFlow};
+use super::{FlowCounters, Piece, Queued, RecvFlow, SendFlow, SendRoom};
 use crate::codec::{FlowConfig, FlowId, FlowMode, FragmentFrame, Side};
 use crate::error::ProtocolError;
 use bytes::Bytes;
-use polypath_units::{PathId, Timestamp};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,6 +22,29 @@ pub(crate) struct PathWaits {
     pub(crate) order: Duration,
     /// For the rest of a datagram, beside what order is worth.
     pub(crate) rest: Duration,
+    /// For a datagram that has been lost, where those are sent again.
+    pub(crate) again: Duration,
+}
+
+/// How much may wait, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    /// Of one flow, to be sent and to be read, however much waits of others.
+    pub(crate) flow: u64,
+    /// Over all flows, to be sent, beside what each may have alone.
+    pub(crate) send: u64,
+    /// What arrived datagrams may cost, over all flows.
+    pub(crate) receive: u64,
+}
+
+impl Buffers {
+    /// What one flow may have where `used` bytes of a `buffer` are in use: as much as is free. So
+    /// one that is alone has half of it, and two have a third each; those that have little find
+    /// room whatever the others do (Choudhury and Hahne, Dynamic Queue Length Thresholds for
+    /// Shared-Memory Packet Switches, ToN 6(2), 1998).
+    fn share(&self, buffer: u64, used: u64) -> u64 {
+        buffer.saturating_sub(used).max(self.flow)
+    }
 }
 
 /// Both halves of a flow that is open.
@@ -35,10 +58,7 @@ struct Halves {
 #[derive(Debug)]
 pub(crate) struct Flows {
     side: Side,
-    /// Bytes that each half of a flow may hold.
-    flow_buffer: u64,
-    /// What arrived datagrams may cost, over all flows.
-    receive_buffer: u64,
+    buffers: Buffers,
     open: BTreeMap<FlowId, Halves>,
     /// What arrived datagrams cost, over all flows: the sum of [`RecvFlow::cost`].
     cost: u64,
@@ -53,11 +73,10 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    pub(crate) fn new(side: Side, flow_buffer: u64, receive_buffer: u64) -> Self {
+    pub(crate) fn new(side: Side, buffers: Buffers) -> Self {
         Self {
             side,
-            flow_buffer,
-            receive_buffer,
+            buffers,
             open: BTreeMap::new(),
             cost: 0,
             opened: 0,
@@ -79,8 +98,8 @@ impl Flows {
     }
 
     fn add(&mut self, flow: FlowId, config: FlowConfig) {
-        let send = SendFlow::new(config, self.flow_buffer);
-        let recv = RecvFlow::new(wait_for_order(&config), self.flow_buffer);
+        let send = SendFlow::new(config);
+        let recv = RecvFlow::new(wait_for_order(&config), config.resend);
         self.open.insert(flow, Halves { send, recv });
     }
 
@@ -124,6 +143,7 @@ impl Flows {
         if let Some(halves) = self.open.get_mut(&flow) {
             halves.send.config = config;
             halves.recv.resequence = wait_for_order(&config);
+            halves.recv.resends = config.resend;
         }
         Ok(true)
     }
@@ -166,6 +186,44 @@ impl Flows {
 
     pub(crate) fn sender_mut(&mut self, flow: FlowId) -> Option<&mut SendFlow> {
         self.open.get_mut(&flow).map(|halves| &mut halves.send)
+    }
+
+    /// Queues a datagram, on all of `paths` in redundant mode. False if there is no room for it.
+    pub(crate) fn push(
+        &mut self,
+        flow: FlowId,
+        data: &Bytes,
+        paths: PathSet,
+        patience: Duration,
+        now: Timestamp,
+    ) -> bool {
+        // Most often there is room without looking at the others.
+        let own = self.sender(flow).map_or(0, SendFlow::waiting) + data.len() as u64;
+        let bytes = match own <= self.buffers.flow {
+            true => self.buffers.flow,
+            false => self.buffers.share(self.buffers.send, self.waiting()),
+        };
+        let room = SendRoom { bytes, patience };
+        self.sender_mut(flow).is_some_and(|sender| sender.push(data, paths, &room, now))
+    }
+
+    /// Whether what is lost of a flow is sent again.
+    pub(crate) fn resends(&self, flow: FlowId) -> bool {
+        self.sender(flow).is_some_and(|sender| sender.config.resend)
+    }
+
+    /// What a packet on `path` held is lost with it.
+    pub(crate) fn on_lost(&mut self, path: PathId, pieces: &[Piece], now: Timestamp) {
+        for Piece { flow, queued } in pieces {
+            if let Some(sender) = self.sender_mut(*flow) {
+                sender.on_lost(path, queued.clone(), now);
+            }
+        }
+    }
+
+    /// Bytes that wait in shared queues, over all flows.
+    fn waiting(&self) -> u64 {
+        self.open.values().map(|halves| halves.send.waiting()).sum()
     }
 
     /// What a path was given of a datagram does not fit it any more.
@@ -230,13 +288,14 @@ impl Flows {
             return Ok(false);
         };
         let need = halves.recv.need(&arrived)?;
-        let has_room = admitted && self.make_room(id, need);
+        let share = self.buffers.share(self.buffers.receive, self.cost);
+        let has_room = admitted && self.make_room(id, need, share);
         let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
         let (was_ready, cost) = (flow.has_ready(), flow.cost());
         if has_room {
             // A wait that was asked for does not follow the paths.
             let paths = flow.resequence.map_or_else(paths, |_| PathWaits::default());
-            flow.insert(path, arrived, &paths, now);
+            flow.insert(path, arrived, &paths, share, now);
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -247,17 +306,18 @@ impl Flows {
     /// Whether what arrived for a flow may cost `need` more. Datagrams of which parts are missing
     /// make room, the oldest first: the flow's own, where it has reached its limit, and otherwise
     /// those of the flow that has most of them. So no flow loses what is less than its share.
-    fn make_room(&mut self, id: FlowId, need: u64) -> bool {
+    fn make_room(&mut self, id: FlowId, need: u64, own_share: u64) -> bool {
         if need == 0 {
             return true;
         }
         let Some(flow) = self.open.get(&id).map(|halves| &halves.recv) else { return false };
-        if !flow.may_fit(need) || !self.may_fit(need) {
+        if !flow.may_fit(need, own_share) || !self.may_fit(need) {
             return false;
         }
-        let is_full = |flows: &Self| flows.open.get(&id).is_some_and(|h| !h.recv.fits(need));
+        let fits = |halves: &Halves| halves.recv.fits(need, own_share);
+        let is_full = |flows: &Self| flows.open.get(&id).is_some_and(|halves| !fits(halves));
         while is_full(self) && self.give_up_oldest(id) {}
-        while self.cost + need > self.receive_buffer {
+        while self.cost + need > self.buffers.receive {
             let share = |(flow, halves): &(&FlowId, &Halves)| {
                 let wants = if **flow == id { need } else { 0 };
                 halves.recv.partial_cost() + wants
@@ -275,7 +335,8 @@ impl Flows {
     fn may_fit(&self, need: u64) -> bool {
         let partial = || self.open.values().map(|halves| halves.recv.partial_cost()).sum::<u64>();
         let with_all = self.cost + need;
-        with_all <= self.receive_buffer || with_all - partial() <= self.receive_buffer
+        let buffer = self.buffers.receive;
+        with_all <= buffer || with_all - partial() <= buffer
     }
 
     /// Gives up the oldest incomplete datagram of a flow; false if it has none.

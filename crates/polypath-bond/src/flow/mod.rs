@@ -10,11 +10,11 @@ mod recv;
 mod send;
 mod shares;
 
-pub(crate) use flows::{Flows, PathWaits};
+pub(crate) use flows::{Buffers, Flows, PathWaits};
 pub(crate) use piece::{Piece, Queued};
 pub(crate) use recv::MAX_AUTO_RESEQUENCE;
 use recv::RecvFlow;
-pub(crate) use send::SendFlow;
+pub(crate) use send::{SendFlow, SendRoom};
 use shares::Shares;
 
 /// What became of a flow's datagrams.

@@ -8,7 +8,6 @@
 //! has brought something later than a number that is missing, it has been lost, whatever the paths
 //! differ by: then only what a path itself puts out of order is worth a wait.
 
-use super::recv::MAX_AUTO_RESEQUENCE;
 use polypath_core::estimator::WindowedMax;
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
@@ -31,6 +30,17 @@ const LEARNING: Duration = Duration::from_secs(1);
 
 /// What is waited for beside the most that was seen: queues grow.
 const MARGIN: f64 = 1.25;
+
+/// How long datagrams are waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    /// At least, while a path that may bring them has not shown how late its datagrams come.
+    pub(super) unknown: Duration,
+    /// At least, once all paths have brought later ones.
+    pub(super) lost: Duration,
+    /// At most.
+    pub(super) most: Duration,
+}
 
 /// How late datagrams of a flow come.
 #[derive(Debug)]
@@ -146,13 +156,13 @@ impl Overtaken {
         self.holes.get(place).filter(|hole| hole.numbers.contains(&seq))
     }
 
-    /// Until when the datagram `seq`, which arrived at `at`, waits for those before it: at least
-    /// `unknown` while a path that may bring them has not shown how late its datagrams come.
-    pub(super) fn deadline(&self, seq: u64, at: Timestamp, unknown: Duration) -> Timestamp {
-        let late = at + self.wait(at, unknown).min(MAX_AUTO_RESEQUENCE);
+    /// Until when the datagram `seq`, which arrived at `at`, waits for those before it.
+    pub(super) fn deadline(&self, seq: u64, at: Timestamp, waits: &Waits) -> Timestamp {
+        let wait = self.wait(at, waits.unknown).max(waits.lost).min(waits.most);
         let others_may_begin = self.began.is_none_or(|began| at < began + LEARNING);
         let lost = seq.checked_sub(1).filter(|_| !others_may_begin);
-        lost.and_then(|missing| self.lost_at(missing)).map_or(late, |lost| lost.min(late))
+        let lost = lost.and_then(|missing| self.lost_at(missing, waits.lost));
+        lost.map_or(at + wait, |lost| lost.min(at + wait))
     }
 
     fn wait(&self, at: Timestamp, unknown: Duration) -> Duration {
@@ -162,8 +172,8 @@ impl Overtaken {
 
     /// When `seq`, which is missing, need not be waited for any more, as all paths have brought
     /// later ones.
-    fn lost_at(&self, seq: u64) -> Option<Timestamp> {
-        Some(self.hole(seq)?.passed? + self.late_after_all.wait())
+    fn lost_at(&self, seq: u64, least: Duration) -> Option<Timestamp> {
+        Some(self.hole(seq)?.passed? + self.late_after_all.wait().max(least))
     }
 }
 
@@ -210,8 +220,9 @@ mod tests {
     #[test]
     fn a_number_is_lost_once_each_path_has_brought_a_later_one() {
         let mut overtaken = Overtaken::new();
-        let lost_at =
-            |overtaken: &Overtaken, seq| overtaken.lost_at(seq).map(|at| at.as_millis_f64());
+        let lost_at = |overtaken: &Overtaken, seq| {
+            overtaken.lost_at(seq, Duration::ZERO).map(|at| at.as_millis_f64())
+        };
         for (seq, ms) in [(0, 0), (2, 2), (1, 21), (4, 24), (6, 26), (3, 27)] {
             over_two_paths(&mut overtaken, seq, ms);
         }
@@ -228,7 +239,7 @@ mod tests {
             let mut overtaken = Overtaken::new();
             [0, 1].iter().for_each(|&seq| over_two_paths(&mut overtaken, seq, 0));
             then(&mut overtaken);
-            overtaken.lost_at(3).map(|at| at.as_millis_f64())
+            overtaken.lost_at(3, Duration::ZERO).map(|at| at.as_millis_f64())
         };
         assert_eq!(lost_at(|overtaken| over_two_paths(overtaken, 4, 1_999)), None);
         assert_eq!(lost_at(|overtaken| over_two_paths(overtaken, 4, 2_000)), Some(2_000.0));

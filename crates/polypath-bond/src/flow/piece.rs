@@ -4,6 +4,7 @@ use crate::codec::{
     DatagramFrame, FlowId, FragmentFrame, Frame, datagram_header_size, fragment_header_size,
 };
 use bytes::Bytes;
+use polypath_units::{PathSet, Timestamp};
 use std::ops::Range;
 
 /// A datagram that waits, or what is left of it to send.
@@ -12,11 +13,17 @@ pub(crate) struct Queued {
     pub(crate) seq: u64,
     data: Bytes,
     pub(super) left: Range<usize>,
+    /// Since when it waits: it was accepted, or lost.
+    pub(super) since: Timestamp,
+    /// How often it was lost.
+    pub(super) losses: u8,
+    /// On which paths.
+    pub(crate) lost_on: PathSet,
 }
 
 impl Queued {
-    pub(super) fn new(seq: u64, data: Bytes) -> Self {
-        Self { seq, left: 0..data.len(), data }
+    pub(super) fn new(seq: u64, data: Bytes, since: Timestamp) -> Self {
+        Self { seq, left: 0..data.len(), data, since, losses: 0, lost_on: PathSet::EMPTY }
     }
 
     fn is_whole(&self) -> bool {
@@ -59,7 +66,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     pub(crate) fn frame(&self) -> Frame {
-        let Self { flow, queued: Queued { seq, data, left } } = self;
+        let Self { flow, queued: Queued { seq, data, left, .. } } = self;
         let (flow, seq) = (*flow, *seq);
         if self.queued.is_whole() {
             return Frame::Datagram(DatagramFrame { flow, seq, data: data.clone() });

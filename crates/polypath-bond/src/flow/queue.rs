@@ -2,9 +2,11 @@
 
 use super::{Piece, Queued};
 use crate::codec::FlowId;
+use polypath_units::Timestamp;
 use std::collections::VecDeque;
+use std::time::Duration;
 
-/// Datagrams in the order in which they were accepted.
+/// Datagrams in the order of their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<Queued>,
@@ -34,6 +36,19 @@ impl Queue {
     pub(crate) fn put_back(&mut self, queued: Queued) {
         self.bytes += queued.remaining();
         self.waiting.push_front(queued);
+    }
+
+    /// What was taken and lost is to be sent again, in its order.
+    pub(crate) fn insert(&mut self, queued: Queued) {
+        let order = |queued: &Queued| (queued.seq, queued.left.start);
+        let at = self.waiting.partition_point(|waiting| order(waiting) < order(&queued));
+        self.bytes += queued.remaining();
+        self.waiting.insert(at, queued);
+    }
+
+    /// Whether the first one waits for longer than this.
+    pub(crate) fn is_late(&self, patience: Duration, now: Timestamp) -> bool {
+        self.waiting.front().is_some_and(|first| now.since(first.since) > patience)
     }
 
     /// Drops the first ones until no more than `bytes` wait.

@@ -3,7 +3,7 @@
 
 use super::FlowCounters;
 use super::flows::PathWaits;
-use super::overtaken::Overtaken;
+use super::overtaken::{Overtaken, Waits};
 use super::partial::{Added, Partials};
 use crate::codec::FragmentFrame;
 use crate::error::ProtocolError;
@@ -16,9 +16,16 @@ use std::time::Duration;
 /// The longest wait for order that nobody asked for.
 pub(crate) const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 
+/// The longest wait for a datagram that is sent again: a round trip of a satellite.
+const MAX_RESEND_WAIT: Duration = Duration::from_secs(1);
+
 /// How far behind the newest datagram a copy can still be told from a new datagram. Older ones
-/// are dropped as copies.
-const MEMORY: u64 = 8_192;
+/// are dropped as copies. A path of 1 Gbit/s brings so many in 0.8 s.
+const MEMORY: u64 = 65_536;
+
+/// Where so many numbers are missing here and there, older ones are dropped earlier: memory is
+/// bounded whatever comes.
+const MAX_SEEN_RANGES: usize = 4_096;
 
 /// What one waiting datagram costs beside its bytes.
 const COST: u64 = 64;
@@ -28,8 +35,11 @@ const COST: u64 = 64;
 pub(crate) struct RecvFlow {
     /// The application's bound; `None` follows the paths' delays.
     pub(crate) resequence: Option<Duration>,
-    /// Datagrams that arrived or were given up.
+    /// Whether the peer sends again what was lost.
+    pub(crate) resends: bool,
+    /// Datagrams that arrived or were given up, and which of them are not remembered: all below.
     seen: RangeSet,
+    forgotten: u64,
     partials: Partials,
     /// All below were given to the application or given up.
     next: u64,
@@ -38,15 +48,16 @@ pub(crate) struct RecvFlow {
     overtaken: Overtaken,
     ready: VecDeque<Bytes>,
     cost: u64,
-    limit: u64,
     pub(crate) counters: FlowCounters,
 }
 
 impl RecvFlow {
-    pub(crate) fn new(resequence: Option<Duration>, limit: u64) -> Self {
+    pub(crate) fn new(resequence: Option<Duration>, resends: bool) -> Self {
         Self {
             resequence,
+            resends,
             seen: RangeSet::default(),
+            forgotten: 0,
             partials: Partials::default(),
             next: 0,
             held: BTreeMap::new(),
@@ -54,7 +65,6 @@ impl RecvFlow {
             overtaken: Overtaken::new(),
             ready: VecDeque::new(),
             cost: 0,
-            limit,
             counters: FlowCounters::default(),
         }
     }
@@ -74,17 +84,19 @@ impl RecvFlow {
         self.partials.bytes() + COST * self.partials.len() as u64
     }
 
-    fn oldest_known(&self) -> u64 {
-        self.seen.max_end().unwrap_or(0).saturating_sub(MEMORY)
-    }
-
     fn is_known(&self, seq: u64) -> bool {
-        seq < self.oldest_known() || self.seen.contains(seq)
+        seq < self.forgotten || self.seen.contains(seq)
     }
 
     fn mark(&mut self, seq: u64) {
         self.seen.insert(seq..seq + 1, |_| ());
-        self.seen.remove_below(self.oldest_known());
+        let oldest = self.seen.max_end().unwrap_or(0).saturating_sub(MEMORY);
+        self.forgotten = self.forgotten.max(oldest);
+        if self.seen.len() > MAX_SEEN_RANGES {
+            let first = self.seen.iter().next().map_or(0, |first| first.end);
+            self.forgotten = self.forgotten.max(first);
+        }
+        self.seen.remove_below(self.forgotten);
     }
 
     /// What a datagram, or a part of one, that has just arrived would cost in addition.
@@ -98,12 +110,12 @@ impl RecvFlow {
     }
 
     /// Whether the flow's share has room for `need` once its incomplete datagrams are given up.
-    pub(crate) fn may_fit(&self, need: u64) -> bool {
-        self.cost + need <= self.limit
+    pub(crate) fn may_fit(&self, need: u64, share: u64) -> bool {
+        self.cost + need <= share
     }
 
-    pub(crate) fn fits(&self, need: u64) -> bool {
-        self.cost() + need <= self.limit
+    pub(crate) fn fits(&self, need: u64, share: u64) -> bool {
+        self.cost() + need <= share
     }
 
     /// Gives up the datagram that waits for the rest of it for longest; false if none does.
@@ -129,7 +141,15 @@ impl RecvFlow {
     fn deadline(&self, seq: u64, at: Timestamp, paths: &PathWaits) -> Timestamp {
         match self.resequence {
             Some(asked) => at + asked,
-            None => self.overtaken.deadline(seq, at, paths.order),
+            None => self.overtaken.deadline(seq, at, &self.waits(paths)),
+        }
+    }
+
+    fn waits(&self, paths: &PathWaits) -> Waits {
+        let unknown = paths.order;
+        match self.resends {
+            false => Waits { unknown, lost: Duration::ZERO, most: MAX_AUTO_RESEQUENCE },
+            true => Waits { unknown, lost: paths.again, most: MAX_RESEND_WAIT },
         }
     }
 
@@ -138,12 +158,14 @@ impl RecvFlow {
         self.resequence.unwrap_or(paths.order) + paths.rest
     }
 
-    /// A datagram, or a part of it, arrived over a path and there is room for it.
+    /// A datagram, or a part of it, arrived over a path and there is room for it in the flow's
+    /// `share`.
     pub(crate) fn insert(
         &mut self,
         path: PathId,
         arrived: FragmentFrame,
         paths: &PathWaits,
+        share: u64,
         now: Timestamp,
     ) {
         self.overtaken.on_arrival(path, arrived.seq, now);
@@ -156,12 +178,16 @@ impl RecvFlow {
         if arrived.is_whole() {
             self.partials.forget(seq);
             self.insert_whole(path, seq, arrived.data, paths, now);
-            return;
+        } else {
+            match self.partials.add(&arrived, now) {
+                Added::Incomplete => {}
+                Added::Complete(data) => self.insert_whole(path, seq, data, paths, now),
+                Added::Dropped => self.drop_arrived(&arrived),
+            }
         }
-        match self.partials.add(&arrived, now) {
-            Added::Incomplete => {}
-            Added::Complete(data) => self.insert_whole(path, seq, data, paths, now),
-            Added::Dropped => self.drop_arrived(&arrived),
+        // Order is worth no loss: what comes next needs room.
+        while self.held_cost > share / 4 * 3 && self.give_first() {
+            self.release(paths, now);
         }
     }
 
@@ -184,10 +210,6 @@ impl RecvFlow {
         self.held_cost += Self::cost_of(&data);
         self.held.insert(seq, (data, now));
         self.release(paths, now);
-        // Order is worth no loss: what comes next needs room.
-        while self.held_cost > self.limit / 2 && self.give_first() {
-            self.release(paths, now);
-        }
     }
 
     /// Gives up what has waited for the rest of it for too long.
@@ -253,10 +275,12 @@ mod tests {
 
     const BOUND: Duration = Duration::from_millis(20);
     const REST: Duration = Duration::from_millis(80);
+    /// What a flow may hold.
+    const SHARE: u64 = 1_000;
 
     /// Paths by which order is worth so long.
     fn worth(order: Duration) -> PathWaits {
-        PathWaits { order, rest: REST }
+        PathWaits { order, rest: REST, again: Duration::from_millis(200) }
     }
 
     fn take(flow: &mut RecvFlow) -> Vec<u8> {
@@ -272,9 +296,10 @@ mod tests {
     /// As [`Flows`](super::super::Flows) has it.
     fn arrive(flow: &mut RecvFlow, arrived: FragmentFrame, bound: Duration, ms: u64) {
         let need = flow.need(&arrived).unwrap();
-        while !flow.fits(need) && flow.give_up_oldest() {}
-        if flow.fits(need) {
-            flow.insert(PathId::default(), arrived, &worth(bound), Timestamp::from_millis(ms));
+        while !flow.fits(need, SHARE) && flow.give_up_oldest() {}
+        if flow.fits(need, SHARE) {
+            let now = Timestamp::from_millis(ms);
+            flow.insert(PathId::default(), arrived, &worth(bound), SHARE, now);
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -287,7 +312,7 @@ mod tests {
 
     #[test]
     fn order_is_restored_within_the_bound_and_no_longer() {
-        let mut flow = RecvFlow::new(None, 10_000);
+        let mut flow = RecvFlow::new(None, false);
         for (seq, ms) in [(0, 0), (2, 1), (3, 2), (1, 5), (1, 6), (5, 10)] {
             feed(&mut flow, seq, BOUND, ms);
         }
@@ -306,13 +331,13 @@ mod tests {
     /// makes the wait 75 ms. One path brings the even numbers, the other one the odd ones.
     #[test]
     fn the_wait_follows_how_late_datagrams_come() {
-        let mut flow = RecvFlow::new(None, 10_000);
+        let mut flow = RecvFlow::new(None, false);
         let paths = worth(Duration::from_millis(90));
         let mut feed = |seq, ms| {
             let data = Bytes::from(vec![seq as u8; 10]);
             let datagram = DatagramFrame { flow: FlowId(0), seq, data };
             let path = PathId::new((seq % 2) as u8).unwrap();
-            flow.insert(path, datagram.into(), &paths, Timestamp::from_millis(ms));
+            flow.insert(path, datagram.into(), &paths, SHARE, Timestamp::from_millis(ms));
             flow.next_timer(&paths).map(Timestamp::as_millis_f64)
         };
         assert_eq!(feed(1, 0), Some(90.0));
@@ -325,37 +350,64 @@ mod tests {
 
     #[test]
     fn without_a_bound_nothing_waits() {
-        let mut flow = RecvFlow::new(Some(Duration::ZERO), 10_000);
+        let mut flow = RecvFlow::new(Some(Duration::ZERO), false);
         for seq in [3, 0, 2, 2] {
             feed(&mut flow, seq, Duration::ZERO, 1);
         }
         assert_eq!(take(&mut flow), [3, 0, 2]);
     }
 
-    /// A datagram of 10 bytes costs 74: half of 1,000 is the cost of six.
+    /// A datagram of 10 bytes costs 74: three quarters of 1,000 are the cost of ten.
     #[test]
-    fn those_that_wait_for_order_leave_half_of_the_room_to_what_comes() {
-        let mut flow = RecvFlow::new(None, 1_000);
-        (1..7).for_each(|seq| feed(&mut flow, seq, BOUND, 0));
+    fn those_that_wait_for_order_leave_a_quarter_of_the_room_to_what_comes() {
+        let mut flow = RecvFlow::new(None, false);
+        (1..11).for_each(|seq| feed(&mut flow, seq, BOUND, 0));
         assert!(!flow.has_ready());
-        feed(&mut flow, 7, BOUND, 0);
-        assert_eq!(take(&mut flow), [1, 2, 3, 4, 5, 6, 7], "the hole is given up");
+        feed(&mut flow, 11, BOUND, 0);
+        assert_eq!(take(&mut flow), (1..12).collect::<Vec<_>>(), "the hole is given up");
         assert_eq!(flow.counters.dropped, 0);
     }
 
     #[test]
     fn memory_is_bounded_whatever_arrives() {
-        let mut flow = RecvFlow::new(None, 1_000);
+        let mut flow = RecvFlow::new(None, false);
         for seq in 0..100_000 {
             feed(&mut flow, seq * 2 + 1, BOUND, 0);
         }
         assert!(flow.cost <= 1_000);
-        assert!(flow.seen.len() as u64 <= MEMORY / 2 + 1);
+        assert!(flow.cost() <= SHARE);
+        assert!(flow.seen.len() <= MAX_SEEN_RANGES);
+        feed(&mut flow, 0, BOUND, 0);
+        assert_eq!(flow.counters.duplicates, 1, "it is too old to be told from a copy");
+    }
+
+    /// Both paths bring a later one at once. The other datagrams are put back into their order by
+    /// what comes 200 ms later.
+    #[test]
+    fn what_is_sent_again_is_waited_for_though_all_paths_have_brought_later_ones() {
+        let after = |resends| {
+            let mut flow = RecvFlow::new(None, resends);
+            let mut arrive = |path: u8, seq: u64, ms| {
+                let data = Bytes::from(vec![seq as u8; 10]);
+                let datagram = DatagramFrame { flow: FlowId(0), seq, data };
+                let (path, now) = (PathId::new(path).unwrap(), Timestamp::from_millis(ms));
+                flow.insert(path, datagram.into(), &worth(BOUND), SHARE, now);
+            };
+            // All paths are known after a second.
+            (0..4).for_each(|seq| arrive((seq % 2) as u8, seq, 700 * seq));
+            arrive(0, 5, 2_105);
+            arrive(1, 6, 2_105);
+            let due = flow.next_timer(&worth(BOUND)).map(Timestamp::as_millis_f64);
+            flow.release(&worth(BOUND), Timestamp::from_millis(2_304));
+            (take(&mut flow), due)
+        };
+        assert_eq!(after(false), (vec![0, 1, 2, 3, 5, 6], None));
+        assert_eq!(after(true), (vec![0, 1, 2, 3], Some(2_305.0)));
     }
 
     #[test]
     fn a_datagram_in_parts_keeps_its_place() {
-        let mut flow = RecvFlow::new(None, 10_000);
+        let mut flow = RecvFlow::new(None, false);
         feed(&mut flow, 0, BOUND, 0);
         arrive(&mut flow, part(1, 200..400), BOUND, 1);
         feed(&mut flow, 2, BOUND, 2);
@@ -370,7 +422,7 @@ mod tests {
     /// A path that carries the whole overtakes one that carries parts.
     #[test]
     fn a_whole_copy_ends_the_wait_for_parts() {
-        let mut flow = RecvFlow::new(None, 10_000);
+        let mut flow = RecvFlow::new(None, false);
         arrive(&mut flow, part(0, 0..200), BOUND, 0);
         arrive(&mut flow, part(0, 0..400), BOUND, 1);
         arrive(&mut flow, part(0, 200..400), BOUND, 2);
@@ -379,7 +431,7 @@ mod tests {
 
     #[test]
     fn the_wait_for_parts_ends() {
-        let mut flow = RecvFlow::new(None, 10_000);
+        let mut flow = RecvFlow::new(None, false);
         arrive(&mut flow, part(0, 0..200), BOUND, 5);
         assert_eq!(flow.next_timer(&worth(BOUND)), Some(Timestamp::from_millis(105)));
         flow.expire(&worth(BOUND), Timestamp::from_millis(104));
@@ -391,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_oldest_parts_make_room() {
-        let mut flow = RecvFlow::new(None, 1_000);
+        let mut flow = RecvFlow::new(None, false);
         (0..3).for_each(|seq| arrive(&mut flow, part(seq, 0..200), Duration::ZERO, seq));
         (0..3).for_each(|seq| arrive(&mut flow, part(seq, 200..400), Duration::ZERO, 9));
         assert_eq!((take(&mut flow), flow.counters.incomplete), (vec![1, 2], 1));

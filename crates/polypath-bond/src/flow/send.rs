@@ -4,8 +4,22 @@ use super::queue::Queue;
 use super::{Queued, Shares};
 use crate::codec::{FlowConfig, FlowMode};
 use bytes::Bytes;
-use polypath_units::{PathId, PathSet};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How often a datagram is sent again. By then it is late for whoever it was urgent for, and others
+/// ask for it themselves.
+const MAX_LOSSES: u8 = 3;
+
+/// How much of a flow may wait to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendRoom {
+    pub(crate) bytes: u64,
+    /// For so long. What comes while another waits for longer has been sent too fast, and its loss
+    /// tells it who sends it.
+    pub(crate) patience: Duration,
+}
 
 /// Datagrams of one flow that wait to be sent.
 #[derive(Debug)]
@@ -15,7 +29,6 @@ pub(crate) struct SendFlow {
     queue: Queue,
     /// Redundant mode: the copies that each path has still to send.
     copies: BTreeMap<PathId, Queue>,
-    limit: u64,
     /// Where one path carries the flow: that path.
     current: Option<PathId>,
     /// Mode `load_balancing`: what each path has had of it.
@@ -25,13 +38,12 @@ pub(crate) struct SendFlow {
 }
 
 impl SendFlow {
-    pub(crate) fn new(config: FlowConfig, limit: u64) -> Self {
+    pub(crate) fn new(config: FlowConfig) -> Self {
         Self {
             config,
             next_seq: 0,
             queue: Queue::default(),
             copies: BTreeMap::new(),
-            limit,
             current: None,
             shares: Shares::default(),
             sent: 0,
@@ -44,20 +56,28 @@ impl SendFlow {
     }
 
     /// Accepts a datagram, on all of `paths` in redundant mode. Returns false if it was dropped
-    /// because the queue is full.
-    pub(crate) fn push(&mut self, data: &Bytes, paths: PathSet) -> bool {
-        let queued = Queued::new(self.next_seq, data.clone());
+    /// because there is no room for it.
+    pub(crate) fn push(
+        &mut self,
+        data: &Bytes,
+        paths: PathSet,
+        room: &SendRoom,
+        now: Timestamp,
+    ) -> bool {
+        let queued = Queued::new(self.next_seq, data.clone(), now);
         let accepted = match self.is_redundant() {
-            true => self.push_copies(&queued, paths),
-            false => self.push_shared(queued),
+            true => self.push_copies(&queued, paths, room),
+            false => self.push_shared(queued, room, now),
         };
         self.next_seq += u64::from(accepted);
         *(if accepted { &mut self.sent } else { &mut self.dropped }) += 1;
         accepted
     }
 
-    fn push_shared(&mut self, queued: Queued) -> bool {
-        let has_room = self.queue.bytes() + queued.remaining() <= self.limit;
+    /// The last ones are dropped: a number that has been given is waited for.
+    fn push_shared(&mut self, queued: Queued, room: &SendRoom, now: Timestamp) -> bool {
+        let has_room = self.queue.bytes() + queued.remaining() <= room.bytes
+            && !self.queue.is_late(room.patience, now);
         if has_room {
             self.queue.push(queued);
         }
@@ -65,13 +85,22 @@ impl SendFlow {
     }
 
     /// A path that lags drops its own oldest copies: the others carry the datagram in time.
-    fn push_copies(&mut self, queued: &Queued, paths: PathSet) -> bool {
+    fn push_copies(&mut self, queued: &Queued, paths: PathSet, room: &SendRoom) -> bool {
         for path in paths.iter() {
             let copies = self.copies.entry(path).or_default();
             copies.push(queued.clone());
-            copies.shorten(self.limit);
+            copies.shorten(room.bytes);
         }
         !paths.is_empty()
+    }
+
+    /// What a packet on `path` held, which is lost: to be sent again, where that is wanted.
+    pub(crate) fn on_lost(&mut self, path: PathId, mut queued: Queued, now: Timestamp) {
+        (queued.since, queued.losses) = (now, queued.losses + 1);
+        queued.lost_on = queued.lost_on.with(path);
+        if self.config.resend && queued.losses <= MAX_LOSSES && !self.is_redundant() {
+            self.queue.insert(queued);
+        }
     }
 
     /// The next datagram of the shared queue.
@@ -122,12 +151,19 @@ mod tests {
 
     const FLOW: FlowId = FlowId(0);
 
+    /// Where 250 bytes may wait.
+    fn push(flow: &mut SendFlow, data: &[u8], paths: &[PathId]) -> bool {
+        let paths = paths.iter().copied().collect();
+        let room = SendRoom { bytes: 250, patience: Duration::ZERO };
+        flow.push(&Bytes::copy_from_slice(data), paths, &room, Timestamp::ZERO)
+    }
+
     #[test]
     fn a_lagging_path_drops_its_own_copies_only() {
         let paths = [PathId::new(0).unwrap(), PathId::new(1).unwrap()];
-        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Redundant), 250);
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Redundant));
         for n in 0..4 {
-            assert!(flow.push(&Bytes::from(vec![n; 100]), paths.into_iter().collect()));
+            assert!(push(&mut flow, &[n; 100], &paths));
             let copy = flow.queue_mut(paths[0]).cut(FLOW, 1_200);
             assert_eq!(copy.map(|copy| copy.queued.seq), Some(u64::from(n)));
         }
@@ -136,9 +172,8 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses() {
-        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 250);
-        let data = Bytes::from(vec![0; 100]);
-        let accepted: Vec<_> = (0..3).map(|_| flow.push(&data, PathSet::EMPTY)).collect();
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate));
+        let accepted: Vec<_> = (0..3).map(|_| push(&mut flow, &[0; 100], &[])).collect();
         assert_eq!(accepted, [true, true, false]);
         assert_eq!((flow.sent, flow.dropped), (2, 1));
     }
@@ -146,8 +181,9 @@ mod tests {
     /// The whole takes a payload less its header. What a path did not take after all is cut anew.
     #[test]
     fn a_datagram_is_cut_as_each_payload_allows() {
-        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 10_000);
-        assert!(flow.push(&Bytes::from(vec![7; 3_000]), PathSet::EMPTY));
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate));
+        let room = SendRoom { bytes: 3_000, patience: Duration::ZERO };
+        assert!(flow.push(&vec![7; 3_000].into(), PathSet::EMPTY, &room, Timestamp::ZERO));
         assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
         let queue = flow.queue_mut(PathId::default());
         let first = queue.cut(FLOW, 1_500).unwrap();
@@ -164,10 +200,71 @@ mod tests {
         assert_eq!((sent, flow.waiting(), flow.has_waiting()), (3_000, 0, false));
     }
 
+    /// The first one cut, and what is left of the queue in order behind it.
+    fn numbers(flow: &mut SendFlow) -> Vec<(u64, usize)> {
+        let queue = flow.queue_mut(PathId::default());
+        let pieces = std::iter::from_fn(|| queue.cut(FLOW, 1_000));
+        pieces.map(|piece| (piece.queued.seq, piece.queued.left.start)).collect()
+    }
+
+    /// A flow of which three datagrams of 100 bytes have left, with what their packets held.
+    fn sent(config: FlowConfig) -> (SendFlow, Vec<Queued>) {
+        let mut flow = SendFlow::new(config);
+        let cut = |flow: &mut SendFlow| {
+            assert!(push(flow, &[0; 100], &[]));
+            flow.queue_mut(PathId::default()).cut(FLOW, 1_000).unwrap().queued
+        };
+        let packets = (0..3).map(|_| cut(&mut flow)).collect();
+        (flow, packets)
+    }
+
+    #[test]
+    fn what_is_lost_is_sent_again_in_its_place_where_that_is_asked_for() {
+        for resend in [false, true] {
+            let config = FlowConfig { resend, ..FlowConfig::of(FlowMode::Aggregate) };
+            let (mut flow, packets) = sent(config);
+            assert!(push(&mut flow, &[0; 100], &[]));
+            for lost in [2, 0] {
+                flow.on_lost(PathId::default(), packets[lost].clone(), Timestamp::ZERO);
+            }
+            let again = [0, 2, 3].map(|seq| (seq, 0));
+            assert_eq!(numbers(&mut flow), if resend { &again[..] } else { &again[2..] });
+        }
+    }
+
+    #[test]
+    fn a_datagram_is_sent_again_three_times() {
+        let config = FlowConfig { resend: true, ..FlowConfig::of(FlowMode::Aggregate) };
+        let (mut flow, packets) = sent(config);
+        let (path, mut packet) = (PathId::new(1).unwrap(), packets[0].clone());
+        for _ in 0..3 {
+            flow.on_lost(path, packet, Timestamp::ZERO);
+            packet = flow.queue_mut(path).cut(FLOW, 1_000).unwrap().queued;
+            assert!(packet.lost_on.contains(path));
+        }
+        flow.on_lost(path, packet, Timestamp::ZERO);
+        assert!(!flow.has_waiting());
+    }
+
+    /// What was lost has waited no time: it does not keep others out.
+    #[test]
+    fn no_more_is_taken_while_the_first_has_waited_for_long() {
+        let config = FlowConfig { resend: true, ..FlowConfig::of(FlowMode::Aggregate) };
+        let (mut flow, packets) = sent(config);
+        let room = SendRoom { bytes: 1_000, patience: Duration::from_millis(50) };
+        let push_at = |flow: &mut SendFlow, ms| {
+            flow.push(&[0; 100][..].into(), PathSet::EMPTY, &room, Timestamp::from_millis(ms))
+        };
+        assert!([0, 50].into_iter().all(|ms| push_at(&mut flow, ms)));
+        assert!(!push_at(&mut flow, 51));
+        flow.on_lost(PathId::default(), packets[0].clone(), Timestamp::from_millis(51));
+        assert!(push_at(&mut flow, 101) && !push_at(&mut flow, 102));
+    }
+
     #[test]
     fn an_empty_datagram_is_one_too() {
-        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate), 10_000);
-        assert!(flow.push(&Bytes::new(), PathSet::EMPTY));
+        let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate));
+        assert!(push(&mut flow, &[], &[]));
         assert!(flow.queue_mut(PathId::default()).cut(FLOW, 100).is_some() && !flow.has_waiting());
     }
 }

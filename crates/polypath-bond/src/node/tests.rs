@@ -266,7 +266,7 @@ fn a_flows_datagram_that_fits_no_more_does_not_end_the_path() {
     let bond = pair.bond(key);
     bond.set_max_datagram(path, max + 100);
     let flow = bond.open_flow(FlowConfig::of(FlowMode::Aggregate)).unwrap();
-    bond.send_datagram(flow, &Bytes::from(vec![0; max + 50])).unwrap();
+    bond.send_datagram(flow, &Bytes::from(vec![0; max + 50]), Timestamp::ZERO).unwrap();
     bond.set_max_datagram(path, max);
     pair.run();
     assert!(pair.is_joined(key));

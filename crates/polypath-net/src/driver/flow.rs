@@ -33,9 +33,10 @@ impl BondFlow {
     /// # Errors
     /// When the flow or bond has ended, or the datagram is longer than a flow carries.
     pub fn send(&self, data: &Bytes) -> io::Result<()> {
+        let now = self.shared.now();
         let sent = self
             .shared
-            .with(|inner| Some(inner.node.bond_mut(self.bond)?.send_datagram(self.id, data)));
+            .with(|inner| Some(inner.node.bond_mut(self.bond)?.send_datagram(self.id, data, now)));
         match sent {
             Some(Ok(()) | Err(SendDatagramError::QueueFull(_))) => Ok(()),
             Some(Err(error @ SendDatagramError::TooLarge { .. })) => {

@@ -227,11 +227,12 @@ impl Driver {
         bond: BondKey,
         datagrams: &[(polypath_bond::FlowId, Bytes)],
     ) -> usize {
+        let now = self.shared.now();
         self.shared.with(|inner| {
             let Some(bond) = inner.node.bond_mut(bond) else { return 0 };
             let queued = datagrams.iter().filter(|(flow, data)| {
                 matches!(
-                    bond.send_datagram(*flow, data),
+                    bond.send_datagram(*flow, data, now),
                     Ok(()) | Err(SendDatagramError::QueueFull(_))
                 )
             });

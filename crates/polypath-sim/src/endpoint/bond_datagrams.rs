@@ -3,6 +3,7 @@
 use super::Datagrams;
 use bytes::{Bytes, BytesMut};
 use polypath_bond::{Bond, FlowConfig, FlowId};
+use polypath_units::Timestamp;
 use std::collections::VecDeque;
 
 /// A datagram has its number in it, and so many bytes at least.
@@ -59,7 +60,7 @@ impl BondDatagrams {
     }
 
     /// Sends what is to be sent and, unless a gateway does, `reads` what there is.
-    pub(super) fn drive(&mut self, bond: &mut Bond, reads: bool) {
+    pub(super) fn drive(&mut self, bond: &mut Bond, reads: bool, now: Timestamp) {
         if let Some(config) = self.config
             && self.outgoing.is_none()
         {
@@ -68,7 +69,7 @@ impl BondDatagrams {
         if let Some(id) = self.outgoing {
             for data in self.unsent.drain(..) {
                 // A full queue drops it, as it drops what programs send.
-                let _ = bond.send_datagram(id, &data);
+                let _ = bond.send_datagram(id, &data, now);
             }
         }
         if let Some(id) = self.incoming.filter(|_| reads) {

@@ -95,6 +95,6 @@ impl BondTraffic {
             self.stream.take_incoming(own);
         }
         self.stream.drive(bond, now);
-        self.datagrams.drive(bond, self.gateway.is_none());
+        self.datagrams.drive(bond, self.gateway.is_none(), now);
     }
 }

@@ -63,7 +63,8 @@ fn delivered(world: &mut World, mode: FlowMode, size: usize, count: usize) -> us
         false
     };
     for number in 0..count {
-        world.edge_bond().send_datagram(flow, &content(number, size)).unwrap();
+        let now = world.now();
+        world.edge_bond().send_datagram(flow, &content(number, size), now).unwrap();
         // A window of five packets in 30 ms sends the largest datagram in 0.3 s.
         let pause = Duration::from_millis(20) + Duration::from_micros(8 * size as u64);
         world.run_until(world.now() + pause, &mut receive);

@@ -57,7 +57,8 @@ impl Sender {
         let interval = Duration::from_secs_f64(SIZE as f64 * 8e-6 / mbit_s);
         let start = self.world.now();
         while self.world.now() < start + time {
-            let _ = self.world.edge_bond().send_datagram(self.flow, &vec![1; SIZE].into());
+            let now = self.world.now();
+            let _ = self.world.edge_bond().send_datagram(self.flow, &vec![1; SIZE].into(), now);
             self.sent += 1;
             let until = self.world.now() + interval;
             self.receive_until(until);
@@ -102,8 +103,9 @@ fn both_ends_keep_to_the_paths_of_a_flow() {
         let (flow, before) = (sender.flow, bytes_sent(sender.world.hub_bond().unwrap()));
         let mut answers = 0;
         for _ in 0..500 {
+            let now = sender.world.now();
             let hub = sender.world.hub_bond().unwrap();
-            hub.send_datagram(flow, &vec![1; SIZE].into()).unwrap();
+            hub.send_datagram(flow, &vec![1; SIZE].into(), now).unwrap();
             let until = sender.world.now() + Duration::from_millis(2);
             sender.world.run_until(until, |_| false);
         }

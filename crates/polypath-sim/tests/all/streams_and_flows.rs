@@ -6,17 +6,31 @@ use polypath_bond::{
     WriteError,
 };
 use polypath_core::scheduler::SchedulerKind;
-use polypath_link::{LinkConfig, RunSeed};
+use polypath_link::{LinkConfig, Loss, RunSeed};
 use polypath_sim::PathLinks;
 use polypath_units::{Bandwidth, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+fn link(ms: u64) -> LinkConfig {
+    LinkConfig::new(Bandwidth::from_mbit_per_sec(20.0), Duration::from_millis(ms))
+}
+
 fn world(delays_ms: &[u64], bond: BondConfig) -> World {
-    let link = |ms| LinkConfig::new(Bandwidth::from_mbit_per_sec(20.0), Duration::from_millis(ms));
-    let paths = delays_ms.iter().map(|&ms| PathLinks::symmetric(link(ms))).collect();
+    joined(delays_ms.iter().map(|&ms| link(ms)).collect(), bond)
+}
+
+/// A world whose paths lose this share of their packets, in both directions.
+fn lossy_world(delays_ms: &[u64], loss: f64) -> World {
+    let link = |&ms| LinkConfig { loss: Loss::Bernoulli(loss), ..link(ms) };
+    joined(delays_ms.iter().map(link).collect(), BondConfig::default())
+}
+
+/// All paths have joined.
+fn joined(links: Vec<LinkConfig>, bond: BondConfig) -> World {
+    let all = links.len();
+    let paths = links.into_iter().map(PathLinks::symmetric).collect();
     let mut world = World::new(WorldConfig::new(paths, bond, RunSeed::new(5, 0))).unwrap();
-    let all = delays_ms.len();
     let joined = world.run_until(Timestamp::from_millis(1_000), |world| {
         world.hub_bond().is_some_and(|hub| hub.status().paths.len() == all)
     });
@@ -167,7 +181,8 @@ fn send_flow(delays: &[u64], config: FlowConfig, dies: bool) -> Vec<(Timestamp, 
     for number in 0..2_000u64 {
         let mut data = number.to_be_bytes().to_vec();
         data.resize(500, 0);
-        let _ = world.edge_bond().send_datagram(flow, &data.into());
+        let now = world.now();
+        let _ = world.edge_bond().send_datagram(flow, &data.into(), now);
         if dies && number == 1_000 {
             world.set_down(0, true);
         }
@@ -229,6 +244,25 @@ fn an_aggregate_flow_survives_a_path() {
     assert_eq!(got.iter().max(), Some(&1_999));
 }
 
+/// What was on the dead path when it was suspected goes by the other: within 150 ms, as above, and
+/// a round trip of the slower one.
+#[test]
+fn a_flow_that_sends_again_loses_nothing_when_a_path_dies() {
+    for mode in [FlowMode::Aggregate, FlowMode::Best, FlowMode::SmallestDelay] {
+        let config = FlowConfig { resend: true, ..FlowConfig::of(mode) };
+        let got = send_flow(&[10, 30], config, true);
+        let mut all = numbers(&got);
+        if mode == FlowMode::Aggregate {
+            assert!(all.is_sorted(), "out of order");
+        }
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..2_000), "{mode}: lost or doubled");
+        let gaps = got.windows(2).map(|pair| pair[1].0 - pair[0].0);
+        let longest = gaps.max().unwrap();
+        assert!(longest <= Duration::from_millis(150 + 60), "{mode}: {longest:?}");
+    }
+}
+
 /// 30 Mbit/s do not fit one path of 20, so both are used, one 40 ms later than the other.
 #[test]
 fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
@@ -242,7 +276,8 @@ fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
         for number in 0..3_000u64 {
             let mut data = number.to_be_bytes().to_vec();
             data.resize(1_125, 0);
-            let _ = world.edge_bond().send_datagram(id, &data.into());
+            let now = world.now();
+            let _ = world.edge_bond().send_datagram(id, &data.into(), now);
             let until = start + Duration::from_micros(300 * number);
             world.run_until(until, |w| receive(w, id, &mut got));
         }
@@ -255,6 +290,32 @@ fn resequencing_keeps_order_on_unequal_delays_and_zero_turns_it_off() {
     assert_eq!(disorder(Some(150)), 0);
     let unordered = disorder(Some(0));
     assert!(unordered > 100, "unequal paths do reorder: {unordered}");
+}
+
+/// Two of a hundred packets are lost, and of 2,000 datagrams none: each is lost four times in a row
+/// with a probability of 1.6e-7.
+#[test]
+fn a_flow_that_sends_again_is_whole_and_in_order_over_lossy_paths() {
+    let delivered = |resend| {
+        let mut world = lossy_world(&[10, 30], 0.02);
+        let config = FlowConfig { resend, ..FlowConfig::of(FlowMode::Aggregate) };
+        let id = world.edge_bond().open_flow(config).unwrap();
+        let (start, mut got) = (world.now(), Vec::new());
+        for number in 0..2_000u64 {
+            let mut data = number.to_be_bytes().to_vec();
+            data.resize(500, 0);
+            let now = world.now();
+            world.edge_bond().send_datagram(id, &data.into(), now).unwrap();
+            let until = start + Duration::from_millis(2 * number);
+            world.run_until(until, |w| receive(w, id, &mut got));
+        }
+        world.run_until(world.now() + Duration::from_secs(1), |w| receive(w, id, &mut got));
+        numbers(&got)
+    };
+    assert!(delivered(true).into_iter().eq(0..2_000), "{:?}", delivered(true).len());
+    let lost = 2_000 - delivered(false).len();
+    // 40 are expected, with a standard deviation of 6.3.
+    assert!((15..65).contains(&lost), "{lost}");
 }
 
 /// A flow of 40 Mbit/s on a path of 20, of which the stream takes an eighth: 250 kB of it, seven
@@ -276,7 +337,8 @@ fn a_flow_that_is_never_done_does_not_starve_a_stream() {
             assert_eq!(world.edge_bond().write(stream, &data), Ok(data.len()));
             world.edge_bond().finish(stream).unwrap();
         }
-        let _ = world.edge_bond().send_datagram(id, &datagram);
+        let now = world.now();
+        let _ = world.edge_bond().send_datagram(id, &datagram, now);
         let until = world.now() + Duration::from_micros(200);
         ended = world.run_until(until, |world| {
             let now = world.now();

@@ -144,7 +144,7 @@ impl Gateway {
             let number = PASSES | fabric.carry(packet);
             let mut data = BytesMut::zeroed(size);
             data[..NUMBER_BYTES].copy_from_slice(&number.to_be_bytes());
-            if bond.send_datagram(flow, &data.freeze()).is_err() {
+            if bond.send_datagram(flow, &data.freeze(), now).is_err() {
                 // A full queue drops it, as it drops what hosts send.
                 fabric.arrive(number & !PASSES);
             }
@@ -183,8 +183,11 @@ impl Gateway {
                 Arrived::Passes { tell: Some(flow) } => {
                     let number = MOVES | u64::from(packet.flow);
                     // A full queue drops it; it is told again.
-                    let _ =
-                        bond.send_datagram(flow, &Bytes::copy_from_slice(&number.to_be_bytes()));
+                    let _ = bond.send_datagram(
+                        flow,
+                        &Bytes::copy_from_slice(&number.to_be_bytes()),
+                        fabric.now(),
+                    );
                 }
                 Arrived::Passes { tell: None } => {}
             },

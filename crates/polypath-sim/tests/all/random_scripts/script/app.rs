@@ -240,7 +240,7 @@ impl App {
         let rtt_above = self.dice.one_in(3).then(|| Duration::from_millis(self.dice.below(200)));
         let loss_above = self.dice.one_in(3).then(|| self.dice.below(50_000) as u32);
         let redundancy = Redundancy { copies, rtt_above, loss_above };
-        FlowConfig { mode, paths, redundancy, resequence }
+        FlowConfig { mode, paths, redundancy, resequence, resend: self.dice.one_in(2) }
     }
 
     fn send_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
@@ -260,7 +260,7 @@ impl App {
                 [*sent, now.as_nanos(), *wait].map(u64::to_be_bytes).as_flattened().to_vec();
             data.resize(24 + self.dice.below(1_000) as usize, 1);
             // Full queues and missing paths lose datagrams: that is what flows are.
-            if bond.send_datagram(id, &data.into()).is_ok() {
+            if bond.send_datagram(id, &data.into(), now).is_ok() {
                 *sent += 1;
             }
         }
