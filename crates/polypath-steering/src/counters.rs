@@ -55,15 +55,17 @@ impl RuleCounters {
         Self { limits, ..Self::default() }
     }
 
-    /// Whether a datagram of so many bytes is within the rate of the rule; one that is not counts
-    /// as dropped. All times are of one clock.
+    /// A datagram of so many bytes passes, if it is within the rate of the rule; one that is not
+    /// counts as dropped. Returns whether it passes. All times are of one clock.
     #[must_use]
-    pub fn admit(&self, way: Way, bytes: usize, now: Timestamp) -> bool {
-        let admitted = self.with(way, |limit| limit.admit(bytes, now)).unwrap_or(true);
-        if !admitted {
+    pub fn pass_datagram(&self, way: Way, bytes: usize, now: Timestamp) -> bool {
+        let passes = self.with(way, |limit| limit.admit(bytes, now)).unwrap_or(true);
+        if passes {
+            self.count_datagram(way, bytes);
+        } else {
             self.drop_one();
         }
-        admitted
+        passes
     }
 
     /// How long data of connections has to wait for the rate of the rule, and how many bytes of it
@@ -92,16 +94,18 @@ impl RuleCounters {
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    /// A datagram of so many bytes was sent.
-    pub fn send_datagram(&self, bytes: usize) {
-        self.datagrams_sent.fetch_add(1, Relaxed);
-        self.send(bytes);
-    }
-
-    /// A datagram of so many bytes was received.
-    pub fn receive_datagram(&self, bytes: usize) {
-        self.datagrams_received.fetch_add(1, Relaxed);
-        self.receive(bytes);
+    /// A datagram of so many bytes has passed, whatever the rate of the rule.
+    pub fn count_datagram(&self, way: Way, bytes: usize) {
+        match way {
+            Way::Sent => {
+                self.datagrams_sent.fetch_add(1, Relaxed);
+                self.send(bytes);
+            }
+            Way::Received => {
+                self.datagrams_received.fetch_add(1, Relaxed);
+                self.receive(bytes);
+            }
+        }
     }
 
     /// So many bytes of a connection were sent.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use polypath_bond::{BondKey, FlowConfig, FlowId};
 use polypath_ip::Packet;
+use polypath_steering::FlowIndex;
 use polypath_units::Timestamp;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::{mpsc, watch};
 
 use super::counters::Counters;
 use super::edge_conversations::{EdgeConversations, Move};
-use super::flow_pool::FlowIndex;
 use super::session::{Added, Receive, deliver, receive_all};
 use super::{GatewayCounts, PacketFate, message, random_key};
 use crate::driver::{BondFlow, BondStream, Driver};

@@ -1,48 +1,28 @@
 //! An edge's conversations: by which rule and in which flow each is carried.
 
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
 
 use polypath_bond::{FlowConfig, FlowMode};
 use polypath_ip::{
     ConversationKey, ConversationTable, Event, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
-use polypath_policy::Traffic;
-use polypath_steering::Way;
+use polypath_steering::{Carriage, EdgeConversation, FlowIndex, FlowPool, Way};
 use polypath_units::Timestamp;
 
-use super::flow_pool::{FlowIndex, FlowPool};
 use super::learnt::LearntTable;
-use super::{MAX_CONVERSATIONS, MAX_FLOWS, PacketFate};
+use super::{MAX_CONVERSATIONS, PacketFate};
 use crate::edge::PathNumbers;
-use crate::proxy::{Carriage, RuleCounters, Steered, Steering};
+use crate::proxy::Steering;
 
 /// The conversations of one bond.
 #[derive(Debug)]
 pub(super) struct EdgeConversations {
     steering: Steering,
     numbers: PathNumbers,
-    known: ConversationTable<Known>,
+    known: ConversationTable<EdgeConversation>,
     learnt: LearntTable,
     fragments: FragmentTracker,
     pool: FlowPool,
-}
-
-/// How often the hub is told where to send a conversation whose packets still come by another
-/// flow: what was under way when it was told first comes so for a round trip.
-const TELL_AGAIN: Duration = Duration::from_millis(100);
-
-#[derive(Debug)]
-struct Known {
-    /// Of what is sent, as rules see it.
-    traffic: Traffic<'static>,
-    /// Those of the rule that decided about the last packet.
-    counters: Arc<RuleCounters>,
-    carriage: Carriage,
-    flow: FlowIndex,
-    /// When the hub was last told of that flow, by a packet or otherwise.
-    told: Timestamp,
 }
 
 /// That the hub is to send a conversation in another flow.
@@ -61,7 +41,7 @@ impl EdgeConversations {
             known: ConversationTable::new(MAX_CONVERSATIONS, IdleTimeouts::DEFAULT, key),
             learnt: LearntTable::new(key),
             fragments: FragmentTracker::new(key),
-            pool: FlowPool::new(MAX_FLOWS),
+            pool: FlowPool::default(),
         }
     }
 
@@ -92,38 +72,29 @@ impl EdgeConversations {
         let bytes = packet.bytes().len();
         let known = self.known.look_up(&member, now);
         if let (Event::Error, Some(known)) = (member.event, &known) {
-            // It says nothing of how the conversation is to be carried that it is about.
-            known.counters.send_datagram(bytes);
-            self.pool.on_sent(known.flow, now);
-            return Ok(known.flow);
+            let flow = known.pass_error(Way::Sent, bytes);
+            self.pool.on_sent(flow, now);
+            return Ok(flow);
         }
-        let traffic = packet.traffic();
-        let largest = known.as_ref().and_then(|known| known.traffic.packet_size);
-        let traffic = Traffic { packet_size: traffic.packet_size.max(largest), ..traffic };
+        let traffic = EdgeConversation::sent_traffic(known.as_deref(), packet.traffic());
         let learnt = self.learnt.of(&self.steering, packet, &member, now);
-        let Steered { carriage, counters } =
-            self.steering.steer(&learnt.add_to(traffic)).ok_or(PacketFate::DroppedByRule)?;
-        if !counters.admit(Way::Sent, bytes, self.steering.now()) {
-            return Err(PacketFate::DroppedByRule);
-        }
-        counters.send_datagram(bytes);
+        let steered = self.steering.pass(&learnt.add_to(traffic), Way::Sent, bytes);
+        let steered = steered.ok_or(PacketFate::DroppedByRule)?;
+        let flow_for = |carriage: &Carriage| {
+            let config = self.numbers.flow_config(carriage)?;
+            self.pool.flow_for(config, now, open)
+        };
+        let no_flow = |_| PacketFate::NoFlow;
         if let Some(known) = known {
-            known.traffic = traffic;
-            known.count_by(counters);
-            if known.carriage != carriage {
-                known.flow = flow_for(&self.numbers, &mut self.pool, &carriage, now, open)?;
-                known.carriage = carriage;
-                known.told = now;
-            }
-            self.pool.on_sent(known.flow, now);
-            return Ok(known.flow);
+            let flow = known.send(traffic, steered, now, flow_for).map_err(no_flow)?;
+            self.pool.on_sent(flow, now);
+            return Ok(flow);
         }
-        counters.begin_conversation();
-        while self.known.pop_expired(now).is_some() {}
-        let flow = flow_for(&self.numbers, &mut self.pool, &carriage, now, open)?;
+        let begun = EdgeConversation::begin(traffic, steered, now, flow_for).map_err(no_flow)?;
+        let flow = begun.flow();
         if member.event != Event::Error {
-            let known = Known { traffic, counters, carriage, flow, told: now };
-            self.known.insert(&member, known, now);
+            while self.known.pop_expired(now).is_some() {}
+            self.known.insert(&member, begun, now);
         }
         Ok(flow)
     }
@@ -145,54 +116,19 @@ impl EdgeConversations {
         let Some(known) = self.known.look_up(&member, now) else { return Ok(None) };
         let bytes = packet.bytes().len();
         if member.event == Event::Error {
-            known.counters.receive_datagram(bytes);
+            known.pass_error(Way::Received, bytes);
             return Ok(None);
         }
-        known.traffic.packet_size = known.traffic.packet_size.max(packet.traffic().packet_size);
-        let traffic = self.learnt.known(&member, now).add_to(known.traffic);
-        let Steered { carriage, counters } =
-            self.steering.steer(&traffic).ok_or(PacketFate::DroppedByRule)?;
-        if !counters.admit(Way::Received, bytes, self.steering.now()) {
-            return Err(PacketFate::DroppedByRule);
-        }
-        counters.receive_datagram(bytes);
-        known.count_by(counters);
-        let changes = known.carriage != carriage;
-        if changes {
-            // Without another flow it stays where it is.
-            if let Ok(flow) = flow_for(&self.numbers, &mut self.pool, &carriage, now, open) {
-                known.flow = flow;
-            }
-            known.carriage = carriage;
-        }
-        let tell = known.flow != by && (changes || now.since(known.told) >= TELL_AGAIN);
-        Ok(tell.then(|| {
-            known.told = now;
-            Move { conversation: member.key, to: known.flow }
-        }))
+        let traffic = known.received_traffic(packet.traffic().packet_size);
+        let learnt = self.learnt.known(&member, now);
+        let steered = self.steering.pass(&learnt.add_to(traffic), Way::Received, bytes);
+        let steered = steered.ok_or(PacketFate::DroppedByRule)?;
+        let to = known.receive(steered, by, now, |carriage| {
+            let config = self.numbers.flow_config(carriage)?;
+            self.pool.flow_for(config, now, open)
+        });
+        Ok(to.map(|to| Move { conversation: member.key, to }))
     }
-}
-
-impl Known {
-    /// The rule of these counters decides from now on.
-    fn count_by(&mut self, counters: Arc<RuleCounters>) {
-        if !Arc::ptr_eq(&self.counters, &counters) {
-            counters.begin_conversation();
-            self.counters = counters;
-        }
-    }
-}
-
-/// A flow that carries datagrams so.
-fn flow_for(
-    numbers: &PathNumbers,
-    pool: &mut FlowPool,
-    carriage: &Carriage,
-    now: Timestamp,
-    open: impl FnOnce(FlowConfig) -> io::Result<()>,
-) -> Result<FlowIndex, PacketFate> {
-    let config = numbers.flow_config(carriage).map_err(|_| PacketFate::NoFlow)?;
-    pool.flow_for(config, now, open).map_err(|_| PacketFate::NoFlow)
 }
 
 #[cfg(test)]
@@ -304,32 +240,14 @@ mod tests {
         )
     }
 
-    /// What counts is the largest packet so far, in either direction. The hub is told at once, and
-    /// again while it has not heard of it.
     #[test]
-    fn a_conversation_that_becomes_large_changes_its_flow_once_and_the_hub_is_told() {
+    fn a_conversation_that_becomes_large_changes_its_flow_and_the_hub_is_told() {
         let mut conversations = conversations();
         assert_eq!(send(&mut conversations, &udp(1, 53, 9)).0, Ok(0));
         let answer = udp(1, 53, 1_000);
         let told = receive(&mut conversations, (0, &answer), 10);
         assert_eq!(told, (Some(1), Some(FlowMode::Aggregate)));
-        assert_eq!(receive(&mut conversations, (0, &answer), 109), (None, None));
-        assert_eq!(receive(&mut conversations, (0, &answer), 110), (Some(1), None));
-        assert_eq!(receive(&mut conversations, (1, &answer), 300), (None, None));
         assert_eq!(send(&mut conversations, &udp(1, 53, 9)), (Ok(1), None));
-    }
-
-    #[test]
-    fn packets_that_come_meet_the_rules_of_the_moment() {
-        let mut conversations = conversations();
-        assert_eq!(send(&mut conversations, &udp(1, 53, 1_000)).0, Ok(0));
-        let drop = "[[rule]]\nname = \"none\"\nprotocol = \"udp\"\nmode = \"drop\"\n";
-        let policy = Policy::parse(Path::new("p"), drop).unwrap();
-        conversations.steering.replace(SteeringRules::new(policy, FlowMode::Aggregate));
-        let (answer, open) = (udp(1, 53, 9), |_| unreachable!());
-        let packet = Packet::parse(&answer[..]).unwrap();
-        let fate = conversations.receive(&packet, 0, Timestamp::ZERO, open);
-        assert_eq!(fate, Err(PacketFate::DroppedByRule));
     }
 
     /// Neither has it one of its own.
@@ -363,25 +281,5 @@ mod tests {
         assert_eq!(receive(&mut conversations, (0, &answer), 0), (None, None));
         assert_eq!(send(&mut conversations, &to_a(2)).1, Some(FlowMode::Redundant));
         assert_eq!(send(&mut conversations, &to_a(1)), (Ok(0), None));
-    }
-
-    /// 12 kbit/s are 75 bytes in the 50 ms that may pass at once.
-    #[test]
-    fn what_is_beyond_the_rate_of_a_rule_is_dropped_in_each_direction() {
-        let rules = "[[rule]]\nname = \"slow\"\nmode = \"aggregate\"\nrate = \"12 kbit/s\"\n";
-        let policy = Policy::parse(Path::new("p"), rules).unwrap();
-        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
-        let mut conversations =
-            EdgeConversations::new(steering.clone(), PathNumbers::default(), &[7; 16]);
-        let packet = udp(1, 53, 1_000);
-        assert_eq!(send(&mut conversations, &packet).0, Ok(0));
-        assert_eq!(send(&mut conversations, &packet).0, Err(PacketFate::DroppedByRule));
-        let mut receive = || {
-            let (packet, open) = (Packet::parse(&packet[..]).unwrap(), |_| unreachable!());
-            conversations.receive(&packet, 0, Timestamp::ZERO, open)
-        };
-        assert_eq!([receive(), receive()], [Ok(None), Err(PacketFate::DroppedByRule)]);
-        let counts = steering.uses()[0].counts;
-        assert_eq!((counts.datagrams_sent, counts.datagrams_received, counts.dropped), (1, 1, 2));
     }
 }

@@ -12,12 +12,12 @@ use ipnet::IpNet;
 use polypath_bond::identity::PublicKey;
 use polypath_bond::{BondKey, FlowId};
 use polypath_ip::{Packet, PrefixSet};
+use polypath_steering::FlowIndex;
 use polypath_units::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 
 use super::counters::Counters;
-use super::flow_pool::FlowIndex;
 use super::hub_conversations::HubConversations;
 use super::message::Datagram;
 use super::session::{Added, Receive, deliver, receive_all};

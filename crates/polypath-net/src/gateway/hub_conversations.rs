@@ -5,12 +5,12 @@ use std::time::Duration;
 use polypath_ip::{
     ConversationKey, ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
+use polypath_steering::{FlowIndex, HubConversation};
 use polypath_units::Timestamp;
 
 use super::MAX_CONVERSATIONS;
-use super::flow_pool::FlowIndex;
 
-/// The flow of conversations that the edge has sent nothing in: the first one that it has named.
+/// The first flow that the edge has named.
 const FIRST: FlowIndex = 0;
 
 /// How long a judgement about a conversation stands: the addresses of a host change, and no packet
@@ -26,8 +26,7 @@ pub(super) struct HubConversations {
 
 #[derive(Debug)]
 struct Known {
-    /// That carried the edge's last packet, or that it has asked for since.
-    flow: FlowIndex,
+    conversation: HubConversation<FlowIndex>,
     /// Whether the edge may send in it, and since when that is known.
     may_pass: bool,
     judged: Timestamp,
@@ -45,7 +44,8 @@ impl HubConversations {
     /// The flow of a packet for the edge.
     pub(super) fn send(&mut self, packet: &Packet<&[u8]>, now: Timestamp) -> FlowIndex {
         let member = self.fragments.membership(packet, now);
-        self.known.look_up(&member, now).map_or(FIRST, |known| known.flow)
+        let known = self.known.look_up(&member, now);
+        HubConversation::flow_of(known.map(|known| &known.conversation), FIRST)
     }
 
     /// Whether a packet that came from the edge may pass. `judge` says so of conversations about
@@ -59,7 +59,7 @@ impl HubConversations {
     ) -> bool {
         let member = self.fragments.membership(packet, now);
         if let Some(known) = self.known.look_up(&member, now) {
-            known.flow = flow;
+            known.conversation.answer_in(flow);
             if now.since(known.judged) >= JUDGEMENT {
                 (known.may_pass, known.judged) = (judge(), now);
             }
@@ -67,7 +67,8 @@ impl HubConversations {
         }
         while self.known.pop_expired(now).is_some() {}
         let may_pass = judge();
-        self.known.insert(&member, Known { flow, may_pass, judged: now }, now);
+        let conversation = HubConversation::begin(flow);
+        self.known.insert(&member, Known { conversation, may_pass, judged: now }, now);
         may_pass
     }
 
@@ -75,7 +76,7 @@ impl HubConversations {
     /// in, nobody knows whether it may pass.
     pub(super) fn answer_in(&mut self, conversation: &ConversationKey, flow: FlowIndex) {
         if let Some(known) = self.known.get_mut(conversation) {
-            known.flow = flow;
+            known.conversation.answer_in(flow);
         }
     }
 }

@@ -9,7 +9,6 @@
 mod counters;
 mod edge;
 mod edge_conversations;
-mod flow_pool;
 mod hub;
 mod hub_conversations;
 mod learnt;
@@ -32,9 +31,6 @@ use ring::rand::{SecureRandom, SystemRandom};
 /// silent for longest is forgotten; it may be put in another flow then, in which its packets can
 /// overtake those before.
 const MAX_CONVERSATIONS: NonZeroU32 = NonZeroU32::new(16_384).unwrap();
-
-/// Flows of one edge's gateway: a quarter of those that a bond may have.
-const MAX_FLOWS: usize = 256;
 
 /// Packets between a gateway and the device, in each direction: 1.5 MB of full ones, which take 12
 /// ms at 1 Gbit/s. Beyond, those that come from the peer wait in their flows.

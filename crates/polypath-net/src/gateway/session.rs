@@ -5,11 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use polypath_steering::FlowIndex;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::BATCH;
-use super::flow_pool::FlowIndex;
 use crate::driver::BondFlow;
 
 /// A flow, with the place that it has among those of its gateway.

@@ -46,10 +46,10 @@ pub use opening::{ParseWhenAwayError, WhenAway};
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};
+pub(crate) use steering::Learnt;
 #[cfg(test)]
 pub(crate) use steering::dns_exchange;
 pub use steering::{Carriage, RuleCounts, RuleUse, Steering, SteeringRules};
-pub(crate) use steering::{Learnt, RuleCounters, Steered};
 pub use transparent::serve_transparent;
 pub use udp_forward::{UdpForwardError, forward_udp};
 pub use way::Way;

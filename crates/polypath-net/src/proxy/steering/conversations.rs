@@ -61,10 +61,7 @@ impl Conversations {
         if before != Some(Arc::as_ptr(&counters)) {
             counters.begin_conversation();
         }
-        let passes = counters.admit(Way::Sent, bytes, self.steering.now());
-        if passes {
-            counters.send_datagram(bytes);
-        }
+        let passes = counters.pass_datagram(Way::Sent, bytes, self.steering.now());
         self.remember(key, Conversation { largest, counters, used: self.clock });
         passes.then_some(carriage)
     }
@@ -78,11 +75,7 @@ impl Conversations {
         let Some(known) = self.of_answer(source) else { return true };
         known.largest = known.largest.max(size(bytes));
         known.used = clock;
-        let passes = known.counters.admit(Way::Received, bytes, now);
-        if passes {
-            known.counters.receive_datagram(bytes);
-        }
-        passes
+        known.counters.pass_datagram(Way::Received, bytes, now)
     }
 
     fn remember(&mut self, key: Key, conversation: Conversation) {

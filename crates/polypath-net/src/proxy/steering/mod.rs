@@ -14,9 +14,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use polypath_ip::Packet;
 use polypath_policy::{Names, Protocol, Traffic};
-pub(crate) use polypath_steering::RuleCounters;
 pub use polypath_steering::{Carriage, RuleCounts, RuleUse, SteeringRules};
-use polypath_steering::{CountedRules, Decision, Verdict};
+use polypath_steering::{CountedRules, Decision, RuleCounters, Steered, Verdict, Way};
 use polypath_units::Timestamp;
 use tokio::time::Instant;
 
@@ -31,13 +30,6 @@ pub(crate) use learnt::Learnt;
 use names::KnownNames;
 #[cfg(test)]
 pub(crate) use names::tests::dns_exchange;
-
-/// How a packet is carried, and where it counts.
-#[derive(Clone, Debug)]
-pub(crate) struct Steered {
-    pub(crate) carriage: Carriage,
-    pub(crate) counters: Arc<RuleCounters>,
-}
 
 /// The rules that the clients of an edge are served by, which may change meanwhile, and what has
 /// passed by each. Clones share them.
@@ -157,17 +149,14 @@ impl Steering {
     }
 
     /// How a packet is steered; `None` if a rule drops it, which is counted.
-    pub(crate) fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
-        let Decision { verdict, counters } = self.decide(traffic);
-        let Verdict::Carry(carriage) = verdict else {
-            counters.drop_one();
-            return None;
-        };
-        Some(Steered { carriage, counters })
+    pub(super) fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
+        self.current().steer(traffic)
     }
 
-    fn decide(&self, traffic: &Traffic<'_>) -> Decision {
-        self.current().decide(traffic)
+    /// A packet of so many bytes passes, and is counted; `None` if a rule drops it, or it is beyond
+    /// the rate of its rule.
+    pub(crate) fn pass(&self, traffic: &Traffic<'_>, way: Way, bytes: usize) -> Option<Steered> {
+        self.current().pass(traffic, way, bytes, self.now())
     }
 
     /// Whether a client may connect to a target: where it counts then. `client` are the ends of its
@@ -179,7 +168,7 @@ impl Steering {
     ) -> Result<Arc<RuleCounters>, OpenError> {
         let traffic = traffic(Protocol::TCP, client.map(|client| client.source), target);
         let learnt = self.learn_of(traffic.destination, || client.map(origin::of_connection));
-        let Decision { verdict, counters } = self.decide(&learnt.add_to(traffic));
+        let Decision { verdict, counters } = self.current().decide(&learnt.add_to(traffic));
         if let Verdict::Drop { rule } = verdict {
             counters.drop_one();
             let detail = format!("by the rule {rule:?} of this edge");

@@ -5,11 +5,10 @@ use crate::IP_UDP_HEADER;
 use crate::fabric::Packet;
 use polypath_bond::{Bond, FlowConfig, FlowId, FlowMode, OpenError};
 use polypath_policy::{Names, Protocol, Traffic};
-use polypath_steering::{Decision, RuleCounters, Verdict, Way};
+use polypath_steering::{Carriage, CarriageError, EdgeConversation, FlowIndex, FlowPool, Way};
 use polypath_units::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is known of a conversation before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +35,18 @@ impl InnerTraffic {
 
     /// What rules look at.
     pub fn traffic(&self) -> Traffic<'_> {
-        Traffic { domain: Names::Told(&self.names), ..self.known }
+        self.add_to(self.known)
     }
 
-    /// The size of a packet as rules count it: of UDP its payload.
-    fn size(&self, packet: &Packet) -> u32 {
+    /// What a packet says, whose size rules count as that of its payload where it is UDP.
+    fn of_packet(&self, packet: &Packet) -> Traffic<'static> {
         let headers = if self.known.protocol == Protocol::UDP { IP_UDP_HEADER } else { 0 };
-        packet.bytes.saturating_sub(headers)
+        Traffic { packet_size: Some(packet.bytes.saturating_sub(headers)), ..self.known }
+    }
+
+    /// The traffic of the conversation, with the names of its target.
+    fn add_to(&self, traffic: Traffic<'static>) -> Traffic<'_> {
+        Traffic { domain: Names::Told(&self.names), ..traffic }
     }
 }
 
@@ -51,38 +55,31 @@ impl InnerTraffic {
 pub(super) struct EdgeConversations {
     rules: GatewayRules,
     conversations: BTreeMap<u32, Known>,
-    /// All flows, in the order in which they were opened.
-    flows: Vec<Pooled>,
+    flows: Flows,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Pooled {
-    config: FlowConfig,
-    flow: FlowId,
-    /// When a packet was last sent in it.
-    used: Timestamp,
-}
-
-/// A flow in which nothing was sent for so long has no holes any more that the receiver waits for:
-/// it serves the next conversation.
-const QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 struct Known {
     traffic: InnerTraffic,
-    /// Bytes of the largest packet so far, in either direction.
-    largest: u32,
-    /// Those of the rule that decided about the last packet; `None` before the first is sent.
-    counters: Option<Arc<RuleCounters>>,
-    /// The place of its flow.
-    way: Option<usize>,
-    /// When the hub was last told of that, by a packet or otherwise.
-    told: Timestamp,
+    /// `None` before its first packet is sent.
+    begun: Option<EdgeConversation>,
 }
 
-/// How often the hub is told where to send a conversation whose packets still come by another
-/// flow, as in the product.
-const TELL_AGAIN: Duration = Duration::from_millis(100);
+/// All flows, in the order in which they were opened.
+#[derive(Debug, Default)]
+struct Flows {
+    pool: FlowPool,
+    ids: Vec<FlowId>,
+}
+
+/// Why a conversation has no flow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NoFlow {
+    #[error(transparent)]
+    Carriage(#[from] CarriageError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
 
 /// What becomes of a packet that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,20 +92,18 @@ pub(super) enum Arrived {
 
 impl EdgeConversations {
     pub(super) fn new(rules: GatewayRules) -> Self {
-        Self { rules, conversations: BTreeMap::new(), flows: Vec::new() }
+        Self { rules, conversations: BTreeMap::new(), flows: Flows::default() }
     }
 
     pub(super) fn add(&mut self, conversation: u32, traffic: InnerTraffic) {
-        let told = Timestamp::ZERO;
-        let known = Known { traffic, largest: 0, counters: None, way: None, told };
-        self.conversations.insert(conversation, known);
+        self.conversations.insert(conversation, Known { traffic, begun: None });
     }
 
     /// Opens the flow in which conversations come that the hub begins.
     pub(super) fn open_first(&mut self, bond: &mut Bond, now: Timestamp) {
-        if self.flows.is_empty() {
+        if self.flows.ids.is_empty() {
             // While the bond cannot open it, it is tried again.
-            let _ = self.open(FlowConfig::of(FlowMode::Aggregate), bond, now);
+            let _ = self.flows.of_config(FlowConfig::of(FlowMode::Aggregate), bond, now);
         }
     }
 
@@ -119,12 +114,21 @@ impl EdgeConversations {
         bond: &mut Bond,
         now: Timestamp,
     ) -> Option<FlowId> {
-        let config = self.steer(packet, Way::Sent, now)?;
-        let at = self.place(packet.flow, config, bond, now)?;
-        self.flows[at].used = now;
-        let known = self.conversations.get_mut(&packet.flow)?;
-        (known.way, known.told) = (Some(at), now);
-        Some(self.flows[at].flow)
+        let Self { rules, conversations, flows } = self;
+        let Known { traffic: said, begun } = conversations.get_mut(&packet.flow)?;
+        let traffic = EdgeConversation::sent_traffic(begun.as_ref(), said.of_packet(packet));
+        let bytes = packet.bytes as usize;
+        let steered = rules.rules.pass(&said.add_to(traffic), Way::Sent, bytes, now)?;
+        let flow_for = |carriage: &Carriage| flows.flow_for(rules, carriage, bond, now);
+        let flow = match begun {
+            Some(known) => known.send(traffic, steered, now, flow_for).ok()?,
+            None => {
+                let known = EdgeConversation::begin(traffic, steered, now, flow_for).ok()?;
+                begun.insert(known).flow()
+            }
+        };
+        flows.pool.on_sent(flow, now);
+        flows.ids.get(flow).copied()
     }
 
     /// A packet has come for a host, by this flow.
@@ -135,88 +139,45 @@ impl EdgeConversations {
         bond: &mut Bond,
         now: Timestamp,
     ) -> Arrived {
-        let known = self.conversations.get(&packet.flow);
-        let Some(before) = known.filter(|known| known.counters.is_some()).map(|known| known.way)
-        else {
+        let Self { rules, conversations, flows } = self;
+        let known = conversations.get_mut(&packet.flow);
+        let by = flows.ids.iter().position(|id| *id == by);
+        let (Some(Known { traffic: said, begun: Some(known) }), Some(by)) = (known, by) else {
             return Arrived::Passes { tell: None };
         };
-        let Some(config) = self.steer(packet, Way::Received, now) else { return Arrived::Dropped };
-        let at = self.place(packet.flow, config, bond, now).or(before);
-        let flow = at.map(|at| self.flows[at].flow);
-        let Some(known) = self.conversations.get_mut(&packet.flow) else {
-            return Arrived::Passes { tell: None };
-        };
-        known.way = at;
-        let again = now.since(known.told) >= TELL_AGAIN;
-        let tell = flow.filter(|flow| *flow != by && (at != before || again));
-        if tell.is_some() {
-            known.told = now;
-        }
-        Arrived::Passes { tell }
-    }
-
-    /// How a conversation is carried now that one of its packets passes; `None` drops that.
-    fn steer(&mut self, packet: &Packet, way: Way, now: Timestamp) -> Option<FlowConfig> {
-        let known = self.conversations.get_mut(&packet.flow)?;
-        known.largest = known.largest.max(known.traffic.size(packet));
-        let traffic = Traffic { packet_size: Some(known.largest), ..known.traffic.traffic() };
-        let Decision { verdict, counters } = self.rules.rules.decide(&traffic);
-        let Verdict::Carry(carriage) = verdict else {
-            counters.drop_one();
-            return None;
-        };
-        // That every path has a number was seen to before the run.
-        let config = carriage.flow_config(|name| self.rules.number(name)).ok()?;
+        let traffic = known.received_traffic(said.of_packet(packet).packet_size);
         let bytes = packet.bytes as usize;
-        if !counters.admit(way, bytes, now) {
-            return None;
-        }
-        if !known.counters.as_ref().is_some_and(|before| Arc::ptr_eq(before, &counters)) {
-            counters.begin_conversation();
-        }
-        match way {
-            Way::Sent => counters.send_datagram(bytes),
-            Way::Received => counters.receive_datagram(bytes),
-        }
-        known.counters = Some(counters);
-        Some(config)
+        let steered = rules.rules.pass(&said.add_to(traffic), Way::Received, bytes, now);
+        let Some(steered) = steered else { return Arrived::Dropped };
+        let flow_for = |carriage: &Carriage| flows.flow_for(rules, carriage, bond, now);
+        let to = known.receive(steered, by, now, flow_for);
+        Arrived::Passes { tell: to.and_then(|to| flows.ids.get(to).copied()) }
     }
+}
 
-    /// The place of the flow of a conversation, which stays where it is if that carries it so.
-    fn place(
+impl Flows {
+    /// A flow that carries datagrams so.
+    fn flow_for(
         &mut self,
-        conversation: u32,
-        config: FlowConfig,
+        rules: &GatewayRules,
+        carriage: &Carriage,
         bond: &mut Bond,
         now: Timestamp,
-    ) -> Option<usize> {
-        let before = self.conversations.get(&conversation)?.way;
-        before
-            .filter(|&at| self.flows[at].config == config)
-            .or_else(|| self.flow_for(config, bond, now))
+    ) -> Result<FlowIndex, NoFlow> {
+        let config = carriage.flow_config(|name| rules.number(name))?;
+        Ok(self.of_config(config, bond, now)?)
     }
 
-    /// The place of a flow for a conversation: one that is quiet, or another one as long as the
-    /// bond has any. Conversations whose datagrams are not put in order share one.
-    fn flow_for(&mut self, config: FlowConfig, bond: &mut Bond, now: Timestamp) -> Option<usize> {
-        let flows = self.flows.iter().enumerate().filter(|(_, known)| known.config == config);
-        let quietest = flows.min_by_key(|(_, known)| known.used);
-        let is_free = |known: &Pooled| !config.mode.spreads() || now.since(known.used) >= QUIET;
-        match quietest.map(|(at, known)| (at, is_free(known))) {
-            Some((at, true)) => Some(at),
-            Some((at, false)) => self.open(config, bond, now).ok().or(Some(at)),
-            None => self.open(config, bond, now).ok(),
-        }
-    }
-
-    fn open(
+    fn of_config(
         &mut self,
         config: FlowConfig,
         bond: &mut Bond,
         now: Timestamp,
-    ) -> Result<usize, OpenError> {
-        let flow = bond.open_flow(config)?;
-        self.flows.push(Pooled { config, flow, used: now });
-        Ok(self.flows.len() - 1)
+    ) -> Result<FlowIndex, OpenError> {
+        let Self { pool, ids } = self;
+        pool.flow_for(config, now, |config| {
+            ids.push(bond.open_flow(config)?);
+            Ok(())
+        })
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::fabric::Packet;
 use polypath_bond::FlowId;
+use polypath_steering::HubConversation;
 use std::collections::BTreeMap;
 
 /// The conversations that go through a hub.
 #[derive(Debug, Default)]
 pub(super) struct HubConversations {
-    /// The flow that the edge has opened first: of conversations in which it has sent nothing.
+    /// The flow that the edge has opened first.
     first: Option<FlowId>,
-    /// The flow that carried the edge's last packet, or that it has asked for since.
-    answers: BTreeMap<u32, FlowId>,
+    known: BTreeMap<u32, HubConversation<FlowId>>,
 }
 
 impl HubConversations {
@@ -21,18 +21,21 @@ impl HubConversations {
 
     /// The flow of a packet for the edge; `None`, and it is dropped, while there is none.
     pub(super) fn send(&self, packet: &Packet) -> Option<FlowId> {
-        self.answers.get(&packet.flow).copied().or(self.first)
+        Some(HubConversation::flow_of(self.known.get(&packet.flow), self.first?))
     }
 
     /// A packet has come from the edge.
     pub(super) fn receive(&mut self, packet: &Packet, flow: FlowId) {
-        self.answers.insert(packet.flow, flow);
+        let known = self.known.entry(packet.flow);
+        known
+            .and_modify(|known| known.answer_in(flow))
+            .or_insert_with(|| HubConversation::begin(flow));
     }
 
     /// The edge wants a conversation in this flow.
     pub(super) fn answer_in(&mut self, conversation: u32, flow: FlowId) {
-        if let Some(answers) = self.answers.get_mut(&conversation) {
-            *answers = flow;
+        if let Some(known) = self.known.get_mut(&conversation) {
+            known.answer_in(flow);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The gateway at each end of a bond: what goes through it beside the bond's own traffic.
 //!
-//! As in the product, the edge decides about each packet by the rules of a policy, with what is
-//! known of its conversation; a conversation has a flow of the bond for itself where its datagrams
-//! are put in order, others share one for each way of steering; the hub answers in the flow that
-//! brought the edge's last packet, or that it has asked for since. A TCP connection that is split
-//! is a stream of the bond.
+//! The edge decides about each packet by the rules of a policy, with what is known of its
+//! conversation; a conversation has a flow of the bond for itself where its datagrams are put in
+//! order, others share one for each way of steering; the hub answers in the flow that brought the
+//! edge's last packet, or that it has asked for since. All that is the product's, of
+//! [`polypath_steering`]. A TCP connection that is split is a stream of the bond.
 
 mod edge;
 mod hub;

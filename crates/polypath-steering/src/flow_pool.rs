@@ -1,6 +1,5 @@
-//! The flows of a gateway, and which of them is free.
+//! The flows of an edge's gateway, and which of them is free.
 
-use std::io;
 use std::time::Duration;
 
 use polypath_bond::FlowConfig;
@@ -10,12 +9,16 @@ use polypath_units::Timestamp;
 /// it serves the next conversation.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Which flow, counted in the order in which both ends come to know them.
-pub(super) type FlowIndex = usize;
+/// Flows of one edge's gateway: a quarter of those that a bond may have.
+const MAX_FLOWS: usize = 256;
 
-/// The flows that an edge has opened for packets.
+/// Which flow of a gateway, counted from 0 in the order in which the edge opened them.
+pub type FlowIndex = usize;
+
+/// The flows that an edge has opened for packets. Conversations whose packets are put in order have
+/// one each, as long as there may be more; others share one of each kind.
 #[derive(Debug)]
-pub(super) struct FlowPool {
+pub struct FlowPool {
     flows: Vec<Pooled>,
     most: usize,
 }
@@ -27,9 +30,16 @@ struct Pooled {
     used: Timestamp,
 }
 
+/// One that may grow to 256 flows of each kind that is put in order.
+impl Default for FlowPool {
+    fn default() -> Self {
+        Self::new(MAX_FLOWS)
+    }
+}
+
 impl FlowPool {
     /// A pool that may grow to so many flows of each kind that is put in order.
-    pub(super) fn new(most: usize) -> Self {
+    const fn new(most: usize) -> Self {
         Self { flows: Vec::new(), most }
     }
 
@@ -54,12 +64,12 @@ impl FlowPool {
     ///
     /// # Errors
     /// That of `open`.
-    pub(super) fn flow_for(
+    pub fn flow_for<E>(
         &mut self,
         config: FlowConfig,
         now: Timestamp,
-        open: impl FnOnce(FlowConfig) -> io::Result<()>,
-    ) -> io::Result<FlowIndex> {
+        open: impl FnOnce(FlowConfig) -> Result<(), E>,
+    ) -> Result<FlowIndex, E> {
         if let Some(flow) = self.choose(config, now) {
             self.on_sent(flow, now);
             return Ok(flow);
@@ -81,7 +91,7 @@ impl FlowPool {
     }
 
     /// A packet is sent in a flow.
-    pub(super) fn on_sent(&mut self, flow: FlowIndex, now: Timestamp) {
+    pub fn on_sent(&mut self, flow: FlowIndex, now: Timestamp) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.used = now;
         }
@@ -137,11 +147,12 @@ mod tests {
     fn where_no_flow_can_be_opened_one_is_shared() {
         let mut pool = FlowPool::new(8);
         let aggregate = config(FlowMode::Aggregate);
-        let refuse = |_| Err(io::ErrorKind::QuotaExceeded.into());
-        assert!(pool.flow_for(aggregate, ms(0), refuse).is_err());
-        assert_eq!(pool.flow_for(aggregate, ms(0), |_| Ok(())).unwrap(), 0);
-        assert_eq!(pool.flow_for(aggregate, ms(1), refuse).unwrap(), 0);
-        assert_eq!(pool.flow_for(aggregate, ms(2), |_| Ok(())).unwrap(), 1);
+        let refuse = |_| Err("no more");
+        let allow = |_| Ok::<_, &str>(());
+        assert_eq!(pool.flow_for(aggregate, ms(0), refuse), Err("no more"));
+        assert_eq!(pool.flow_for(aggregate, ms(0), allow), Ok(0));
+        assert_eq!(pool.flow_for(aggregate, ms(1), refuse), Ok(0));
+        assert_eq!(pool.flow_for(aggregate, ms(2), allow), Ok(1));
     }
 
     #[test]
@@ -152,5 +163,18 @@ mod tests {
         assert_eq!(pool.choose(redundant, ms(0)), None);
         let flow = pool.add(redundant, ms(0));
         assert_eq!(pool.choose(redundant, ms(0)), Some(flow));
+    }
+
+    /// Whatever its mode puts in order otherwise.
+    #[test]
+    fn a_flow_that_says_how_long_order_is_waited_for_is_taken_at_its_word() {
+        for (mode, wait, shares) in
+            [(FlowMode::Aggregate, Duration::ZERO, true), (FlowMode::Redundant, QUIET, false)]
+        {
+            let mut pool = FlowPool::new(8);
+            let config = FlowConfig { resequence: Some(wait), ..config(mode) };
+            let flow = pool.add(config, ms(0));
+            assert_eq!(pool.choose(config, ms(0)), shares.then_some(flow), "{mode}");
+        }
     }
 }
