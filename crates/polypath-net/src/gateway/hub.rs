@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::iter;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -191,21 +192,25 @@ impl Inner {
     }
 
     pub(super) fn send(&self, packets: Vec<Bytes>) {
-        let mut ready: Vec<(Arc<Session>, Bytes)> = Vec::with_capacity(packets.len());
+        let mut ready = Vec::with_capacity(packets.len());
         for packet in packets {
-            match self.session_of(&packet) {
-                Ok(session) => ready.push((session, packet)),
+            match self.addressed(packet) {
+                Ok(addressed) => ready.push(addressed),
                 Err(fate) => self.counters.count(fate),
             }
         }
         // Those of an edge together, in their order.
         ready.sort_by_key(|(session, _)| Arc::as_ptr(session));
-        for of_edge in ready.chunk_by(|(one, _), (other, _)| Arc::ptr_eq(one, other)) {
-            of_edge[0].0.send(of_edge.iter().map(|(_, packet)| packet));
+        let mut ready = ready.into_iter().peekable();
+        while let Some((session, first)) = ready.next() {
+            let same = |(other, _): &(Arc<Session>, _)| Arc::ptr_eq(other, &session);
+            let rest = iter::from_fn(|| ready.next_if(same).map(|(_, packet)| packet));
+            session.send(iter::once(first).chain(rest));
         }
     }
 
-    fn session_of(&self, packet: &[u8]) -> Result<Arc<Session>, PacketFate> {
+    /// A packet, with the session of the edge that it goes to.
+    fn addressed(&self, packet: Bytes) -> Result<(Arc<Session>, Packet<Bytes>), PacketFate> {
         let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
         let destination = packet.destination();
         let sessions = self.sessions.read().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +218,7 @@ impl Inner {
         let (_, (_, session)) = nearest
             .filter(|(_, (network, _))| network.contains(&destination))
             .ok_or(PacketFate::NoEdge)?;
-        Ok(Arc::clone(session))
+        Ok((Arc::clone(session), packet))
     }
 }
 
@@ -234,15 +239,14 @@ struct Session {
 
 impl Session {
     /// Sends packets to the edge.
-    fn send<'a>(&self, packets: impl Iterator<Item = &'a Bytes>) {
+    fn send(&self, packets: impl Iterator<Item = Packet<Bytes>>) {
         let mut queued = Vec::new();
         {
             let (mut conversations, flows) = (self.conversations(), self.flows());
             let now = self.driver.now();
-            for bytes in packets {
-                let Ok(packet) = Packet::parse(&bytes[..]) else { continue };
+            for packet in packets {
                 match flows.get(conversations.send(&packet, now)) {
-                    Some(flow) => queued.push((flow.id(), Bytes::clone(bytes))),
+                    Some(flow) => queued.push((flow.id(), packet.into_bytes())),
                     None => self.gateway.counters.count(PacketFate::NoFlow),
                 }
             }

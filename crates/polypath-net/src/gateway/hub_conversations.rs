@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use polypath_ip::{
     ConversationKey, ConversationTable, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
@@ -42,7 +43,7 @@ impl HubConversations {
     }
 
     /// The flow of a packet for the edge.
-    pub(super) fn send(&mut self, packet: &Packet<&[u8]>, now: Timestamp) -> FlowIndex {
+    pub(super) fn send(&mut self, packet: &Packet<Bytes>, now: Timestamp) -> FlowIndex {
         let member = self.fragments.membership(packet, now);
         let known = self.known.look_up(&member, now);
         HubConversation::flow_of(known.map(|known| &known.conversation), FIRST)
