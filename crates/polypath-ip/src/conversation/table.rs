@@ -100,10 +100,31 @@ impl<F> ConversationTable<F> {
     /// `now` is no earlier than it was in calls before.
     pub fn look_up(&mut self, member: &Membership, now: Timestamp) -> Option<&mut F> {
         let slot = self.find(&member.key)?;
-        if member.event != Event::Error {
-            self.observe(slot, member, now);
-        }
+        self.pass(slot, member, now);
         Some(&mut self.slots[slot as usize].flow)
+    }
+
+    /// What belongs to the conversation of a packet that passes now. One that is not known is
+    /// remembered with what `begin` gives, once those are forgotten that were silent for as long as
+    /// they may be.
+    pub fn look_up_or_insert_with(
+        &mut self,
+        member: &Membership,
+        now: Timestamp,
+        begin: impl FnOnce() -> F,
+    ) -> &mut F {
+        let slot = match self.find(&member.key) {
+            Some(slot) => {
+                self.pass(slot, member, now);
+                slot
+            }
+            None => {
+                while self.pop_expired(now).is_some() {}
+                self.make_room();
+                self.add(member, begin(), now)
+            }
+        };
+        &mut self.slots[slot as usize].flow
     }
 
     /// What belongs to a conversation, of which no packet passes now; `None` if it is not known.
@@ -120,19 +141,8 @@ impl<F> ConversationTable<F> {
         flow: F,
         now: Timestamp,
     ) -> Option<Conversation<F>> {
-        let removed = self.remove(&member.key).or_else(|| {
-            let full = self.len() >= self.capacity;
-            self.longest_silent().filter(|_| full).map(|slot| self.take(slot))
-        });
-        let progress = Progress::new(member.direction, member.event);
-        let class = progress.class(member.key.protocol());
-        let conversation =
-            Conversation { key: member.key, progress, class, last_packet: now, flow };
-        let slot = self.slots.insert(conversation) as u32;
-        self.order.push(class, slot);
-        let (hasher, slots) = (&self.hasher, &self.slots);
-        let hash = hash(hasher, &member.key);
-        self.index.insert_unique(hash, slot, |slot| rehash(hasher, slots, *slot));
+        let removed = self.remove(&member.key).or_else(|| self.make_room());
+        self.add(member, flow, now);
         removed
     }
 
@@ -162,6 +172,33 @@ impl<F> ConversationTable<F> {
     fn find(&self, key: &ConversationKey) -> Option<u32> {
         let is_it = |slot: &u32| self.slots[*slot as usize].key == *key;
         self.index.find(hash(&self.hasher, key), is_it).copied()
+    }
+
+    /// Forgets the conversation that was silent for longest, if there is room for no other.
+    fn make_room(&mut self) -> Option<Conversation<F>> {
+        let full = self.len() >= self.capacity;
+        self.longest_silent().filter(|_| full).map(|slot| self.take(slot))
+    }
+
+    /// Adds one that is not known, for which there is room.
+    fn add(&mut self, member: &Membership, flow: F, now: Timestamp) -> u32 {
+        let progress = Progress::new(member.direction, member.event);
+        let class = progress.class(member.key.protocol());
+        let conversation =
+            Conversation { key: member.key, progress, class, last_packet: now, flow };
+        let slot = self.slots.insert(conversation) as u32;
+        self.order.push(class, slot);
+        let (hasher, slots) = (&self.hasher, &self.slots);
+        let hash = hash(hasher, &member.key);
+        self.index.insert_unique(hash, slot, |slot| rehash(hasher, slots, *slot));
+        slot
+    }
+
+    /// A packet of a conversation passes. Errors are no sign of life.
+    fn pass(&mut self, slot: u32, member: &Membership, now: Timestamp) {
+        if member.event != Event::Error {
+            self.observe(slot, member, now);
+        }
     }
 
     fn observe(&mut self, slot: u32, member: &Membership, now: Timestamp) {

@@ -77,7 +77,7 @@ impl EdgeConversations {
             return Ok(flow);
         }
         let traffic = EdgeConversation::sent_traffic(known.as_deref(), packet.traffic());
-        let learnt = self.learnt.of(&self.steering, packet, &member, now);
+        let learnt = self.learnt.of_sent(&self.steering, packet, &member, now);
         let steered = self.steering.pass(&learnt.add_to(traffic), Way::Sent, bytes);
         let steered = steered.ok_or(PacketFate::DroppedByRule)?;
         let flow_for = |carriage: &Carriage| {
@@ -120,7 +120,7 @@ impl EdgeConversations {
             return Ok(None);
         }
         let traffic = known.received_traffic(packet.traffic().packet_size);
-        let learnt = self.learnt.known(&member, now);
+        let learnt = self.learnt.of_received(&self.steering, &member, now);
         let steered = self.steering.pass(&learnt.add_to(traffic), Way::Received, bytes);
         let steered = steered.ok_or(PacketFate::DroppedByRule)?;
         let to = known.receive(steered, by, now, |carriage| {

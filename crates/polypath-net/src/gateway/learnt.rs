@@ -23,7 +23,7 @@ impl LearntTable {
 
     /// What is known of the conversation of a packet that is to be sent, if rules look at it. Of an
     /// error that is what is known of the conversation that it is about.
-    pub(super) fn of(
+    pub(super) fn of_sent(
         &mut self,
         steering: &Steering,
         packet: &Packet<&[u8]>,
@@ -33,15 +33,23 @@ impl LearntTable {
         if !steering.asks_for_more() {
             return &self.nothing;
         }
-        if member.event != Event::Error && self.known.look_up(member, now).is_none() {
-            while self.known.pop_expired(now).is_some() {}
-            self.known.insert(member, steering.learn(packet), now);
+        if member.event == Event::Error {
+            return self.known(member, now);
         }
-        self.known(member, now)
+        self.known.look_up_or_insert_with(member, now, || steering.learn(packet))
     }
 
-    /// What is known of a conversation so far.
-    pub(super) fn known(&mut self, member: &Membership, now: Timestamp) -> &Learnt {
+    /// What is known of the conversation of a packet that has come, if rules look at it.
+    pub(super) fn of_received(
+        &mut self,
+        steering: &Steering,
+        member: &Membership,
+        now: Timestamp,
+    ) -> &Learnt {
+        if steering.asks_for_more() { self.known(member, now) } else { &self.nothing }
+    }
+
+    fn known(&mut self, member: &Membership, now: Timestamp) -> &Learnt {
         self.known.look_up(member, now).map_or(&self.nothing, |learnt| learnt)
     }
 }

@@ -81,6 +81,21 @@ fn a_conversation_that_is_inserted_again_makes_room_itself() {
     assert_eq!(table.look_up(&udp(V4, 1, 53), at(2)), Some(&mut 'a'));
 }
 
+/// Those that have expired make room before one is forgotten that has not.
+#[test]
+fn what_is_not_known_is_inserted_as_it_is_looked_up() {
+    let mut table = table(2);
+    let [first, second, third] = [1, 2, 3].map(|port| udp(V4, port, 53));
+    let lives = TIMEOUTS.udp_one_way.as_secs();
+    *table.look_up_or_insert_with(&first, at(0), || 10) += 1;
+    table.look_up_or_insert_with(&second, at(1), || 20);
+    assert_eq!(table.look_up_or_insert_with(&first, at(2), || unreachable!()), &mut 11);
+    assert_eq!(table.look_up_or_insert_with(&third, at(3), || 30), &mut 30);
+    assert_eq!(table.look_up(&second, at(3)), None);
+    table.look_up_or_insert_with(&second, at(3 + lives), || 40);
+    assert_eq!(table.len(), 1);
+}
+
 #[test]
 fn conversations_expire_by_their_class() {
     let mut table = table(8);
