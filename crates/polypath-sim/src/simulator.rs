@@ -105,12 +105,15 @@ impl Simulator {
         id
     }
 
-    /// Makes an end of a bond a gateway, by these rules; before anything goes through it.
+    /// Makes an end of a bond a gateway, by these rules; before anything goes through it. Other
+    /// endpoints cannot be one.
     ///
     /// # Panics
     /// If there is no such endpoint.
     pub fn set_gateway(&mut self, id: EndpointId, rules: GatewayRules) {
-        self.endpoints[id.index()].endpoint.set_gateway(rules);
+        if let Some(end) = self.endpoints[id.index()].endpoint.bond_end_mut() {
+            end.set_gateway(rules);
+        }
     }
 
     /// A conversation goes through a gateway, the number of which is the `flow` of its packets.
@@ -118,7 +121,9 @@ impl Simulator {
     /// # Panics
     /// If there is no such endpoint.
     pub fn admit(&mut self, gateway: EndpointId, conversation: u32, kind: Conversation) {
-        self.endpoints[gateway.index()].endpoint.admit(conversation, kind);
+        if let Some(end) = self.endpoints[gateway.index()].endpoint.bond_end_mut() {
+            end.admit(conversation, kind);
+        }
     }
 
     /// Adds an application.
@@ -174,7 +179,8 @@ impl Simulator {
         let endpoint = &self.endpoints[id.index()].endpoint;
         match endpoint.within() {
             Some((gateway, conversation)) => {
-                self.endpoints[gateway.index()].endpoint.inner_report(conversation)
+                let end = self.endpoints[gateway.index()].endpoint.bond_end();
+                end.map(|end| end.inner_report(conversation)).unwrap_or_default()
             }
             None => endpoint.report(),
         }
@@ -237,7 +243,10 @@ impl Simulator {
             Handed::Out(packet) => return self.deliver(packet),
         };
         let attached = &mut self.endpoints[gateway.index()];
-        attached.endpoint.forward(packet, &mut self.fabric);
+        // Where there is no gateway, it is dropped.
+        if let Some(end) = attached.endpoint.bond_end_mut() {
+            end.forward(packet, &mut self.fabric);
+        }
         self.fabric.wake(attached.source, attached.endpoint.next_due());
         self.tell_application(gateway);
     }

@@ -32,7 +32,7 @@ pub(crate) struct Attached {
 pub(crate) fn stream_of(endpoints: &mut [Attached], id: EndpointId) -> Option<&mut dyn Stream> {
     match endpoints[id.index()].endpoint.within() {
         Some((gateway, conversation)) => {
-            endpoints[gateway.index()].endpoint.inner_stream(conversation)
+            endpoints[gateway.index()].endpoint.bond_end_mut()?.inner_stream(conversation)
         }
         None => endpoints[id.index()].endpoint.stream(),
     }

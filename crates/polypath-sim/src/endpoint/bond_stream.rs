@@ -1,6 +1,5 @@
 //! The streams that a simulated bond carries: one for each direction.
 
-use super::Stream;
 use super::log::{EndEvent, EndLog, LogEntry};
 use crate::mptcp::PathEvent;
 use crate::tcp::LogDetail;
@@ -28,39 +27,6 @@ pub(super) struct BondStream {
     pub(super) log: EndLog,
 }
 
-/// An end of a bond, however its packets travel.
-pub(super) trait CarriesStream {
-    fn bond_stream(&self) -> &BondStream;
-
-    /// The same with the bond that carries it, once there is one.
-    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>);
-}
-
-impl<T: CarriesStream> Stream for T {
-    fn write(&mut self, bytes: u64) {
-        self.bond_stream_mut().0.unwritten += bytes;
-    }
-
-    fn withdraw(&mut self) -> u64 {
-        let (stream, bond) = self.bond_stream_mut();
-        let queued = bond.zip(stream.outgoing).map_or(0, |(bond, id)| bond.withdraw(id));
-        stream.written -= queued;
-        queued + std::mem::take(&mut stream.unwritten)
-    }
-
-    fn close(&mut self) {
-        self.bond_stream_mut().0.closes = true;
-    }
-
-    fn delivered(&self) -> u64 {
-        self.bond_stream().delivered
-    }
-
-    fn is_finished(&self) -> bool {
-        self.bond_stream().is_finished
-    }
-}
-
 impl BondStream {
     /// A stream that begins with this.
     pub(super) fn with_head(head: Bytes) -> Self {
@@ -70,6 +36,23 @@ impl BondStream {
     /// The same, where nothing was written yet.
     pub(super) fn set_head(&mut self, head: Bytes) {
         self.head = head;
+    }
+
+    /// Takes bytes to write.
+    pub(super) const fn write(&mut self, bytes: u64) {
+        self.unwritten += bytes;
+    }
+
+    /// Takes back what was written and has not been sent for the first time.
+    pub(super) fn withdraw(&mut self, bond: Option<&mut Bond>) -> u64 {
+        let queued = bond.zip(self.outgoing).map_or(0, |(bond, id)| bond.withdraw(id));
+        self.written -= queued;
+        queued + std::mem::take(&mut self.unwritten)
+    }
+
+    /// Nothing more will be written.
+    pub(super) const fn close(&mut self) {
+        self.closes = true;
     }
 
     /// Bytes that the bond has taken.
@@ -85,6 +68,11 @@ impl BondStream {
     /// Bytes that came in order.
     pub(super) const fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// Whether the other side has closed and all its bytes have come.
+    pub(super) const fn is_finished(&self) -> bool {
+        self.is_finished
     }
 
     /// Takes note of what has happened to the bond.

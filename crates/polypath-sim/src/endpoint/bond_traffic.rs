@@ -7,8 +7,9 @@ use crate::fabric::{Fabric, Packet};
 use polypath_bond::{Bond, Event, Side};
 
 /// The stream of each direction, its datagrams, and what goes through its gateway.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BondTraffic {
+    side: Side,
     pub(super) stream: BondStream,
     pub(super) datagrams: BondDatagrams,
     gateway: Option<Box<Gateway>>,
@@ -17,6 +18,12 @@ pub(super) struct BondTraffic {
 }
 
 impl BondTraffic {
+    /// That of one end, which is no gateway yet.
+    pub(super) fn new(side: Side) -> Self {
+        let (stream, datagrams) = (BondStream::default(), BondDatagrams::default());
+        Self { side, stream, datagrams, gateway: None, looked_at: None }
+    }
+
     /// Payload bytes that came.
     pub(super) fn delivered(&self) -> u64 {
         let through = self.gateway.as_ref().map_or(0, |gateway| gateway.delivered());
@@ -24,9 +31,9 @@ impl BondTraffic {
     }
 
     /// Makes this end a gateway.
-    pub(super) fn set_gateway(&mut self, side: Side, rules: GatewayRules) {
+    pub(super) fn set_gateway(&mut self, rules: GatewayRules) {
         self.stream.set_head(head(OWN_STREAM));
-        self.gateway = Some(Box::new(Gateway::new(side, rules)));
+        self.gateway = Some(Box::new(Gateway::new(self.side, rules)));
     }
 
     /// A conversation goes through the gateway.

@@ -2,6 +2,7 @@
 
 mod bond;
 mod bond_datagrams;
+mod bond_end;
 mod bond_stream;
 mod bond_traffic;
 mod gateway;
@@ -19,6 +20,7 @@ mod udp;
 
 pub use bond::{LightBond, LightPath};
 pub(crate) use bond_datagrams::NUMBER_BYTES;
+pub use bond_end::BondEnd;
 pub use gateway::{Conversation, GatewayRules, InnerTraffic};
 pub use log::{EndEvent, LogEntry};
 pub use mptcp::MptcpEnd;
@@ -73,29 +75,19 @@ pub trait Endpoint: Any + Debug {
         None
     }
 
-    /// Makes it a gateway, by these rules; before anything goes through it. Only an end of a bond
-    /// can be one.
-    fn set_gateway(&mut self, _rules: GatewayRules) {}
+    /// The end of a bond that it is.
+    fn bond_end(&self) -> Option<&dyn BondEnd> {
+        None
+    }
 
-    /// A conversation goes through it, the number of which is the `flow` of its packets.
-    fn admit(&mut self, _conversation: u32, _kind: Conversation) {}
-
-    /// A packet of its host is to go through it, as through a gateway. What is none drops it.
-    fn forward(&mut self, _packet: Packet, _fabric: &mut Fabric) {}
+    /// The same, to use it.
+    fn bond_end_mut(&mut self) -> Option<&mut dyn BondEnd> {
+        None
+    }
 
     /// The endpoint among whose streams its own is, and the number of its conversation there.
     fn within(&self) -> Option<(EndpointId, u32)> {
         None
-    }
-
-    /// The stream of an endpoint that is [`within`](Self::within) this one.
-    fn inner_stream(&mut self, _conversation: u32) -> Option<&mut dyn Stream> {
-        None
-    }
-
-    /// What has been done for an endpoint that is [`within`](Self::within) this one.
-    fn inner_report(&self, _conversation: u32) -> EndReport {
-        EndReport::default()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The shipping bond as an endpoint, on its QUIC carriers: the node that runs on sockets.
 
-use super::bond_stream::{BondStream, CarriesStream};
+use super::bond_end::{BondEnd, CarriesTraffic};
 use super::bond_traffic::BondTraffic;
 use super::nodes::{BATCH, HUB, edge_address, edge_path};
-use super::{Conversation, Datagrams, EndReport, Endpoint, GatewayRules, LogEntry, Stream};
+use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -40,7 +40,7 @@ impl QuicBond {
         paths: Vec<(String, RouteId)>,
         (start, due): (Timestamp, Timestamp),
     ) -> Self {
-        let traffic = BondTraffic::default();
+        let traffic = BondTraffic::new(side);
         Self { side, node, bond: None, peer, flow, paths, traffic, datagrams: 0, start, due }
     }
 
@@ -176,26 +176,12 @@ impl Endpoint for QuicBond {
         Some(self)
     }
 
-    fn set_gateway(&mut self, rules: GatewayRules) {
-        self.traffic.set_gateway(self.side, rules);
+    fn bond_end(&self) -> Option<&dyn BondEnd> {
+        Some(self)
     }
 
-    fn admit(&mut self, conversation: u32, kind: Conversation) {
-        self.traffic.admit(conversation, kind);
-    }
-
-    fn forward(&mut self, packet: Packet, fabric: &mut Fabric) {
-        self.traffic.forward(packet);
-        self.on_due(fabric);
-    }
-
-    fn inner_stream(&mut self, conversation: u32) -> Option<&mut dyn Stream> {
-        self.traffic.look_at(Some(conversation)).then_some(self as &mut dyn Stream)
-    }
-
-    fn inner_report(&self, conversation: u32) -> EndReport {
-        let delivered = self.traffic.split(conversation).map_or(0, BondStream::delivered);
-        EndReport { delivered, ..EndReport::default() }
+    fn bond_end_mut(&mut self) -> Option<&mut dyn BondEnd> {
+        Some(self)
     }
 
     fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
@@ -203,12 +189,12 @@ impl Endpoint for QuicBond {
     }
 }
 
-impl CarriesStream for QuicBond {
-    fn bond_stream(&self) -> &BondStream {
-        self.traffic.current()
+impl CarriesTraffic for QuicBond {
+    fn traffic(&self) -> &BondTraffic {
+        &self.traffic
     }
 
-    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (self.traffic.current_mut(), self.bond.and_then(|key| self.node.bond_mut(key)))
+    fn traffic_mut(&mut self) -> (&mut BondTraffic, Option<&mut Bond>) {
+        (&mut self.traffic, self.bond.and_then(|key| self.node.bond_mut(key)))
     }
 }

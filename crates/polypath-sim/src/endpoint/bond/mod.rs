@@ -6,9 +6,9 @@
 mod carrier;
 mod feedback;
 
-use super::bond_stream::{BondStream, CarriesStream};
+use super::bond_end::{BondEnd, CarriesTraffic};
 use super::bond_traffic::BondTraffic;
-use super::{Conversation, Datagrams, EndReport, Endpoint, GatewayRules, LogEntry, Stream};
+use super::{Datagrams, EndReport, Endpoint, LogEntry, Stream};
 use crate::IP_UDP_HEADER;
 use crate::fabric::{Body, Ecn, EndpointId, Fabric, LightKind, LightPacket, Packet, RouteId};
 use crate::tcp::LogDetail;
@@ -105,7 +105,7 @@ impl LightBond {
             peer,
             flow,
             paths: paths.into_iter().zip(0..).filter_map(attach).collect(),
-            traffic: BondTraffic::default(),
+            traffic: BondTraffic::new(side),
             datagrams: 0,
             due: again,
         }
@@ -324,26 +324,12 @@ impl Endpoint for LightBond {
         Some(self)
     }
 
-    fn set_gateway(&mut self, rules: GatewayRules) {
-        self.traffic.set_gateway(self.side, rules);
+    fn bond_end(&self) -> Option<&dyn BondEnd> {
+        Some(self)
     }
 
-    fn admit(&mut self, conversation: u32, kind: Conversation) {
-        self.traffic.admit(conversation, kind);
-    }
-
-    fn forward(&mut self, packet: Packet, fabric: &mut Fabric) {
-        self.traffic.forward(packet);
-        self.on_due(fabric);
-    }
-
-    fn inner_stream(&mut self, conversation: u32) -> Option<&mut dyn Stream> {
-        self.traffic.look_at(Some(conversation)).then_some(self as &mut dyn Stream)
-    }
-
-    fn inner_report(&self, conversation: u32) -> EndReport {
-        let delivered = self.traffic.split(conversation).map_or(0, BondStream::delivered);
-        EndReport { delivered, ..EndReport::default() }
+    fn bond_end_mut(&mut self) -> Option<&mut dyn BondEnd> {
+        Some(self)
     }
 
     fn datagrams(&mut self) -> Option<&mut dyn Datagrams> {
@@ -351,12 +337,12 @@ impl Endpoint for LightBond {
     }
 }
 
-impl CarriesStream for LightBond {
-    fn bond_stream(&self) -> &BondStream {
-        self.traffic.current()
+impl CarriesTraffic for LightBond {
+    fn traffic(&self) -> &BondTraffic {
+        &self.traffic
     }
 
-    fn bond_stream_mut(&mut self) -> (&mut BondStream, Option<&mut Bond>) {
-        (self.traffic.current_mut(), Some(&mut self.bond))
+    fn traffic_mut(&mut self) -> (&mut BondTraffic, Option<&mut Bond>) {
+        (&mut self.traffic, Some(&mut self.bond))
     }
 }
