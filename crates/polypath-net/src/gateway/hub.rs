@@ -128,8 +128,8 @@ impl HubGateway {
     }
 
     /// Changes them. Sessions of edges keep those that they began with.
-    pub(crate) fn set_behind(&self, networks: Vec<IpNet>) {
-        let networks = networks.into_iter().collect();
+    pub(crate) fn set_behind(&self, networks: impl Iterator<Item = IpNet>) {
+        let networks = networks.collect();
         self.0.behind.send_if_modified(|known| {
             *known != networks && {
                 *known = networks;

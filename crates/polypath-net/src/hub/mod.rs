@@ -4,14 +4,13 @@ mod edges;
 mod same_key;
 mod serve;
 
-pub use edges::{Edge, Edges};
+pub use edges::{Edge, Edges, EdgesError};
 
 use crate::driver::{Driver, DriverError};
-use crate::exit::{ClientLimits, Exit, ExitOptions, FileStore};
+use crate::exit::{Exit, ExitOptions, FileStore};
 use crate::gateway::HubGateway;
 use crate::limit::Client;
 use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
-use crate::tunnel::Networks;
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
@@ -86,7 +85,7 @@ impl Hub {
         }
         let exit = Exit::new(config.exit);
         if let Some(gateway) = &config.gateway {
-            gateway.set_behind(config.edges.all_networks());
+            gateway.set_behind(config.edges.networks().map(|(_, network)| network));
         }
         let edges = Arc::new(Mutex::new(config.edges));
         let mut tasks = JoinSet::new();
@@ -103,7 +102,7 @@ impl Hub {
     /// end at once; other bonds keep the limits that they began with.
     pub fn set_policy(&self, policy: HubPolicy, edges: Edges) {
         if let Some(gateway) = &self.gateway {
-            gateway.set_behind(edges.all_networks());
+            gateway.set_behind(edges.networks().map(|(_, network)| network));
         }
         *self.edges.lock().unwrap_or_else(PoisonError::into_inner) = edges;
         self.driver.set_policy(policy);
@@ -132,7 +131,7 @@ impl Hub {
     /// What the operator calls an edge: nothing, if it has no name. Follows [`Hub::set_policy`].
     pub fn names(&self) -> impl Fn(PublicKey) -> String + Send + Sync + use<> {
         let edges = Arc::clone(&self.edges);
-        move |key| edges.lock().unwrap_or_else(PoisonError::into_inner).name(key).to_owned()
+        move |key| edge_of(&edges, key).name
     }
 
     /// The key that edges must know.
@@ -154,12 +153,8 @@ struct Offer {
 }
 
 impl Offer {
-    fn to(
-        &self,
-        key: PublicKey,
-        (client, limits): (Client, ClientLimits),
-        networks: Networks,
-    ) -> Services {
+    fn to(&self, key: PublicKey, client: Client, edge: Edge) -> Services {
+        let Edge { limits, networks, .. } = edge;
         let gateway = self.gateway.clone();
         Services {
             exit: self.exit.for_client(client, limits),
@@ -169,13 +164,10 @@ impl Offer {
     }
 }
 
-/// What the log calls an edge, and what it may have.
-fn client_of(edges: &Mutex<Edges>, key: PublicKey) -> (Client, ClientLimits) {
-    edges.lock().unwrap_or_else(PoisonError::into_inner).client(key)
-}
-
-fn networks_of(edges: &Mutex<Edges>, key: PublicKey) -> Networks {
-    edges.lock().unwrap_or_else(PoisonError::into_inner).networks(key)
+/// What is said of an edge: nothing, if it is not known.
+fn edge_of(edges: &Mutex<Edges>, key: PublicKey) -> Edge {
+    let edges = edges.lock().unwrap_or_else(PoisonError::into_inner);
+    edges.get(key).cloned().unwrap_or_default()
 }
 
 fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
@@ -206,15 +198,17 @@ async fn accept(
         match event {
             Some(NodeEvent::BondOpened(bond)) => {
                 let Some(key) = driver.peer(bond) else { continue };
-                let (client, networks) = (client_of(&edges, key), networks_of(&edges, key));
+                let edge = edge_of(&edges, key);
+                let client = Client::edge(key, &edge.name);
                 let from = driver.remotes(bond);
-                tracing::info!(%bond, edge = %client.0, from, "an edge opened a bond");
-                let services = offer.to(key, client, networks);
+                tracing::info!(%bond, edge = %client, from, "an edge opened a bond");
+                let services = offer.to(key, client, edge);
                 bonds.spawn(serve::bond(driver.clone(), bond, services));
             }
             Some(NodeEvent::SameKey { bond, others }) => {
                 let Some(key) = driver.peer(bond) else { continue };
-                same_keys.tell(&client_of(&edges, key).0, &driver, bond, &others);
+                let client = Client::edge(key, &edge_of(&edges, key).name);
+                same_keys.tell(&client, &driver, bond, &others);
             }
             Some(NodeEvent::PathJoined { bond, path, .. }) => {
                 tracing::info!(path = driver.path_name(bond, path), %bond, "joined");

@@ -182,11 +182,9 @@ async fn networks_behind_an_edge_are_its_own() {
     let (device, mut at_hub) = mpsc::channel(64);
     let options = HubGatewayOptions { edge_to_edge: true, ..gateway_options() };
     let hub_gateway = HubGateway::new(options, Some(device)).unwrap();
-    let config = HubConfig {
-        gateway: Some(hub_gateway.clone()),
-        edges: Edges::from_iter([(SecretKey::from_seed([2; 32]).public(), operated)]),
-        ..hub_config()
-    };
+    let mut edges = Edges::default();
+    edges.insert(SecretKey::from_seed([2; 32]).public(), operated).unwrap();
+    let config = HubConfig { gateway: Some(hub_gateway.clone()), edges, ..hub_config() };
     let hub = Hub::start(config).unwrap();
     let edge = start_edge(&hub, &["a"]).await;
     let (gateway, mut at_edge) = start_gateway(&edge, SteeringRules::default());

@@ -20,16 +20,7 @@ use super::UsageError;
 /// ppp1... connections=200 associations=20 target=*:443 target=10.0.0.0/8:* van 7
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllowedKeys(Vec<AllowedKey>);
-
-/// One edge that may join.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllowedKey {
-    /// The edge's key.
-    pub key: PublicKey,
-    /// What the operator calls it, and what it may have.
-    pub edge: Edge,
-}
+pub struct AllowedKeys(Edges);
 
 impl AllowedKeys {
     /// Reads the file at `path`.
@@ -45,7 +36,8 @@ impl AllowedKeys {
     /// Reads `text`, the content of `file`.
     ///
     /// # Errors
-    /// At the first line that does not begin with a public key or repeats one.
+    /// At the first line that does not begin with a public key, or says something that is not
+    /// allowed, or not beside the lines above it.
     pub fn parse(text: &str, file: &Path) -> Result<Self, UsageError> {
         let mut keys = Self::default();
         for (index, line) in text.lines().enumerate() {
@@ -54,27 +46,10 @@ impl AllowedKeys {
                 continue;
             }
             let fail = |message| UsageError::in_file(file, Some(index + 1), None, message);
-            let entry = parse_line(line).map_err(fail)?;
-            if keys.find(entry.key).is_some() {
-                return Err(fail(format!("the key {} stands above already", entry.key)));
-            }
-            keys.is_apart(&entry.edge.networks).map_err(fail)?;
-            keys.0.push(entry);
+            let (key, edge) = parse_line(line).map_err(fail)?;
+            keys.0.insert(key, edge).map_err(|error| fail(error.to_string()))?;
         }
         Ok(keys)
-    }
-
-    /// A network behind two edges would be behind neither.
-    fn is_apart(&self, networks: &Networks) -> Result<(), String> {
-        let known = self.0.iter().flat_map(|entry| entry.edge.networks.as_slice());
-        for other in known {
-            if let Some(net) = networks.as_slice().iter().find(|net| overlap(net, other)) {
-                return Err(format!(
-                    "network: {net} overlaps {other}, which is behind an edge above"
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Refuses networks behind edges that overlap those of a gateway, in which edges have their
@@ -83,9 +58,9 @@ impl AllowedKeys {
     /// # Errors
     /// Names the first.
     pub fn keep_apart_from(&self, gateway: &[IpNet]) -> Result<(), String> {
-        let known = self.0.iter().flat_map(|entry| entry.edge.networks.as_slice());
-        let overlapping = known.flat_map(|net| gateway.iter().map(move |own| (net, own)));
-        match overlapping.into_iter().find(|(net, own)| overlap(net, own)) {
+        let known = self.0.networks();
+        let mut pairs = known.flat_map(|(_, net)| gateway.iter().map(move |own| (net, own)));
+        match pairs.find(|(net, own)| net.contains(*own) || own.contains(net)) {
             Some((net, own)) => Err(format!(
                 "the network {net} behind an edge overlaps {own}, in which edges have their addresses"
             )),
@@ -93,19 +68,19 @@ impl AllowedKeys {
         }
     }
 
-    /// The entry of `key`, if it may join.
-    pub fn find(&self, key: PublicKey) -> Option<&AllowedKey> {
-        self.0.iter().find(|entry| entry.key == key)
+    /// What is said of the edge of `key`, if it may join.
+    pub fn find(&self, key: PublicKey) -> Option<&Edge> {
+        self.0.get(key)
     }
 
     /// The keys that may join.
     pub fn keys(&self) -> impl Iterator<Item = PublicKey> {
-        self.0.iter().map(|entry| entry.key)
+        self.0.keys()
     }
 
     /// What the edges are called, and may have.
-    pub fn edges(&self) -> Edges {
-        self.0.iter().map(|entry| (entry.key, entry.edge.clone())).collect()
+    pub fn into_edges(self) -> Edges {
+        self.0
     }
 
     /// Whether nobody may join.
@@ -114,7 +89,7 @@ impl AllowedKeys {
     }
 }
 
-fn parse_line(line: &str) -> Result<AllowedKey, String> {
+fn parse_line(line: &str) -> Result<(PublicKey, Edge), String> {
     let (key, mut rest) = split_word(line);
     let key = key.parse().map_err(|error| format!("{error}"))?;
     let mut limits = ClientLimits::default();
@@ -134,7 +109,7 @@ fn parse_line(line: &str) -> Result<AllowedKey, String> {
     limits.policy = (!targets.is_empty()).then(|| TargetPolicy::new(targets));
     let name = rest.trim_start_matches('#').trim_start().to_owned();
     let networks = Networks::new(networks).map_err(|error| error.to_string())?;
-    Ok(AllowedKey { key, edge: Edge { name, limits, networks } })
+    Ok((key, Edge { name, limits, networks }))
 }
 
 fn target(value: &str) -> Result<TargetRule, String> {
@@ -153,10 +128,6 @@ fn network(value: &str) -> Result<IpNet, String> {
 
 fn unknown(limit: &str) -> String {
     format!("unknown limit `{limit}`; allowed: connections, associations, target, network")
-}
-
-fn overlap(one: &IpNet, other: &IpNet) -> bool {
-    one.contains(other) || other.contains(one)
 }
 
 /// The first word, and what is behind it.
@@ -186,9 +157,9 @@ mod tests {
     fn keys_are_found_with_their_names() {
         let text = format!("# edges\n\n{}  # laptop one\n {} \n{}\tvan\n", key(1), key(2), key(3));
         let keys = parse(&text).unwrap();
-        assert_eq!(keys.find(key(1)).unwrap().edge.name, "laptop one");
-        assert_eq!(keys.find(key(2)).unwrap().edge, Edge::default());
-        assert_eq!(keys.find(key(3)).unwrap().edge.name, "van");
+        assert_eq!(keys.find(key(1)).unwrap().name, "laptop one");
+        assert_eq!(keys.find(key(2)), Some(&Edge::default()));
+        assert_eq!(keys.find(key(3)).unwrap().name, "van");
         assert_eq!(keys.find(key(4)), None);
         assert!(parse("# nobody\n").unwrap().is_empty());
     }
@@ -197,7 +168,7 @@ mod tests {
     fn limits_and_targets_stand_between_key_and_name() {
         let text =
             format!("{} connections=20 target=*:443 associations=0  # van 7 = spare", key(1));
-        let edge = parse(&text).unwrap().find(key(1)).unwrap().edge.clone();
+        let edge = parse(&text).unwrap().find(key(1)).unwrap().clone();
         assert_eq!(edge.name, "van 7 = spare");
         let policy = Some(TargetPolicy::new(vec!["*:443".parse().unwrap()]));
         assert_eq!(edge.limits, ClientLimits { connections: 20, associations: 0, policy });
@@ -221,12 +192,15 @@ mod tests {
         };
         let keys = parse(&text("network=192.168.6.0/24")).unwrap();
         let nets = ["192.168.5.0/24", "fd05::/64"].map(|net| net.parse().unwrap());
-        assert_eq!(keys.find(key(1)).unwrap().edge.networks.as_slice(), nets);
+        assert_eq!(keys.find(key(1)).unwrap().networks.as_slice(), nets);
         assert_eq!(keys.keep_apart_from(&["10.77.0.0/16".parse().unwrap()]), Ok(()));
         let error = keys.keep_apart_from(&["192.168.6.0/30".parse().unwrap()]).unwrap_err();
         assert!(error.contains("192.168.6.0/24"), "{error}");
         for (second, expected) in [
-            ("network=192.168.0.0/16", "allow:2: network: 192.168.0.0/16 overlaps 192.168.5.0/24"),
+            (
+                "network=192.168.0.0/16",
+                "allow:2: the network 192.168.0.0/16 overlaps 192.168.5.0/24",
+            ),
             ("network=192.168.6.1/24", "allow:2: network: 192.168.6.1/24 is an address in"),
             ("network=all", "allow:2: network: \"all\" is none; allowed"),
         ] {
@@ -243,7 +217,7 @@ mod tests {
         let error = parse(&format!("{}\nlaptop\n", key(1))).unwrap_err();
         assert!(error.starts_with("allow:2: ") && error.contains("ppp1..."), "{error}");
         let error = parse(&format!("{0}\n{0}\n", key(1))).unwrap_err();
-        assert!(error.starts_with("allow:2: the key ppp1"), "{error}");
+        assert!(error.starts_with("allow:2: the key ppp1") && error.contains("twice"), "{error}");
         let secret = SecretKey::from_seed([1; 32]).to_text();
         let error = parse(&secret).unwrap_err();
         assert!(error.contains("secret key") && !error.contains(&secret[..12]), "{error}");

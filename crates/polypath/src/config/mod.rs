@@ -17,7 +17,7 @@ mod steering;
 pub(crate) mod text;
 
 pub use algorithm::AlgorithmParser;
-pub use allowed_keys::{AllowedKey, AllowedKeys};
+pub use allowed_keys::AllowedKeys;
 pub use credentials_file::CredentialsFileError;
 pub(crate) use credentials_file::load_credentials_file;
 pub use error::{Fault, UsageError};

@@ -125,7 +125,7 @@ fn policy(options: &HubOptions) -> anyhow::Result<(HubPolicy, Edges)> {
     }
     let allowed: BTreeSet<_> = keys.keys().collect();
     tracing::info!(keys = allowed.len(), file = %allow.display(), "read the allowed keys");
-    Ok((HubPolicy { allowed: Some(allowed), ..HubPolicy::default() }, keys.edges()))
+    Ok((HubPolicy { allowed: Some(allowed), ..HubPolicy::default() }, keys.into_edges()))
 }
 
 fn no_list(allow: &Path) -> String {
