@@ -17,16 +17,6 @@ pub struct Steered {
 }
 
 impl CountedRules {
-    /// How a datagram is steered; `None` if a rule drops it, which is counted.
-    pub fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
-        let Decision { verdict, counters } = self.decide(traffic);
-        let Verdict::Carry(carriage) = verdict else {
-            counters.drop_one();
-            return None;
-        };
-        Some(Steered { carriage, counters })
-    }
-
     /// A datagram of so many bytes passes, and is counted; `None` if a rule drops it, or it is
     /// beyond the rate of its rule. `now` is of the clock that rates go by.
     pub fn pass(
@@ -36,6 +26,11 @@ impl CountedRules {
         bytes: usize,
         now: Timestamp,
     ) -> Option<Steered> {
-        self.steer(traffic).filter(|steered| steered.counters.pass_datagram(way, bytes, now))
+        let Decision { verdict, counters } = self.decide(traffic);
+        let Verdict::Carry(carriage) = verdict else {
+            counters.drop_one();
+            return None;
+        };
+        counters.pass_datagram(way, bytes, now).then_some(Steered { carriage, counters })
     }
 }

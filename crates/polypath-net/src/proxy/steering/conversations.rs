@@ -57,13 +57,12 @@ impl Conversations {
         let before = known.map(|known| Arc::as_ptr(&known.counters));
         let traffic = traffic(Protocol::UDP, Some(client), target);
         let traffic = Traffic { dscp, packet_size: Some(largest), ..traffic };
-        let Steered { carriage, counters } = self.steering.steer(&traffic)?;
+        let Steered { carriage, counters } = self.steering.pass(&traffic, Way::Sent, bytes)?;
         if before != Some(Arc::as_ptr(&counters)) {
             counters.begin_conversation();
         }
-        let passes = counters.pass_datagram(Way::Sent, bytes, self.steering.now());
         self.remember(key, Conversation { largest, counters, used: self.clock });
-        passes.then_some(carriage)
+        Some(carriage)
     }
 
     /// A datagram of so many bytes came for the client. What comes from where nothing was sent to
@@ -206,6 +205,22 @@ mod tests {
         assert_eq!(talk.known.len(), MAX_CONVERSATIONS);
         assert_eq!(talk.says(&port(1_000), "cs0", 10), Some(FlowMode::Aggregate));
         assert_eq!(talk.says(&port(1_001), "cs0", 10), Some(FlowMode::Best), "it begins anew");
+    }
+
+    /// 12 kbit/s are 75 bytes in the 50 ms that may pass at once.
+    #[test]
+    fn a_datagram_beyond_the_rate_begins_no_conversation_and_makes_none_large() {
+        let rules = "[[rule]]\nname = \"slow\"\npacket_size = { at_most = 300 }\n\
+                     mode = \"redundant\"\n[[rule]]\nname = \"large\"\nmode = \"aggregate\"\n\
+                     rate = \"12 kbit/s\"\n";
+        let policy = Policy::parse(Path::new("p"), rules).unwrap();
+        let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
+        let mut talk = Conversations::new(&steering);
+        let [a, b] = ["192.0.2.1:5", "192.0.2.2:5"];
+        assert_eq!(talk.says(a, "cs0", 1_000), Some(FlowMode::Aggregate));
+        assert_eq!(talk.says(b, "cs0", 1_000), None);
+        assert_eq!(talk.says(b, "cs0", 10), Some(FlowMode::Redundant));
+        assert_eq!(counted(&steering), [[1, 1, 0, 0], [1, 1, 0, 1], [0; 4]]);
     }
 
     #[test]

@@ -148,12 +148,7 @@ impl Steering {
         Arc::clone(&self.0.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How a packet is steered; `None` if a rule drops it, which is counted.
-    pub(super) fn steer(&self, traffic: &Traffic<'_>) -> Option<Steered> {
-        self.current().steer(traffic)
-    }
-
-    /// A packet of so many bytes passes, and is counted; `None` if a rule drops it, or it is beyond
+    /// A datagram of so many bytes passes, and is counted; `None` if a rule drops it, or it is beyond
     /// the rate of its rule.
     pub(crate) fn pass(&self, traffic: &Traffic<'_>, way: Way, bytes: usize) -> Option<Steered> {
         self.current().pass(traffic, way, bytes, self.now())
