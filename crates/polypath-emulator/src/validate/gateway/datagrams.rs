@@ -3,7 +3,7 @@
 use super::error::GatewayError;
 use super::interrupt::Ending;
 use super::profile::{LAN, SERVER};
-use super::reception::Arrival;
+use super::reception::{Arrival, Reception};
 use super::site::{LAN_HOST, Site};
 use crate::realtime::Clock;
 use polypath_sim::Direction;
@@ -57,9 +57,11 @@ pub(super) struct Streaming {
 /// How a stream went.
 #[derive(Clone, Debug)]
 pub(super) struct Streamed {
-    pub(super) arrivals: Vec<Arrival>,
+    arrivals: Vec<Arrival>,
+    /// The first datagram that counts.
+    first: u64,
     /// How many were sent.
-    pub(super) sent: u64,
+    sent: u64,
 }
 
 impl Conversation {
@@ -131,7 +133,7 @@ fn has_timed_out(error: &io::Error) -> bool {
 
 impl Stream {
     /// The number of the first datagram that is due at a time, or behind it.
-    pub(super) fn number_at(&self, at: Timestamp) -> u64 {
+    fn number_at(&self, at: Timestamp) -> u64 {
         let since = at.since(self.start).as_nanos();
         since.div_ceil(self.interval.as_nanos().max(1)).try_into().unwrap_or(u64::MAX)
     }
@@ -143,15 +145,30 @@ impl Streaming {
         self.stream.end + UNDER_WAY
     }
 
-    /// Ends it where it is.
-    pub(super) fn stop(self) -> Result<Streamed, GatewayError> {
+    /// Ends it where it is. Of its datagrams count those that were due from a time on.
+    pub(super) fn stop(self, from: Timestamp) -> Result<Streamed, GatewayError> {
         drop(self.ending);
         let panicked = |_| Err(io::Error::other("its thread panicked"));
         let sent = self.sending.join().unwrap_or_else(panicked);
         let arrivals =
             self.receiving.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
-        let both = sent.and_then(|sent| Ok(Streamed { sent, arrivals: arrivals? }));
+        let both = sent.and_then(|sent| {
+            let first = self.stream.number_at(from).min(sent);
+            Ok(Streamed { arrivals: arrivals?, first, sent })
+        });
         both.map_err(GatewayError::of(FAILED))
+    }
+}
+
+impl Streamed {
+    /// The datagrams that count and have come.
+    pub(super) fn counted(&self) -> impl Iterator<Item = &Arrival> {
+        self.arrivals.iter().filter(|arrival| arrival.number >= self.first)
+    }
+
+    /// What the receiver has seen of those that count.
+    pub(super) fn reception(&self) -> Reception {
+        Reception::new(&self.arrivals, self.first, self.sent)
     }
 }
 

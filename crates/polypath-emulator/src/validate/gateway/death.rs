@@ -1,16 +1,16 @@
 //! Twenty downloads, five calls and echo requests, while each path in turn dies and comes back.
 
-use super::datagrams::{Conversation, Stream};
+use super::datagrams::Conversation;
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::outages::Outages;
 use super::ping::Pinging;
 use super::profile::GatewayProfile;
-use super::program::Programs;
 use super::reception::Reception;
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::Site;
-use super::steered::CALL;
+use super::steered::call;
 use super::tcp::Downloads;
 use crate::kernel::Timeline;
 use crate::realtime::rest;
@@ -33,33 +33,27 @@ pub(super) fn run(
     settings: &GatewaySettings,
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
-    let mut site = Site::new(profile, settings, seed)?;
-    let programs = Programs::start(&mut site, settings, None)?;
-    let downloads = Downloads::start(&site, Direction::Down, DOWNLOADS)?;
-    let calls: Vec<_> = (0..CALLS).map(|_| Conversation::open(&site)).collect::<Result<_, _>>()?;
-    let pinging = Pinging::start(&site)?;
-    let start = site.clock().now();
-    let outages = Outages::after(start + settings.warm_up, site.paths().len());
-    let (interval, bytes) = CALL;
-    let stream = Stream { interval, bytes, start, end: outages.end() };
+    let rig = Rig::start(profile, settings, seed, None)?;
+    let site = rig.site();
+    let downloads = Downloads::start(site, Direction::Down, DOWNLOADS)?;
+    let calls: Vec<_> = (0..CALLS).map(|_| Conversation::open(site)).collect::<Result<_, _>>()?;
+    let pinging = Pinging::start(site)?;
+    let (outages, stream) = call(site, settings);
     let both = [Direction::Down, Direction::Up];
     let begun = calls.iter().flat_map(|call| both.map(|way| (call, way)));
     let streams = begun.map(|(call, way)| call.stream(way, stream, site.clock()));
     let streams: Vec<_> = streams.collect::<Result<_, _>>()?;
     let mut reused = Vec::new();
-    outages.play(&site, settings, |path, _| reused.push(reuse(&site, path)))?;
+    outages.play(site, settings, |path| reused.push(reuse(site, path)))?;
     let ended = downloads.ended();
     let timelines = downloads.stop()?;
     settings.interrupt.wait(site.clock(), stream.end + super::datagrams::UNDER_WAY)?;
     let echoes = pinging.stop()?.between(outages.begin(), outages.end());
-    let mut calls = Vec::new();
-    for streaming in streams {
-        let streamed = streaming.stop()?;
-        let first = stream.number_at(outages.begin()).min(streamed.sent);
-        calls.push(Reception::new(&streamed.arrivals, first, streamed.sent));
-    }
-    programs.stop()?;
-    let late = site.stop()?;
+    let calls: Vec<_> = streams
+        .into_iter()
+        .map(|streaming| Ok::<_, GatewayError>(streaming.stop(outages.begin())?.reception()))
+        .collect::<Result<_, _>>()?;
+    let late = rig.stop()?;
     let mut figures = vec![
         Figure::new("downloads that ended", "", ended as f64),
         Figure::new("downloads, longest gap", "ms", longest_gap(&timelines, &outages)),
@@ -73,7 +67,7 @@ pub(super) fn run(
         let name = format!("{} carries data again after", path.name);
         figures.push(Figure::maybe(name, "ms", reused.map(millis)));
     }
-    figures.push(Figure::new("packets late at links", "%", late));
+    figures.push(late);
     Ok(figures)
 }
 

@@ -17,6 +17,7 @@ mod profile;
 mod program;
 mod quic;
 mod reception;
+mod rig;
 mod settings;
 mod site;
 mod steered;

@@ -56,7 +56,7 @@ impl Outages {
         &self,
         site: &Site,
         settings: &GatewaySettings,
-        mut returned: impl FnMut(usize, Timestamp),
+        mut returned: impl FnMut(usize),
     ) -> Result<(), GatewayError> {
         let (clock, interrupt) = (site.clock(), &settings.interrupt);
         for path in 0..self.paths {
@@ -65,7 +65,7 @@ impl Outages {
             site.set_down(path, true);
             interrupt.wait(clock, returns)?;
             site.set_down(path, false);
-            returned(path, clock.now());
+            returned(path);
         }
         interrupt.wait(clock, self.end())
     }

@@ -4,7 +4,7 @@ use super::error::GatewayError;
 use super::figure::Figure;
 use super::interrupt::Ending;
 use super::profile::{GatewayProfile, LAN};
-use super::program::Programs;
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::{SERVER_HOST, Site};
 use crate::realtime::Clock;
@@ -39,7 +39,7 @@ pub(super) fn run(
 ) -> Result<Vec<Figure>, GatewayError> {
     let mut figures = Vec::new();
     let mut alone = f64::INFINITY;
-    let mut site = Site::new(profile, settings, seed)?;
+    let site = Site::new(profile, settings, seed)?;
     for (place, path) in profile.paths.iter().enumerate() {
         site.route_over(place)?;
         let seen = measure(&site, settings)?;
@@ -48,10 +48,9 @@ pub(super) fn run(
         figures.push(Figure::maybe(format!("{} alone, p50", path.name), "ms", median));
     }
     site.forget_routes()?;
-    let programs = Programs::start(&mut site, settings, None)?;
-    let seen = measure(&site, settings)?;
-    programs.stop()?;
-    site.stop()?;
+    let rig = Rig::start_on(site, settings, None)?;
+    let seen = measure(rig.site(), settings)?;
+    rig.stop()?;
     let median = seen.quantile_ms(0.5);
     let above = median.filter(|_| alone.is_finite()).map(|median| median - alone);
     figures.extend([

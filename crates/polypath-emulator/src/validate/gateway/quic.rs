@@ -4,7 +4,7 @@
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::{GatewayProfile, LAN, SERVER};
-use super::program::Programs;
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::{LAN_HOST, Site};
 use crate::kernel::Timeline;
@@ -40,7 +40,7 @@ pub(super) fn run(
     settings: &GatewaySettings,
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
-    let mut site = Site::new(profile, settings, seed)?;
+    let site = Site::new(profile, settings, seed)?;
     let (mut figures, mut best) = (Vec::new(), 0.0_f64);
     for (place, path) in profile.paths.iter().enumerate() {
         site.route_over(place)?;
@@ -49,13 +49,12 @@ pub(super) fn run(
         figures.push(Figure::new(format!("{} alone", path.name), "Mbit/s", mbit_s));
     }
     site.forget_routes()?;
-    let programs = Programs::start(&mut site, settings, None)?;
-    let mbit_s = download(&site, settings)?;
-    programs.stop()?;
+    let rig = Rig::start_on(site, settings, None)?;
+    let mbit_s = download(rig.site(), settings)?;
     figures.push(Figure::new("gateway", "Mbit/s", mbit_s));
     let factor = (best > 0.0).then(|| mbit_s / best);
     figures.push(Figure::maybe(FACTOR, "", factor));
-    figures.push(Figure::new("packets late at links", "%", site.stop()?));
+    figures.push(rig.stop()?);
     Ok(figures)
 }
 

@@ -5,8 +5,8 @@ use super::error::GatewayError;
 use super::figure::Figure;
 use super::outages::Outages;
 use super::profile::GatewayProfile;
-use super::program::Programs;
 use super::reception::{Arrival, Reception};
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::Site;
 use polypath_model::metrics::quantile;
@@ -15,7 +15,7 @@ use polypath_units::millis;
 use std::time::Duration;
 
 /// 50 packets a second of 160 bytes: 20 ms of speech in G.711 each (RFC 3551).
-pub(super) const CALL: (Duration, usize) = (Duration::from_millis(20), 160);
+const CALL: (Duration, usize) = (Duration::from_millis(20), 160);
 
 /// Both directions at once, in this steering mode.
 pub(super) fn run(
@@ -25,29 +25,31 @@ pub(super) fn run(
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
     let policy = format!("[[rule]]\nname = \"measured\"\nprotocol = \"udp\"\nmode = \"{mode}\"\n");
-    let mut site = Site::new(profile, settings, seed)?;
-    let programs = Programs::start(&mut site, settings, Some(&policy))?;
-    let conversation = Conversation::open(&site)?;
-    let start = site.clock().now();
-    let outages = Outages::after(start + settings.warm_up, site.paths().len());
-    let (interval, bytes) = CALL;
-    let stream = Stream { interval, bytes, start, end: outages.end() };
+    let rig = Rig::start(profile, settings, seed, Some(&policy))?;
+    let site = rig.site();
+    let conversation = Conversation::open(site)?;
+    let (outages, stream) = call(site, settings);
     let begin = |direction| conversation.stream(direction, stream, site.clock());
     let streams = [begin(Direction::Down)?, begin(Direction::Up)?];
-    outages.play(&site, settings, |_, _| {})?;
+    outages.play(site, settings, |_| {})?;
     settings.interrupt.wait(site.clock(), streams[0].over_at())?;
     let mut figures = Vec::new();
     for (streaming, direction) in streams.into_iter().zip([Direction::Down, Direction::Up]) {
-        let streamed = streaming.stop()?;
-        let first = stream.number_at(outages.begin()).min(streamed.sent);
-        let seen = Reception::new(&streamed.arrivals, first, streamed.sent);
-        let counted = streamed.arrivals.iter().filter(|arrival| arrival.number >= first);
-        let above = above_the_best(counted, &outages, &profile.delays(direction));
-        figures.extend(figures_of(direction, &seen, above));
+        let streamed = streaming.stop(outages.begin())?;
+        let above = above_the_best(streamed.counted(), &outages, &profile.delays(direction));
+        figures.extend(figures_of(direction, &streamed.reception(), above));
     }
-    programs.stop()?;
-    figures.push(Figure::new("packets late at links", "%", site.stop()?));
+    figures.push(rig.stop()?);
     Ok(figures)
+}
+
+/// A call that begins now and lasts while the paths of the site die in turn, the first of them
+/// after the warm-up.
+pub(super) fn call(site: &Site, settings: &GatewaySettings) -> (Outages, Stream) {
+    let start = site.clock().now();
+    let outages = Outages::after(start + settings.warm_up, site.paths().len());
+    let (interval, bytes) = CALL;
+    (outages, Stream { interval, bytes, start, end: outages.end() })
 }
 
 /// By how much datagrams came later than the best path that was alive would have brought them, at

@@ -3,7 +3,7 @@
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::{GatewayProfile, LAN, SERVER};
-use super::program::Programs;
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::Site;
 use crate::kernel::{Timeline, Transfer};
@@ -23,12 +23,11 @@ pub(super) fn run(
     settings: &GatewaySettings,
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
-    let mut site = Site::new(profile, settings, seed)?;
-    let programs = Programs::start(&mut site, settings, None)?;
+    let rig = Rig::start(profile, settings, seed, None)?;
     let mut figures = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
         for flows in [1, settings.flows] {
-            let mbit_s = goodput(&site, settings, direction, flows)?;
+            let mbit_s = goodput(rig.site(), settings, direction, flows)?;
             let what = format!("{flows} {}", direction.name());
             let share = mbit_s / profile.mbit_s(direction);
             let of_ceiling = mbit_s / profile.stream_ceiling_mbit_s(direction);
@@ -37,8 +36,7 @@ pub(super) fn run(
             figures.push(Figure::new(format!("{what}, of the ceiling"), "", of_ceiling));
         }
     }
-    programs.stop()?;
-    figures.push(Figure::new("packets late at links", "%", site.stop()?));
+    figures.push(rig.stop()?);
     Ok(figures)
 }
 

@@ -1,11 +1,11 @@
 //! Datagrams at a steady rate: what is lost, overtaken and late.
 
-use super::datagrams::{Conversation, Stream, Streamed};
+use super::datagrams::{Conversation, Stream};
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::GatewayProfile;
-use super::program::Programs;
 use super::reception::Reception;
+use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::Site;
 use polypath_sim::Direction;
@@ -21,15 +21,13 @@ pub(super) fn run(
     settings: &GatewaySettings,
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
-    let mut site = Site::new(profile, settings, seed)?;
-    let programs = Programs::start(&mut site, settings, Some(POLICY))?;
+    let rig = Rig::start(profile, settings, seed, Some(POLICY))?;
     let mut figures = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
-        let seen = measure(&site, settings, direction)?;
+        let seen = measure(rig.site(), settings, direction)?;
         figures.extend(figures_of(direction, &seen, settings.duration));
     }
-    programs.stop()?;
-    figures.push(Figure::new("packets late at links", "%", site.stop()?));
+    figures.push(rig.stop()?);
     Ok(figures)
 }
 
@@ -46,8 +44,7 @@ fn measure(
     let stream = Stream { interval, bytes: settings.packet_bytes, start, end };
     let streaming = conversation.stream(direction, stream, site.clock())?;
     settings.interrupt.wait(site.clock(), streaming.over_at())?;
-    let Streamed { arrivals, sent } = streaming.stop()?;
-    Ok(Reception::new(&arrivals, stream.number_at(from).min(sent), sent))
+    Ok(streaming.stop(from)?.reception())
 }
 
 fn figures_of(direction: Direction, seen: &Reception, duration: Duration) -> Vec<Figure> {
