@@ -8,10 +8,12 @@
 
 mod client;
 mod place;
+mod rule_table;
 mod server;
 mod status;
 mod table;
 
 pub use client::ask;
+pub use rule_table::{RuleNumber, rule_table};
 pub use server::{ControlError, ControlSocket};
 pub use status::{BondReport, PathReport, Role, SameKeyReport, Status};

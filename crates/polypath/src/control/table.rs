@@ -5,26 +5,13 @@ use core::fmt::Write;
 use polypath_net::gateway::{GatewayCounts, PacketFate};
 use polypath_net::proxy::RuleUse;
 
-use super::{BondReport, PathReport, Role, SameKeyReport, Status};
+use super::{BondReport, PathReport, Role, SameKeyReport, Status, rule_table};
 use crate::output::columns;
 
 /// Columns.
 const COLUMNS: usize = 12;
 /// Names, states and addresses stand left, numbers right.
 const LEFT: usize = 3;
-
-const RULE_COLUMNS: usize = 8;
-const RULE_LEFT: usize = 2;
-const RULE_HEADERS: [&str; RULE_COLUMNS] = [
-    "rule",
-    "mode",
-    "conversations",
-    "datagrams sent",
-    "received",
-    "sent MB",
-    "received MB",
-    "dropped",
-];
 
 const fn headers(role: Role) -> [&'static str; COLUMNS] {
     let remote = match role {
@@ -61,14 +48,19 @@ pub(super) fn render(status: &Status) -> String {
         render_bond(&mut text, status.role, bond);
     }
     if !status.rules.is_empty() {
-        let headers = RULE_HEADERS.map(str::to_owned);
-        let rows = [headers].into_iter().chain(status.rules.iter().map(rule_row));
-        let _ = write!(text, "\n{}", columns(&rows.collect::<Vec<_>>(), RULE_LEFT));
+        text.push('\n');
+        text.push_str(&render_rules(&status.rules));
     }
     if let Some(gateway) = &status.gateway {
         render_gateway(&mut text, gateway);
     }
     text
+}
+
+fn render_rules(rules: &[RuleUse]) -> String {
+    rule_table(rules, |index, column| {
+        format!("{:.*}", column.decimals(1), column.of(&rules[index].counts))
+    })
 }
 
 fn render_gateway(text: &mut String, counts: &GatewayCounts) {
@@ -129,19 +121,6 @@ fn row(path: &PathReport) -> [String; COLUMNS] {
         megabytes(path.bytes_sent),
         megabytes(path.bytes_received),
         megabytes(path.bytes_reinjected),
-    ]
-}
-
-fn rule_row(rule: &RuleUse) -> [String; RULE_COLUMNS] {
-    [
-        rule.name.clone().unwrap_or_else(|| "(no rule)".to_owned()),
-        rule.mode.clone(),
-        rule.counts.conversations.to_string(),
-        rule.counts.datagrams_sent.to_string(),
-        rule.counts.datagrams_received.to_string(),
-        megabytes(rule.counts.bytes_sent),
-        megabytes(rule.counts.bytes_received),
-        rule.counts.dropped.to_string(),
     ]
 }
 
