@@ -35,5 +35,5 @@ impl Work for Check {
 pub(super) fn run(advice: &Advice, question: &AdviceQuestion) -> anyhow::Result<Finished<Check>> {
     let choices = [&advice.choice].into_iter().chain(&advice.others).chain([&advice.alone]);
     let jobs = choices.map(|choice| Check(Trial::of(choice, question))).collect();
-    runs::run(jobs, None, runs::at_once(None))
+    runs::run(jobs, None, runs::one_for_each_core())
 }

@@ -13,7 +13,6 @@ use super::{CompareOptions, drawn_text};
 use crate::compare::drawn::{DRAW_SEED, DrawnChanges, DrawnGrid, DrawnMeasured, DrawnRun, Family};
 use crate::compare::{Combination, SelectError};
 use crate::store::Label;
-use polypath::output;
 use polypath::service::INTERRUPTED;
 
 /// Seeds of a run if nothing is said: other profiles say more than other seeds of one.
@@ -75,12 +74,9 @@ pub(super) fn run(options: &CompareOptions, count: u32) -> anyhow::Result<ExitCo
         write_all(&grid, folder)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(results) = options.results(grid.runs())? else { return Ok(INTERRUPTED.into()) };
+    let Some(results) = options.runs.results(grid.runs())? else { return Ok(INTERRUPTED.into()) };
     let comparison = grid.comparison(&results);
-    output::print(&match options.json {
-        true => serde_json::to_string_pretty(&comparison)? + "\n",
-        false => drawn_text::render(&comparison),
-    })?;
+    options.runs.print(&comparison, || drawn_text::render(&comparison))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,6 @@ mod drawn_text;
 mod text;
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,9 +19,8 @@ use polypath_core::scheduler::SchedulerKind;
 use polypath_core::slow_start::SlowStartKind;
 use polypath_units::parse_duration;
 
-use super::runs::{self, Finished, Work};
+use super::runs::{RunsOptions, Work};
 use crate::report::comparison;
-use polypath::output;
 use polypath::service::INTERRUPTED;
 
 /// Seeds if nothing is said.
@@ -73,20 +71,13 @@ pub struct CompareOptions {
     /// Runs end after this long at most [default: as each scenario says, with --quick 6 s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
-    /// How many runs at once [default: one for each core]
-    #[arg(long, value_name = "J")]
-    jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     drawn: drawn::DrawnOptions,
-    /// Keep the results of runs in this folder, and do not repeat those that are there
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// Write a page with the ranking and a heat map
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    runs: RunsOptions,
 }
 
 /// The names of the parts, for help and completion too.
@@ -106,20 +97,17 @@ pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
     let (scenarios, combinations) = (selection.scenarios()?, selection.combinations()?);
     let changes = selection.changes();
     let grid = Grid::new(&scenarios, combinations, options.first_seeds(), &changes)?;
-    let Some(results) = options.results(grid.jobs())? else { return Ok(INTERRUPTED.into()) };
+    let Some(results) = options.runs.results(grid.jobs())? else { return Ok(INTERRUPTED.into()) };
     let comparison = Comparison::new(&grid, &results);
     let Some(most) = options.finalists else { return options.report(&comparison) };
 
     let finalists = comparison.finalists(most as usize);
     let last = Grid::new(&scenarios, finalists, options.seeds(), &changes)?;
     let more = last.jobs().into_iter().filter(|job| job.seed > SCREENING_SEEDS).collect();
-    let Some(more) = options.results(more)? else { return Ok(INTERRUPTED.into()) };
+    let Some(more) = options.runs.results(more)? else { return Ok(INTERRUPTED.into()) };
     let known = results.into_iter().filter(|(job, _)| last.includes(job));
     options.report(&Comparison::new(&last, &known.chain(more).collect::<Vec<_>>()))
 }
-
-/// Jobs with what they measured.
-type Results<W> = Vec<(W, <W as Work>::Measured)>;
 
 impl Work for Job<'_> {
     type Measured = Measured;
@@ -134,27 +122,12 @@ impl Work for Job<'_> {
 }
 
 impl CompareOptions {
-    /// What these jobs measured; `None`, which the user is told, after a signal.
-    fn results<W: Work>(&self, jobs: Vec<W>) -> anyhow::Result<Option<Results<W>>> {
-        let out = self.out.as_deref();
-        Ok(match runs::run(jobs, out, runs::at_once(self.jobs))? {
-            Finished::All(results) => Some(results),
-            Finished::Interrupted { done, of } => {
-                output::tell(&runs::interrupted(out, done, of));
-                None
-            }
-        })
-    }
-
     fn report(&self, comparison: &Comparison) -> anyhow::Result<ExitCode> {
         if let Some(file) = &self.html {
             let page = comparison::page(comparison, self.title());
             fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
         }
-        output::print(&match self.json {
-            true => serde_json::to_string_pretty(comparison)? + "\n",
-            false => text::render(comparison, self.title()),
-        })?;
+        self.runs.print(comparison, || text::render(comparison, self.title()))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -4,7 +4,6 @@ mod studies;
 mod text;
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,16 +13,20 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::runs::{self, Finished, Work};
+use super::runs::{RunsOptions, Work};
 use crate::report::reproduction;
-use polypath::output;
 use polypath::service::INTERRUPTED;
+
+/// What `--out` is for beside keeping results.
+const OUT: &str = "Write plots and a page into this folder, keep the results of runs there, and \
+    do not repeat those that are there";
 
 /// Repeat the experiments of papers, or of a plan of one's own, and judge their claims
 ///
 /// Runs each experiment in the simulator over several seeds, and prints for each claim what came
 /// out and whether that reproduces it; of plans of one's own also the quantities.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(mut_arg("out", |out| out.help(OUT)))]
 pub struct ReproduceOptions {
     /// Only these experiments, such as R2-1, or the files of plans of one's own (TOML) [default:
     /// all experiments of papers]
@@ -36,19 +39,11 @@ pub struct ReproduceOptions {
     /// Fewer seeds and points, shorter runs, and no assumption varied
     #[arg(long)]
     quick: bool,
-    /// How many runs at once [default: one for each core]
-    #[arg(long, value_name = "J")]
-    jobs: Option<NonZeroUsize>,
-    /// Write plots and a page into this folder, keep the results of runs there, and do not repeat
-    /// those that are there
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// Write the page into this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    runs: RunsOptions,
 }
 
 /// What `--json` prints.
@@ -64,53 +59,32 @@ struct Results<'a> {
 /// When an experiment is not known, a run fails, or something cannot be read or written.
 pub fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
     let studies = studies::of(&options.experiments, &options.set, options.effort())?;
-    let reports = match all(&studies, options)? {
-        Reports::All(reports) => reports,
-        Reports::Interrupted { done, of } => {
-            output::tell(&runs::interrupted(options.out.as_deref(), done, of));
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-    };
-    if let Some(folder) = &options.out {
+    let Some(reports) = all(&studies, options)? else { return Ok(INTERRUPTED.into()) };
+    if let Some(folder) = options.runs.out() {
         write(folder, &reports, options.title())?;
     }
     if let Some(file) = &options.html {
         write_file(file, &reproduction::page(&reports, options.title()))?;
     }
-    output::print(&match options.json {
-        true => {
-            let results = Results { quick: options.quick, experiments: &reports };
-            serde_json::to_string_pretty(&results)? + "\n"
-        }
-        false => text::render(&reports, options.title()),
-    })?;
+    let results = Results { quick: options.quick, experiments: &reports };
+    options.runs.print(&results, || text::render(&reports, options.title()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// How the experiments ended.
-enum Reports {
-    All(Vec<StudyReport>),
-    Interrupted { done: usize, of: usize },
-}
-
-/// The runs of all experiments at once, so that no core waits at the end of each.
-fn all(studies: &[Study], options: &ReproduceOptions) -> anyhow::Result<Reports> {
+/// The runs of all experiments at once, so that no core waits at the end of each; `None` after a
+/// signal.
+fn all(studies: &[Study], options: &ReproduceOptions) -> anyhow::Result<Option<Vec<StudyReport>>> {
     let trials = studies.iter().map(Study::trials).collect::<Result<Vec<_>, _>>()?;
     let counts: Vec<usize> = trials.iter().map(Vec::len).collect();
     let trials = trials.into_iter().flatten().collect();
-    let finished = runs::run(trials, options.out.as_deref(), runs::at_once(options.jobs))?;
-    let mut results: &[(Trial<'_>, Observation)] = match &finished {
-        Finished::All(results) => results,
-        Finished::Interrupted { done, of } => {
-            return Ok(Reports::Interrupted { done: *done, of: *of });
-        }
-    };
+    let Some(results) = options.runs.results(trials)? else { return Ok(None) };
+    let mut results: &[(Trial<'_>, Observation)] = &results;
     let report = |(study, count): (&Study, usize)| {
         let (own, others) = results.split_at(count);
         results = others;
         study.report(own)
     };
-    Ok(Reports::All(studies.iter().zip(counts).map(report).collect()))
+    Ok(Some(studies.iter().zip(counts).map(report).collect()))
 }
 
 /// Writes the page, and each plot for itself.

@@ -1,5 +1,6 @@
 //! Many runs, several at once, until they are done or a signal comes.
 
+mod options;
 mod progress;
 
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(super) use options::{RunsOptions, one_for_each_core};
 use progress::Progress;
 
 use polypath::output;
@@ -46,11 +48,6 @@ struct Shared<M> {
     store: Option<Mutex<Store<M>>>,
     progress: Progress,
     stopped: Arc<AtomicBool>,
-}
-
-/// As many at once as was said, or one for each core.
-pub(super) fn at_once(said: Option<NonZeroUsize>) -> NonZeroUsize {
-    said.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// What to tell of runs that were interrupted.

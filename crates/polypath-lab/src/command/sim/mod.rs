@@ -7,23 +7,24 @@ mod rules;
 mod runs;
 mod table;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
 
 use clap::Args;
 use polypath_sim::run::{Plan, RunReport};
 use polypath_sim::scenario::Scenario;
 use serde::Serialize;
 
+use super::runs::RunsOptions;
 use crate::report::simulation::SERIES;
 use polypath::config::UsageError;
-use polypath::output;
 use runs::Jobs;
 
 /// Run a scenario in the packet-level simulator
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(mut_arg("out", |out| {
+    out.help("Write the results and what the scenario records into this folder")
+}))]
 pub struct SimOptions {
     /// The scenario (TOML)
     #[arg(value_name = "FILE")]
@@ -32,23 +33,17 @@ pub struct SimOptions {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How many runs
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    runs: u32,
-    /// How many runs at once [default: one for each core]
-    #[arg(long, value_name = "J")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long = "runs", value_name = "K", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
     /// Override a value of the scenario, such as path.lte.delay=50ms
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Write the results and what the scenario records into this folder
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// Write a page of the first run: applications, network, throughput, windows, queues, delays
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    runs: RunsOptions,
 }
 
 /// What `--json` prints.
@@ -74,13 +69,11 @@ struct TimedRun {
 pub fn run(options: &SimOptions) -> anyhow::Result<ExitCode> {
     let plan = options.plan()?;
     let scenario = options.scenario_name(&plan);
-    let (out, page) = (options.out.as_deref(), options.html.as_deref());
+    let (out, page) = (options.runs.out(), options.html.as_deref());
     let jobs = Jobs { plan: &plan, scenario: &scenario, out, page };
-    let runs = jobs.run(options.seeds()?, options.jobs())?;
-    output::print(&match options.json {
-        true => serde_json::to_string_pretty(&Results { scenario: &scenario, runs: &runs })? + "\n",
-        false => table::render(&scenario, &runs),
-    })?;
+    let runs = jobs.run(options.seeds()?, options.runs.at_once())?;
+    let results = Results { scenario: &scenario, runs: &runs };
+    options.runs.print(&results, || table::render(&scenario, &runs))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,14 +91,10 @@ impl SimOptions {
     }
 
     fn seeds(&self) -> anyhow::Result<Vec<u64>> {
-        let last = self.seed.checked_add(u64::from(self.runs) - 1);
+        let last = self.seed.checked_add(u64::from(self.count) - 1);
         let message = "--seed and --runs: the last seed is above 2^64 - 1";
         let last = last.ok_or_else(|| UsageError::new(message))?;
         Ok((self.seed..=last).collect())
-    }
-
-    fn jobs(&self) -> NonZeroUsize {
-        self.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// The name in the scenario, otherwise that of the file.

@@ -1,7 +1,6 @@
 //! `polypath study fec`: when forward error correction pays.
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,13 +8,12 @@ use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::super::runs::{self, Finished, Work};
+use super::super::runs::{RunsOptions, Work};
 use super::fec_text;
 use crate::compare::drawn::{DRAW_SEED, Family};
 use crate::fec::{FecGrid, FecMeasured, FecRun, FecStudy};
 use crate::report::fec::page;
 use crate::store::Label;
-use polypath::output;
 use polypath::service::INTERRUPTED;
 
 /// When forward error correction over several paths beats copies and retransmission
@@ -37,18 +35,11 @@ pub(super) struct FecOptions {
     /// Beside the datagrams a transfer of a bond over the same paths, which shows what they take
     #[arg(long)]
     beside_transfer: bool,
-    /// How many runs at once [default: one for each core]
-    #[arg(long, value_name = "J")]
-    jobs: Option<NonZeroUsize>,
-    /// Keep the results of runs in this folder, and do not repeat those that are there
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// Write a page with the tables and charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    runs: RunsOptions,
 }
 
 /// The families whose profiles have paths of links alone, for help and completion too.
@@ -76,14 +67,7 @@ impl Work for FecRun<'_> {
 pub(super) fn run(options: &FecOptions) -> anyhow::Result<ExitCode> {
     let FecOptions { family, draw_seed, draws, beside_transfer, .. } = *options;
     let grid = FecGrid::new(family, draw_seed, draws, beside_transfer)?;
-    let out = options.out.as_deref();
-    let results = match runs::run(grid.runs(), out, runs::at_once(options.jobs))? {
-        Finished::All(results) => results,
-        Finished::Interrupted { done, of } => {
-            output::tell(&runs::interrupted(out, done, of));
-            return Ok(INTERRUPTED.into());
-        }
-    };
+    let Some(results) = options.runs.results(grid.runs())? else { return Ok(INTERRUPTED.into()) };
     report(options, &grid.study(&results))
 }
 
@@ -92,9 +76,6 @@ fn report(options: &FecOptions, study: &FecStudy) -> anyhow::Result<ExitCode> {
         let page = page(study, &fec_text::tables(study));
         fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    output::print(&match options.json {
-        true => serde_json::to_string_pretty(study)? + "\n",
-        false => fec_text::render(study),
-    })?;
+    options.runs.print(study, || fec_text::render(study))?;
     Ok(ExitCode::SUCCESS)
 }
