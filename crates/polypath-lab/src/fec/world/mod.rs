@@ -2,14 +2,21 @@
 //!
 //! One endpoint is both of them. What one end knows of the other it has from packets alone.
 
-use super::code::{self, Decoder, Repair, Symbol};
+mod receiver;
+mod sender;
+
+pub(super) use sender::Way;
+
+use super::code::{Repair, Symbol};
 use super::method::Method;
-use super::path::{Fate, MAX_ACK_DELAY, Path};
+use super::path::Fate;
 use super::protection::{Due, Protection};
 use super::traffic::Source;
 use polypath_sim::endpoint::{EndReport, Endpoint};
 use polypath_sim::fabric::{Body, Ecn, EndpointId, Fabric, Packet, RouteId};
 use polypath_units::Timestamp;
+use receiver::{Arrivals, Receiver};
+use sender::Sender;
 use std::time::Duration;
 
 /// What a packet has beside its datagram, in bytes: headers of IPv4, UDP, QUIC and the bond, as
@@ -17,8 +24,6 @@ use std::time::Duration;
 pub(super) const HEADERS: u32 = 80;
 /// What a repair symbol has beside that: which datagrams it is of, and its row.
 const REPAIR_HEADER: u32 = 8;
-/// Acknowledgements wait for so many packets, as the bond's do.
-const ACK_EVERY: usize = 8;
 
 /// The two ends.
 #[derive(Debug)]
@@ -30,58 +35,6 @@ pub(super) struct World {
     receiver: Receiver,
     /// What each packet carries, by its number.
     packets: Vec<Content>,
-}
-
-/// A path as the world is told of it.
-#[derive(Clone, Debug)]
-pub(super) struct Way {
-    /// To the receiver.
-    pub there: RouteId,
-    /// Back.
-    pub back: RouteId,
-    /// What the sender knows of it.
-    pub path: Path,
-}
-
-#[derive(Debug)]
-struct Sender {
-    ways: Vec<Way>,
-    source: Source,
-    protection: Option<Protection>,
-    /// When each datagram was produced, and its payload in bytes.
-    produced: Vec<(Timestamp, u32)>,
-    /// Symbols of the open block or since the last repair symbol, for each path.
-    load: Vec<u32>,
-    /// The path that the next datagram is dealt to.
-    turn: usize,
-    /// Bytes on the wire of datagrams, copies and repair symbols.
-    bytes: u64,
-    /// Those of the datagrams alone.
-    bytes_once: u64,
-    /// How many packets of datagrams there were, and how many were declared lost.
-    datagrams_sent: u64,
-    datagrams_lost: u64,
-}
-
-#[derive(Debug, Default)]
-struct Receiver {
-    decoder: Decoder,
-    /// When each datagram was there.
-    there: Vec<Option<Timestamp>>,
-    /// What of each path has come.
-    paths: Vec<Arrivals>,
-    solved: u64,
-}
-
-/// The packets that have come on a path: their numbers and times.
-#[derive(Clone, Debug, Default)]
-struct Arrivals {
-    all: Vec<(u64, Timestamp)>,
-    /// So many were acknowledged.
-    acknowledged: usize,
-    last_ack: Timestamp,
-    /// How many the sender has heard of.
-    heard: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -290,115 +243,6 @@ impl World {
         let upto = arrivals.acknowledged;
         let back = self.sender.ways[path].back;
         self.put(back, path, HEADERS, Content::Acknowledgement { upto }, fabric);
-    }
-}
-
-impl Sender {
-    /// All paths: first those that do not seem to be dead, of them first what would arrive first.
-    fn by_arrival(&self, bytes: u32, now: Timestamp) -> Vec<usize> {
-        let mut paths: Vec<_> = (0..self.ways.len()).collect();
-        paths.sort_by_key(|&path| {
-            let path = &self.ways[path].path;
-            (path.silent, path.arrival(now, bytes))
-        });
-        paths
-    }
-
-    /// The paths of a new datagram, and between how many datagrams are dealt.
-    fn paths_for(
-        &mut self,
-        method: Method,
-        bytes: u32,
-        deadline: Duration,
-        now: Timestamp,
-    ) -> (Vec<usize>, usize) {
-        let paths = self.by_arrival(bytes, now);
-        let chosen = match method {
-            // The paths are in the order of their delays.
-            Method::Alone => vec![0],
-            Method::Copy { paths: count } => paths.into_iter().take(count).collect(),
-            Method::Best | Method::Resend | Method::Block { .. } | Method::Window { .. } => {
-                vec![paths[0]]
-            }
-            Method::Dealt { .. } => {
-                let in_time = |&path: &usize| {
-                    let path = &self.ways[path].path;
-                    !path.silent && path.arrival(now, bytes) <= now + deadline
-                };
-                let mut usable: Vec<_> = paths.iter().copied().filter(in_time).collect();
-                usable.sort_unstable();
-                let count = usable.len();
-                let Some(place) = self.turn.checked_rem(count) else { return (vec![paths[0]], 1) };
-                self.turn += 1;
-                return (vec![usable[place]], count);
-            }
-        };
-        (chosen, 1)
-    }
-
-    /// Of the paths that would bring a repair symbol in time the one with the fewest symbols that
-    /// it is to make up for; of several the one that would bring it first.
-    fn path_for_repair(&self, bytes: u32, deadline: Duration, now: Timestamp) -> usize {
-        let paths = self.by_arrival(bytes, now);
-        let least = |&index: &usize| {
-            let path = &self.ways[index].path;
-            (path.silent, path.arrival(now, bytes) > now + deadline, self.load[index])
-        };
-        paths.into_iter().min_by_key(least).unwrap_or(0)
-    }
-
-    fn next_due(&self) -> Timestamp {
-        let paths = self.ways.iter().map(|way| way.path.next_loss().min(way.path.next_probe()));
-        let protection = self.protection.as_ref().map(Protection::next_due);
-        paths.chain(protection).chain([self.source.next_due()]).min().unwrap_or(Timestamp::MAX)
-    }
-}
-
-impl Receiver {
-    /// A packet of a path has come.
-    fn on_packet(&mut self, path: usize, content: Content, now: Timestamp) {
-        let (number, new) = match content {
-            Content::Datagram { number, id } => {
-                (number, self.decoder.on_datagram(id, code::content(id)))
-            }
-            Content::Repair { number, repair, sum } => {
-                (number, self.decoder.on_repair(&repair, sum))
-            }
-            Content::Probe { number } => (number, Vec::new()),
-            Content::Acknowledgement { .. } => return,
-        };
-        let has_come = matches!(content, Content::Datagram { .. });
-        self.solved += (new.len() as u64).saturating_sub(u64::from(has_come));
-        for id in new {
-            self.note(id, now);
-        }
-        self.paths[path].all.push((number, now));
-    }
-
-    /// A datagram is there. One that was solved is the one that was sent.
-    fn note(&mut self, id: u64, now: Timestamp) {
-        assert_eq!(
-            self.decoder.symbol(id),
-            Some(code::content(id)),
-            "datagram {id} was solved wrongly"
-        );
-        let place = id as usize;
-        if self.there.len() <= place {
-            self.there.resize(place + 1, None);
-        }
-        self.there[place] = Some(now);
-    }
-}
-
-impl Arrivals {
-    /// When they are to be acknowledged.
-    fn next_ack(&self) -> Timestamp {
-        match self.all.get(self.acknowledged..).unwrap_or_default() {
-            [] => Timestamp::MAX,
-            new if new.len() >= ACK_EVERY => new[ACK_EVERY - 1].1,
-            // After a pause at once.
-            [first, ..] => first.1.max(self.last_ack + MAX_ACK_DELAY),
-        }
     }
 }
 
