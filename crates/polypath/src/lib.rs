@@ -15,5 +15,6 @@ pub mod gateway;
 mod metrics;
 pub mod output;
 pub mod progress;
+pub mod quota;
 pub mod service;
 mod service_manager;

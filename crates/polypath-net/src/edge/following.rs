@@ -21,6 +21,7 @@ pub(super) async fn follow(mut paths: PathManager) {
     };
     let mut snapshot = Snapshot::new();
     let mut fates = paths.fates.subscribe();
+    let mut spared = paths.meters.changes();
     paths.learn_fates();
     let mut lookup: Option<Lookup> = None;
     loop {
@@ -36,6 +37,8 @@ pub(super) async fn follow(mut paths: PathManager) {
             },
             // The sender is the manager's own.
             _ = fates.changed() => paths.learn_fates(),
+            // So is this one: it is looked at when all is planned anew.
+            _ = spared.changed() => {}
             () = until(&paths, look_up_at) => lookup = Some(Box::pin(paths.names.look_up())),
             found = found(lookup.as_mut()) => {
                 lookup = None;

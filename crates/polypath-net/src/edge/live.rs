@@ -3,7 +3,7 @@
 use super::EdgeError;
 use super::plan::{Planned, PlannedWay, Start};
 use crate::driver::Driver;
-use crate::socket::{Binding, UplinkOptions, UplinkSocket};
+use crate::socket::{Binding, Meter, UplinkOptions, UplinkSocket};
 use polypath_bond::{SocketId, Way};
 use polypath_units::PathId;
 use std::collections::BTreeSet;
@@ -30,14 +30,15 @@ pub(super) fn bind_ways(
     driver: &Driver,
     planned: &Planned,
     mark: Option<u32>,
+    meter: Option<&Meter>,
 ) -> Result<Vec<Way>, EdgeError> {
     let mut bound: Vec<(&Start, Option<SocketId>)> = Vec::new();
     let (mut ways, mut problems) = (Vec::new(), Vec::new());
     for PlannedWay { start, remote } in &planned.ways {
         let known = bound.iter().find(|(other, _)| *other == start).map(|(_, socket)| *socket);
         let socket = known.unwrap_or_else(|| {
-            let socket =
-                bind(driver, &planned.name, start, mark).map_err(|e| problems.push(e)).ok();
+            let socket = bind(&planned.name, start, mark).map_err(|e| problems.push(e)).ok();
+            let socket = socket.map(|socket| driver.add_socket(socket.metered(meter.cloned())));
             bound.push((start, socket));
             socket
         });
@@ -54,12 +55,7 @@ pub(super) fn bind_ways(
     Ok(ways)
 }
 
-fn bind(
-    driver: &Driver,
-    path: &str,
-    start: &Start,
-    mark: Option<u32>,
-) -> Result<SocketId, EdgeError> {
+fn bind(path: &str, start: &Start, mark: Option<u32>) -> Result<UplinkSocket, EdgeError> {
     let socket = UplinkSocket::bind(&UplinkOptions { mark, ..start.socket.clone() })
         .map_err(|error| EdgeError::Bind { path: path.to_owned(), error })?;
     tracing::info!(path, binding = ?socket.binding(), "bound");
@@ -69,5 +65,5 @@ fn bind(
             "no permission to tie the path to its interface: the routes decide where it leaves"
         );
     }
-    Ok(driver.add_socket(socket))
+    Ok(socket)
 }

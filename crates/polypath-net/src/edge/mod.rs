@@ -7,6 +7,7 @@ mod flow_set;
 mod following;
 mod joining;
 mod live;
+mod meters;
 mod names;
 mod numbers;
 mod opener;
@@ -17,6 +18,7 @@ pub(crate) use addressed::AddressedFlow;
 pub use association::EdgeFlow;
 pub(crate) use flow_set::{FlowIndex, FlowSet};
 pub use joining::JoinError;
+pub use meters::PathMeters;
 pub use names::{LookUp, LookingUp};
 pub(crate) use numbers::PathNumbers;
 pub use opener::EdgeOpener;
@@ -61,6 +63,15 @@ pub struct Separation {
     /// Interfaces that are no uplinks, whatever routes they have: the gateway's device, and those
     /// whose hosts it serves.
     pub inside: BTreeSet<String>,
+}
+
+/// What an edge's paths have to do with, beside the bond.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// A gateway on the same host.
+    pub separation: Separation,
+    /// What counts what paths carry.
+    pub meters: PathMeters,
 }
 
 /// Why an edge could not start.
@@ -116,7 +127,7 @@ impl Edge {
     /// When no path can be used now, or a path never can.
     pub async fn start(config: EdgeConfig) -> Result<Self, EdgeError> {
         let names = Arc::new(SystemNames::new());
-        Self::start_by(config, names, AtStart::Fail, Separation::default()).await
+        Self::start_by(config, names, AtStart::Fail, Surroundings::default()).await
     }
 
     /// The same, but without a path it waits for one: for an interface, an address, the name of
@@ -126,10 +137,10 @@ impl Edge {
     /// When a path never can be used.
     pub async fn start_waiting(
         config: EdgeConfig,
-        separation: Separation,
+        surroundings: Surroundings,
     ) -> Result<Self, EdgeError> {
         let names = Arc::new(SystemNames::new());
-        Self::start_by(config, names, AtStart::Wait, separation).await
+        Self::start_by(config, names, AtStart::Wait, surroundings).await
     }
 
     /// The same, with a resolver of one's own.
@@ -140,14 +151,14 @@ impl Edge {
         config: EdgeConfig,
         resolver: Arc<dyn LookUp>,
     ) -> Result<Self, EdgeError> {
-        Self::start_by(config, resolver, AtStart::Wait, Separation::default()).await
+        Self::start_by(config, resolver, AtStart::Wait, Surroundings::default()).await
     }
 
     async fn start_by(
         config: EdgeConfig,
         resolver: Arc<dyn LookUp>,
         at_start: AtStart,
-        separation: Separation,
+        surroundings: Surroundings,
     ) -> Result<Self, EdgeError> {
         let role = Role::Edge { hub: config.hub };
         let (driver, events) = Driver::start(config.identity, role, config.bond)?;
@@ -159,7 +170,7 @@ impl Edge {
             bond.clone(),
             names,
             config.hub_addresses,
-            (config.paths, separation),
+            (config.paths, surroundings),
         );
         let numbers = manager.numbers.clone();
         manager.start(at_start).await?;

@@ -5,7 +5,7 @@ use super::live::{self, Live};
 use super::names::{Found, Names};
 use super::numbers::PathNumbers;
 use super::plan::{self, EdgePaths, Planned, Unplanned};
-use super::{EdgeError, Separation};
+use super::{EdgeError, PathMeters, Separation, Surroundings};
 use crate::driver::Driver;
 use crate::interfaces::{self, Snapshot};
 use crate::socket::BindError;
@@ -61,6 +61,7 @@ pub(super) struct PathManager {
     hub: Vec<HubAddress>,
     wanted: EdgePaths,
     separation: Separation,
+    pub(super) meters: PathMeters,
     pub(super) names: Names,
     pub(super) pace: Pace,
     pub(super) fates: watch::Sender<Fates>,
@@ -77,14 +78,16 @@ impl PathManager {
         bond: watch::Receiver<BondKey>,
         names: Names,
         hub: Vec<HubAddress>,
-        (wanted, separation): (EdgePaths, Separation),
+        (wanted, surroundings): (EdgePaths, Surroundings),
     ) -> Self {
+        let Surroundings { separation, meters } = surroundings;
         Self {
             driver,
             bond,
             hub,
             wanted,
             separation,
+            meters,
             names,
             pace: Pace::default(),
             fates: watch::Sender::new(Fates::default()),
@@ -208,6 +211,14 @@ impl PathManager {
     }
 
     fn plan(&self, snapshot: &Snapshot) -> (Vec<Planned>, Vec<Unplanned>) {
+        let (mut planned, unplanned) = self.plan_as_wanted(snapshot);
+        for path in &mut planned {
+            path.backup |= self.meters.is_spared(&path.name);
+        }
+        (planned, unplanned)
+    }
+
+    fn plan_as_wanted(&self, snapshot: &Snapshot) -> (Vec<Planned>, Vec<Unplanned>) {
         match &self.wanted {
             EdgePaths::Auto => {
                 let inside = &self.separation.inside;
@@ -225,6 +236,7 @@ impl PathManager {
     /// Closes what is gone or changed, opens what is new.
     pub(super) fn follow(&mut self, snapshot: &Snapshot) {
         let (planned, _) = self.plan(snapshot);
+        self.take_up_backups(&planned);
         let gone: Vec<_> = self
             .live
             .iter()
@@ -262,11 +274,28 @@ impl PathManager {
         }
     }
 
+    /// Makes live paths backups or regular ones, as is planned now, without opening them anew.
+    fn take_up_backups(&mut self, planned: &[Planned]) {
+        let bond = *self.bond.borrow();
+        for path in planned {
+            let Some(live) = self.live.get_mut(&path.name) else { continue };
+            if live.planned.backup != path.backup {
+                live.planned.backup = path.backup;
+                self.driver.set_path_backup(bond, live.id, path.backup);
+            }
+        }
+    }
+
     fn open(&mut self, planned: Planned) -> Result<(), EdgeError> {
         let Some(id) = self.numbers.of(&planned.name) else {
             return Err(EdgeError::NoPath(format!("more than {} uplinks", PathId::COUNT)));
         };
-        let ways = live::bind_ways(&self.driver, &planned, self.separation.mark)?;
+        let ways = live::bind_ways(
+            &self.driver,
+            &planned,
+            self.separation.mark,
+            self.meters.meter(&planned.name),
+        )?;
         let sockets: BTreeSet<_> = ways.iter().map(|way| way.socket).collect();
         let hub: Vec<_> = ways.iter().map(|way| way.remote.to_string()).collect();
         tracing::info!(path = %planned.name, %id, hub = hub.join(", "), "opened");

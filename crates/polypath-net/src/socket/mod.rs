@@ -2,6 +2,7 @@
 
 mod batch;
 mod bind;
+mod meter;
 mod outcome;
 
 use std::io::{self, IoSliceMut};
@@ -14,6 +15,7 @@ use tokio::net::UdpSocket;
 
 pub(crate) use batch::ReceiveBatch;
 pub use bind::{BindError, BindTo, Binding, UplinkOptions};
+pub(crate) use meter::Meter;
 pub(crate) use noq_udp::Transmit as UdpTransmit;
 pub(crate) use outcome::{Received, Sent};
 
@@ -26,6 +28,7 @@ pub struct UplinkSocket {
     state: UdpSocketState,
     binding: Binding,
     local_addr: SocketAddr,
+    meter: Option<Meter>,
 }
 
 impl UplinkSocket {
@@ -36,7 +39,12 @@ impl UplinkSocket {
         let io = UdpSocket::from_std(socket.into()).map_err(setup)?;
         let state = UdpSocketState::new((&io).into()).map_err(setup)?;
         let local_addr = io.local_addr().map_err(setup)?;
-        Ok(Self { io, state, binding, local_addr })
+        Ok(Self { io, state, binding, local_addr, meter: None })
+    }
+
+    /// The same socket; what it sends and receives from now on is counted there too.
+    pub(crate) fn metered(self, meter: Option<Meter>) -> Self {
+        Self { meter, ..self }
     }
 
     /// How the socket is tied to its uplink.
@@ -102,7 +110,13 @@ impl UplinkSocket {
     }
 
     fn send_now(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.attempt(Interest::WRITABLE, || self.state.try_send((&self.io).into(), transmit))
+        self.attempt(Interest::WRITABLE, || self.state.try_send((&self.io).into(), transmit))?;
+        if let Some(meter) = &self.meter {
+            let bytes = transmit.contents.len();
+            let datagrams = meter::datagrams(bytes, transmit.segment_size.unwrap_or(bytes));
+            meter.count(transmit.destination, datagrams, bytes);
+        }
+        Ok(())
     }
 
     /// Asks the kernel first: tokio knows nothing about a socket that it has not waited for yet. If
@@ -137,10 +151,19 @@ impl UplinkSocket {
         match received {
             Ok(filled) => {
                 batch.filled = filled;
+                self.count_received(batch);
                 Ok(Some(Received::Datagrams))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => outcome::of_receive(error).map(Some),
+        }
+    }
+
+    fn count_received(&self, batch: &ReceiveBatch) {
+        let Some(meter) = &self.meter else { return };
+        for received in batch.meta.iter().take(batch.filled) {
+            let datagrams = meter::datagrams(received.len, received.stride);
+            meter.count(received.addr, datagrams, received.len);
         }
     }
 

@@ -152,3 +152,48 @@ async fn a_socket_tied_to_loopback_talks_over_it() {
     let (send, recv) = socket.buffer_sizes().unwrap();
     assert!(send > 0 && recv > 0);
 }
+
+/// Payload in bytes, and how many datagrams it takes.
+async fn counted(ip: impl Into<IpAddr>, bytes: usize, segment: Option<usize>) -> [u64; 2] {
+    let ip = ip.into();
+    let (sent, received) = (Meter::default(), Meter::default());
+    let (near, far) = (on(ip).metered(Some(sent.clone())), on(ip).metered(Some(received.clone())));
+    let contents = vec![7; bytes];
+    let batch = Transmit { segment_size: segment, ..transmit(far.local_addr(), &contents) };
+    match segment {
+        Some(size) if bytes.div_ceil(size) > near.max_gso_segments().get() => {
+            assert_eq!(near.send_singly(&batch).unwrap(), Sent::All);
+        }
+        _ => assert_eq!(near.try_send(&batch).unwrap(), Sent::All),
+    }
+    receive(&far, segment.map_or(1, |size| bytes.div_ceil(size))).await;
+    [sent.take(), received.take()]
+}
+
+/// Each datagram has 8 bytes of UDP and 20 of IPv4, or 40 of IPv6.
+#[tokio::test]
+async fn a_meter_counts_ip_packets_in_both_directions() {
+    assert_eq!(counted(Ipv4Addr::LOCALHOST, 1_000, None).await, [1_028; 2]);
+    assert_eq!(counted(Ipv6Addr::LOCALHOST, 1_000, None).await, [1_048; 2]);
+    assert_eq!(counted(Ipv4Addr::LOCALHOST, 0, None).await, [28; 2]);
+    // Three datagrams, of 1,200, 1,200 and 100 bytes.
+    assert_eq!(counted(Ipv4Addr::LOCALHOST, 2_500, Some(1_200)).await, [2_500 + 3 * 28; 2]);
+    assert_eq!(counted(Ipv4Addr::LOCALHOST, 2_400, Some(1_200)).await, [2_400 + 2 * 28; 2]);
+}
+
+#[tokio::test]
+async fn what_does_not_leave_is_not_counted_and_sockets_of_a_path_count_together() {
+    let meter = Meter::default();
+    let metered = || on(Ipv4Addr::LOCALHOST).metered(Some(meter.clone()));
+    let far = on(Ipv4Addr::LOCALHOST);
+    let too_large = vec![0; 65_508];
+    assert_eq!(
+        metered().try_send(&transmit(far.local_addr(), &too_large)).unwrap(),
+        Sent::TooLarge
+    );
+    assert_eq!(meter.take(), 0);
+    for _ in 0..2 {
+        assert_eq!(metered().try_send(&transmit(far.local_addr(), b"ab")).unwrap(), Sent::All);
+    }
+    assert_eq!((meter.take(), meter.take()), (60, 0));
+}

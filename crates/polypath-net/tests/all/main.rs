@@ -13,6 +13,7 @@ mod interface_watcher;
 mod own_addresses;
 mod routing_feedback;
 mod socks5;
+mod spared;
 mod tunnel_codec;
 mod tunnel_end_to_end;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use crate::common::namespace::{in_namespace, ip, ip_says};
 use crate::common::{hub_config, within};
 use polypath_bond::BondConfig;
 use polypath_bond::identity::{HubAddress, SecretKey};
-use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, Separation, WantedPath};
+use polypath_net::edge::{Edge, EdgeConfig, EdgeError, EdgePaths, Local, Surroundings, WantedPath};
 use polypath_net::exit::{Exit, ExitOptions};
 use polypath_net::hub::Hub;
 use polypath_net::tunnel::RefusalKind;
@@ -89,7 +89,7 @@ async fn opened() {
 
     // One that waits has no path yet.
     let waiting =
-        Edge::start_waiting(config(&hub, &["10.9.9.9"]), Separation::default()).await.unwrap();
+        Edge::start_waiting(config(&hub, &["10.9.9.9"]), Surroundings::default()).await.unwrap();
     let edge = Edge::start(config(&hub, &["127.0.0.1", "10.9.9.9"])).await.unwrap();
     within(edge.joined()).await.unwrap();
     let paths = || edge.driver().status(edge.bond()).unwrap().paths.len();

@@ -1,16 +1,18 @@
 //! Starting the edge's side of a bond: what `polypath edge` and `polypath send` share.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use polypath_bond::BondConfig;
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
-use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, Separation, WantedPath};
+use polypath_net::edge::{Edge, EdgeConfig, EdgePaths, Local, Surroundings, WantedPath};
 use polypath_units::ByteCount;
 
 use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{LocalEnd, PathSpec, load_key_file};
+use crate::quota::Quota;
 
 /// How to join a hub: shared by every command that makes a bond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,17 +47,26 @@ impl BondOptions {
     }
 
     /// The same, but what is not there yet is waited for.
-    pub(super) async fn start_waiting(&self, separation: Separation) -> anyhow::Result<Edge> {
-        Ok(Edge::start_waiting(self.edge_config()?, separation).await?)
+    pub(super) async fn start_waiting(&self, surroundings: Surroundings) -> anyhow::Result<Edge> {
+        Ok(Edge::start_waiting(self.edge_config()?, surroundings).await?)
+    }
+
+    /// The quotas of paths, by their names.
+    pub(super) fn quotas(&self) -> BTreeMap<String, Quota> {
+        let quota = |path: &PathSpec| Some((path.name().to_owned(), path.quota()?));
+        self.listed().iter().filter_map(quota).collect()
+    }
+
+    fn listed(&self) -> &[PathSpec] {
+        match &self.paths {
+            Paths::Auto => &[],
+            Paths::Listed(paths) => paths,
+        }
     }
 
     /// The hub's addresses that are no names, those of single paths among them.
     pub(super) fn hub_addresses(&self) -> Vec<IpAddr> {
-        let paths = match &self.paths {
-            Paths::Auto => &[],
-            Paths::Listed(paths) => paths.as_slice(),
-        };
-        let remotes = paths.iter().filter_map(PathSpec::remote);
+        let remotes = self.listed().iter().filter_map(PathSpec::remote);
         let address = |hub: &HubAddress| match hub {
             HubAddress::Socket(address) => Some(address.ip()),
             HubAddress::Name { .. } => None,

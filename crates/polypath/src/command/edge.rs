@@ -21,7 +21,8 @@ use serde::Deserialize;
 pub use super::bonding::{BondOptions, Paths};
 use super::{CompositionArgs, LifetimeArgs};
 use crate::config::{
-    Fault, FileBacked, Forward, ListenAddress, PathSpec, SteeringOptions, config_file, given, text,
+    Fault, FileBacked, Forward, ListenAddress, PATH_FORM, PathSpec, SteeringOptions, config_file,
+    given, text,
 };
 use crate::gateway::{EdgeGatewayArgs, EdgeGatewayOptions};
 use crate::service::{self, LogFormat};
@@ -46,13 +47,19 @@ pub struct EdgeArgs {
     key: Option<PathBuf>,
     /// A path: LOCAL is an interface, or an address whose interface it then takes; REMOTE is a hub
     /// address other than the join string's; one marked `backup` carries data only while no other
-    /// works
-    #[arg(long, value_name = "NAME=LOCAL[,REMOTE][,backup]")]
+    /// works, and one with a quota, such as quota=10GB/month or 500MB/day, becomes such a backup
+    /// once it has carried so much, until the next day or month begins in UTC, or the DAY of the
+    /// month
+    #[arg(long, value_name = PATH_FORM)]
     #[serde(deserialize_with = "text::list")]
     path: Vec<PathSpec>,
     /// One path for each usable uplink, as they come and go
     #[arg(long, conflicts_with = "path")]
     auto: bool,
+    /// File that keeps what paths have used of their quotas [default: that of --key, with .quotas
+    /// behind its name]
+    #[arg(long, value_name = "FILE")]
+    quota_file: Option<PathBuf>,
     /// Receive buffer that all paths share, such as "16 MB"
     #[arg(long, value_name = "SIZE")]
     #[serde(deserialize_with = "text::optional")]
@@ -137,6 +144,8 @@ pub struct EdgeArgs {
 pub struct EdgeOptions {
     /// How to join the hub.
     pub bond: BondOptions,
+    /// The file that keeps what paths have used of their quotas.
+    pub quota_file: PathBuf,
     /// Where to offer a SOCKS5 proxy.
     pub socks: Option<ListenAddress>,
     /// Where to offer an HTTP CONNECT proxy.
@@ -182,6 +191,7 @@ impl FileBacked for EdgeArgs {
             key: self.key.or(file.key),
             path: if paths_given { self.path } else { file.path },
             auto: if paths_given { self.auto } else { file.auto },
+            quota_file: self.quota_file.or(file.quota_file),
             composition: self.composition.or(file.composition),
             receive_buffer: self.receive_buffer.or(file.receive_buffer),
             lifetimes: self.lifetimes.or(file.lifetimes),
@@ -256,6 +266,7 @@ impl EdgeArgs {
             key: _,
             path: _,
             auto: _,
+            quota_file,
             composition: _,
             receive_buffer: _,
             lifetimes: _,
@@ -275,6 +286,7 @@ impl EdgeArgs {
             metrics,
         } = self;
         let given = [
+            ("quota_file", quota_file.is_some()),
             ("socks", socks.is_some()),
             ("http", http.is_some()),
             ("proxy_credentials", proxy_credentials.is_some()),
@@ -291,13 +303,17 @@ impl EdgeArgs {
         given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)
     }
 
+    /// Whether a path has a quota.
+    pub(super) fn has_quota(&self) -> bool {
+        self.path.iter().any(|path| path.quota().is_some())
+    }
+
     fn paths(&self) -> anyhow::Result<Paths> {
         if self.auto {
             return Ok(Paths::Auto);
         }
         if self.path.is_empty() {
-            let message =
-                "missing; allowed: --path NAME=LOCAL[,REMOTE][,backup] for each path, or --auto";
+            let message = format!("missing; allowed: --path {PATH_FORM} for each path, or --auto");
             return Err(Fault::new("path", message).on_command_line().into());
         }
         Ok(Paths::Listed(self.path.clone()))
@@ -340,8 +356,10 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
         args.refuse_open_proxies().map_err(Fault::on_command_line)?;
         let steering = args.steering().map_err(Fault::on_command_line)?;
         let gateway = args.gateway.options().map_err(Fault::on_command_line)?;
+        let bond = args.bond()?;
         Ok(Self {
-            bond: args.bond()?,
+            quota_file: args.quota_file.unwrap_or_else(|| beside_key(&bond.key)),
+            bond,
             socks: args.socks,
             http: args.http,
             proxy_credentials: args.proxy_credentials,
@@ -356,6 +374,13 @@ impl TryFrom<EdgeArgs> for EdgeOptions {
             log: args.log.unwrap_or_default(),
         })
     }
+}
+
+/// Where counts are kept if the user does not say: edges have keys of their own.
+fn beside_key(key: &Path) -> PathBuf {
+    let mut name = key.as_os_str().to_owned();
+    name.push(".quotas");
+    name.into()
 }
 
 /// Serves applications until a signal ends it.

@@ -95,6 +95,10 @@ fn refuse_services(edge: &EdgeArgs) -> Result<(), Fault> {
         Some(key) => {
             Err(Fault::new(key, "this belongs to `polypath edge`; send has no use for it"))
         }
+        None if edge.has_quota() => {
+            let message = "quotas belong to `polypath edge`, which counts; send does not";
+            Err(Fault::new("path", message))
+        }
         None => Ok(()),
     }
 }
@@ -181,6 +185,7 @@ mod tests {
     #[test]
     fn what_only_an_edge_does_is_refused() {
         for surface in [
+            ["--quota-file", "f"],
             ["--socks", "127.0.0.1:1"],
             ["--proxy-credentials", "f"],
             ["--forward", "tcp:1=h:1"],
@@ -194,5 +199,13 @@ mod tests {
             let error = options(&[&["f"], surface.as_slice()].concat()).unwrap_err();
             assert!(error.contains("`polypath edge`"), "{error}");
         }
+    }
+    /// It would carry what nobody counts.
+    #[test]
+    fn a_path_with_a_quota_is_refused() {
+        let line = ["send", "f", "--key", "k", "--join", &join(), "--path", "a=eth0,quota=1GB/day"];
+        let args = Line::try_parse_from(line).unwrap().args;
+        let error = SendOptions::try_from(args).unwrap_err().to_string();
+        assert!(error.starts_with("--path: quotas belong to `polypath edge`"), "{error}");
     }
 }

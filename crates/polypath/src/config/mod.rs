@@ -29,6 +29,7 @@ pub(crate) use key_file::{create_key_file, load_key_file};
 pub use listen::{ListenAddress, ParseListenAddressError};
 pub use location::NoHome;
 pub(crate) use location::{absolute, config_file};
+pub(crate) use path_spec::PATH_FORM;
 pub use path_spec::{LocalEnd, ParsePathSpecError, PathSpec};
 pub use private_file::PrivateFileError;
 pub use seconds::{IdleTimeout, KeepAlive, PathTimeout, Seconds, SecondsError};

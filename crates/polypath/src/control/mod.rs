@@ -16,4 +16,4 @@ mod table;
 pub use client::ask;
 pub use rule_table::{RuleNumber, rule_table};
 pub use server::{ControlError, ControlSocket};
-pub use status::{BondReport, PathReport, Role, SameKeyReport, Status};
+pub use status::{BondReport, PathReport, QuotaReport, Role, SameKeyReport, Status};

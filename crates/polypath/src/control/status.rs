@@ -25,9 +25,29 @@ pub struct Status {
     /// At an edge: what has passed by each rule of its policy, in their order, and by none of them.
     #[serde(default)]
     pub rules: Vec<RuleUse>,
+    /// At an edge: what its paths have used of their quotas, of those that have one.
+    #[serde(default)]
+    pub quotas: Vec<QuotaReport>,
     /// What has become of the packets of a gateway; null without one.
     #[serde(default)]
     pub gateway: Option<GatewayCounts>,
+}
+
+/// The quota of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaReport {
+    /// The name of the path, which need not be up.
+    pub path: String,
+    /// What the quota is for: `day` or `month`.
+    pub period: String,
+    /// How much the path may carry in a period, in bytes of IP packets, sent and received.
+    pub quota_bytes: u64,
+    /// How much it has carried in this one.
+    pub used_bytes: u64,
+    /// When the next one begins (RFC 3339).
+    pub until: String,
+    /// Whether all of it is used: then the path is a backup until that time.
+    pub used_up: bool,
 }
 
 /// What is running.
@@ -138,6 +158,7 @@ impl Status {
                 .map(BondReport::from)
                 .collect(),
             rules: Vec::new(),
+            quotas: Vec::new(),
             gateway: None,
         }
     }
@@ -146,6 +167,12 @@ impl Status {
     #[must_use]
     pub fn with_rules(self, rules: Vec<RuleUse>) -> Self {
         Self { rules, ..self }
+    }
+
+    /// With what has been used of quotas.
+    #[must_use]
+    pub fn with_quotas(self, quotas: Vec<QuotaReport>) -> Self {
+        Self { quotas, ..self }
     }
 
     /// With what has become of the packets of a gateway.

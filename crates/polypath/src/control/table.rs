@@ -5,13 +5,15 @@ use core::fmt::Write;
 use polypath_net::gateway::{GatewayCounts, PacketFate};
 use polypath_net::proxy::RuleUse;
 
-use super::{BondReport, PathReport, Role, SameKeyReport, Status, rule_table};
+use super::{BondReport, PathReport, QuotaReport, Role, SameKeyReport, Status, rule_table};
 use crate::output::columns;
 
 /// Columns.
 const COLUMNS: usize = 12;
 /// Names, states and addresses stand left, numbers right.
 const LEFT: usize = 3;
+/// Of quotas name and period stand left.
+const QUOTA_LEFT: usize = 2;
 
 const fn headers(role: Role) -> [&'static str; COLUMNS] {
     let remote = match role {
@@ -47,6 +49,10 @@ pub(super) fn render(status: &Status) -> String {
     for bond in &status.bonds {
         render_bond(&mut text, status.role, bond);
     }
+    if !status.quotas.is_empty() {
+        text.push('\n');
+        text.push_str(&render_quotas(&status.quotas));
+    }
     if !status.rules.is_empty() {
         text.push('\n');
         text.push_str(&render_rules(&status.rules));
@@ -55,6 +61,22 @@ pub(super) fn render(status: &Status) -> String {
         render_gateway(&mut text, gateway);
     }
     text
+}
+
+fn render_quotas(quotas: &[QuotaReport]) -> String {
+    let headings = ["quota of", "period", "used MB", "of MB", "used %", "until"];
+    let row = |quota: &QuotaReport| {
+        [
+            quota.path.clone(),
+            quota.period.clone(),
+            megabytes(quota.used_bytes),
+            megabytes(quota.quota_bytes),
+            format!("{:.1}", quota.used_bytes as f64 / quota.quota_bytes as f64 * 100.0),
+            quota.until.clone(),
+        ]
+    };
+    let rows = [headings.map(str::to_owned)].into_iter().chain(quotas.iter().map(row));
+    columns(&rows.collect::<Vec<_>>(), QUOTA_LEFT)
 }
 
 fn render_rules(rules: &[RuleUse]) -> String {
@@ -157,6 +179,17 @@ mod tests {
         }
     }
 
+    fn quota(path: &str, used_bytes: u64) -> QuotaReport {
+        QuotaReport {
+            path: path.to_owned(),
+            period: "month".to_owned(),
+            quota_bytes: 1_000_000_000,
+            used_bytes,
+            until: "2026-12-01T00:00:00Z".to_owned(),
+            used_up: used_bytes >= 1_000_000_000,
+        }
+    }
+
     fn rule(name: Option<&str>, mode: &str, dropped: u64) -> RuleUse {
         RuleUse {
             name: name.map(str::to_owned),
@@ -197,6 +230,7 @@ mod tests {
             uptime_s: 61.7,
             bonds: vec![bond],
             rules: vec![rule(Some("dns"), "active_standby", 3), rule(None, "aggregate", 0)],
+            quotas: vec![quota("lte-2", 850_000_000), quota("wifi", 1_000_000_123)],
             gateway: Some(GatewayCounts::from_iter([
                 (PacketFate::Sent, 7),
                 (PacketFate::Away, 2),
@@ -214,6 +248,10 @@ wifi   active           192.0.2.1:4433        12.3        0.1              93.3 
 lte-2  failed (backup)  -                      0.0        0.1              93.3       -    1.23      34 kB    123.5          1.0            0.0
 lte-2 has failed: nothing came from the peer on any path
 queue: 1.5 MB to send, 0.2 MB unacknowledged, 0.0 MB unread; reinjected 0.4 MB
+
+quota of  period  used MB   of MB  used %                 until
+lte-2     month     850.0  1000.0    85.0  2026-12-01T00:00:00Z
+wifi      month    1000.0  1000.0   100.0  2026-12-01T00:00:00Z
 
 rule       mode            conversations  datagrams sent  received  sent MB  received MB  dropped
 dns        active_standby             17              40        39      1.2         34.6        3

@@ -58,6 +58,7 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
             Series::EdgeName => self.node.role != Role::Hub,
             Series::Gateway => self.passed.gateway.is_none(),
             Series::Rule(_) | Series::RuleBoth(_) => self.passed.rules.is_empty(),
+            Series::Quota(_) => self.passed.quotas.is_empty(),
             _ => false,
         };
         if is_left_out {
@@ -80,6 +81,11 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
             Series::Rule(_) | Series::RuleBoth(_) => {
                 for rule in &self.passed.rules {
                     self.of_rule(family, rule);
+                }
+            }
+            Series::Quota(value) => {
+                for quota in &self.passed.quotas {
+                    self.sample(family, &[("path", &quota.path)], value(quota));
                 }
             }
             Series::EdgeName | Series::Peer(_) | Series::PeerBoth(_) => {
@@ -127,6 +133,7 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
             | Series::Gateway
             | Series::Rule(_)
             | Series::RuleBoth(_)
+            | Series::Quota(_)
             | Series::Path(_)
             | Series::PathBoth(_) => {}
         }
@@ -174,6 +181,7 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::QuotaReport;
     use crate::metrics::families::Kind;
     use core::time::Duration;
     use polypath_bond::identity::SecretKey;
@@ -248,6 +256,14 @@ mod tests {
         Passed {
             gateway: Some(GatewayCounts::default()),
             rules: vec![rule(Some("no \"ads\"")), rule(None)],
+            quotas: vec![QuotaReport {
+                path: "lte".to_owned(),
+                period: "month".to_owned(),
+                quota_bytes: 10_000_000_000,
+                used_bytes: 1_234_567,
+                until: "2026-12-01T00:00:00Z".to_owned(),
+                used_up: false,
+            }],
         }
     }
 
@@ -268,10 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_gateway_and_rules_nothing_is_said_of_them() {
+    fn without_a_gateway_rules_and_quotas_nothing_is_said_of_them() {
         let node = Node { role: Role::Edge, started: Duration::ZERO };
         let without = write(&node, &ledger(), &Passed::default(), &|_| String::new());
-        assert!(!without.contains("gateway") && !without.contains("rule"), "{without}");
+        for word in ["gateway", "rule", "quota"] {
+            assert!(!without.contains(word), "{word} in {without}");
+        }
     }
 
     #[test]
@@ -385,6 +403,7 @@ mod tests {
             Series::Node(_) => "",
             Series::Gateway => "`fate`",
             Series::Rule(_) => "`rule`",
+            Series::Quota(_) => "`path`",
             Series::RuleBoth(_) => "`rule`, `direction`",
             Series::EdgeName => "`edge`, `name`",
             Series::Peer(_) => "`edge`",

@@ -6,7 +6,7 @@ use polypath_net::gateway::GatewayCounts;
 use polypath_net::proxy::{RuleCounts, RuleUse};
 
 use super::ledger::{Path, PathNow, Peer};
-use crate::control::Role;
+use crate::control::{QuotaReport, Role};
 
 /// The process itself.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Passed {
     pub(crate) gateway: Option<GatewayCounts>,
     /// At an edge, what has passed by each rule, and by none.
     pub(crate) rules: Vec<RuleUse>,
+    /// At an edge, what paths have used of their quotas.
+    pub(crate) quotas: Vec<QuotaReport>,
 }
 
 /// The type of a metric.
@@ -73,6 +75,8 @@ pub(super) enum Series {
     Rule(fn(&RuleCounts) -> f64),
     /// The same in each direction.
     RuleBoth(fn(&RuleCounts) -> Both),
+    /// At an edge, one for each path that has a quota.
+    Quota(fn(&QuotaReport) -> f64),
     /// One for each edge; one at an edge.
     Peer(fn(&Peer) -> f64),
     /// The same in each direction.
@@ -196,6 +200,16 @@ pub(super) const FAMILIES: &[Family] = &[
         "polypath_path_up",
         "1 while the path works, 0 after it has failed or ended.",
         Series::Path(|path| Some(f64::from(path.now.is_some_and(|now| now.up)))),
+    ),
+    gauge(
+        "polypath_path_quota_bytes",
+        "How much the path may carry in a day or month.",
+        Series::Quota(|quota| quota.quota_bytes as f64),
+    ),
+    gauge(
+        "polypath_path_quota_used_bytes",
+        "How much it has carried in this one, as IP packets in both directions.",
+        Series::Quota(|quota| quota.used_bytes as f64),
     ),
     now("polypath_path_backup", "1 where it is used only while no other path works.", |path| {
         of(path, |now| f64::from(now.backup))

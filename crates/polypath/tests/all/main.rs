@@ -31,6 +31,7 @@ mod patience;
 mod policies;
 mod process;
 mod proxy_password;
+mod quotas;
 mod resuming;
 mod same_key;
 mod service_manager;

@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use anyhow::{Context, anyhow};
-use polypath_net::edge::{Edge, EdgeOpener};
+use polypath_net::edge::{Edge, EdgeOpener, Surroundings};
 use polypath_net::proxy::{ProxyOptions, Steering};
 use tokio::signal::unix::{Signal, SignalKind};
 
@@ -14,6 +14,7 @@ use crate::control::{ControlSocket, Role, Status};
 use crate::gateway::{EdgeGatewayOptions, EdgeSide};
 use crate::metrics::{MetricsListener, Passed};
 use crate::output;
+use crate::quota::Quotas;
 use crate::service::{Stop, catch};
 use crate::service_manager::ServiceManager;
 
@@ -25,9 +26,10 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         None => (Stop::new()?, None),
     };
     let control = ControlSocket::open(options.control.as_deref())?;
+    let quotas = Quotas::open(&options.bond.quotas(), &options.quota_file)?;
     let metrics = MetricsListener::bind(options.metrics).await?;
     // Names that have to be resolved may take their time.
-    let Some(started) = stop.limit(start(&options)).await else { return Ok(()) };
+    let Some(started) = stop.limit(start(&options, &quotas)).await else { return Ok(()) };
     let (surfaces, edge) = started?;
     output::print(&surfaces.describe()?)?;
     let manager = ServiceManager::of_environment();
@@ -35,9 +37,10 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let steering = surfaces.steering().clone();
     let mut side = gateway(&options, &edge, surfaces.proxies())?;
     let counts = side.as_ref().map(EdgeSide::counts);
-    let passed = passed(side.as_ref(), steering.clone());
+    let passed = passed(side.as_ref(), steering.clone(), quotas.clone());
     let status = || {
         let status = Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
+        let status = status.with_quotas(quotas.report());
         status.with_gateway(counts.as_ref().map(|counts| counts()))
     };
     let gateway = carry(side.as_mut(), edge.opener(), surfaces.proxies().clone());
@@ -50,6 +53,7 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         ended = metrics.serve(Role::Edge, edge.driver().clone(), passed, |_| String::new()) => {
             ended.context("metrics")
         }
+        () = quotas.keep_counting() => Ok(()),
         () = follow_policy(&options.steering, &steering, hangup) => Ok(()),
         () = stop.wait() => Ok(()),
     };
@@ -61,20 +65,31 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         (Err(_), Some(side)) => side.fail(),
         (Err(_), None) => {}
     }
+    quotas.finish();
     ended
 }
 
-async fn start(options: &EdgeOptions) -> anyhow::Result<(Surfaces, Edge)> {
+async fn start(options: &EdgeOptions, quotas: &Quotas) -> anyhow::Result<(Surfaces, Edge)> {
     let surfaces = Surfaces::bind(options).await?;
     let separation = options.gateway.as_ref().map(EdgeGatewayOptions::separation);
-    let edge = options.bond.start_waiting(separation.unwrap_or_default()).await?;
+    let separation = separation.unwrap_or_default();
+    let surroundings = Surroundings { separation, meters: quotas.meters() };
+    let edge = options.bond.start_waiting(surroundings).await?;
     Ok((surfaces, edge))
 }
 
 /// What metrics say has passed.
-fn passed(side: Option<&EdgeSide>, steering: Steering) -> impl Fn() -> Passed + use<> {
+fn passed(
+    side: Option<&EdgeSide>,
+    steering: Steering,
+    quotas: Quotas,
+) -> impl Fn() -> Passed + use<> {
     let counts = side.map(EdgeSide::counts);
-    move || Passed { gateway: counts.as_ref().map(|counts| counts()), rules: steering.uses() }
+    move || Passed {
+        gateway: counts.as_ref().map(|counts| counts()),
+        rules: steering.uses(),
+        quotas: quotas.report(),
+    }
 }
 
 /// The gateway, if there is to be one.

@@ -258,3 +258,21 @@ fn the_installed_file_shows_every_option_and_each_of_them_is_allowed() {
         load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     }
 }
+
+#[test]
+fn quotas_are_kept_beside_the_key_unless_another_file_is_named() {
+    let join = join();
+    let line = ["--join", &join, "--path", "lte=wwan0,quota=10GB/month", "--path", "wifi=wlan0"];
+    let from_line = options(&line).unwrap();
+    assert_eq!(from_line.quota_file, PathBuf::from("k.quotas"));
+    let quotas: Vec<_> = from_line.bond.quotas().into_iter().collect();
+    assert_eq!(quotas, [("lte".to_owned(), "10GB/month".parse().unwrap())]);
+
+    let file = file("path = [\"lte=wwan0,quota=1GB/day\"]\nquota_file = \"q\"\n");
+    let config = ["--join", &join, "--config", file.path().to_str().unwrap()];
+    let from_file = options(&config).unwrap();
+    assert_eq!(from_file.quota_file, PathBuf::from("q"));
+    assert_eq!(from_file.bond.quotas()["lte"], "1GB/day".parse().unwrap());
+    let given = options(&[config.as_slice(), &["--quota-file", "r"]].concat()).unwrap();
+    assert_eq!(given.quota_file, PathBuf::from("r"));
+}

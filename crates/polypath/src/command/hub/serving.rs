@@ -66,7 +66,7 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
 
 /// What metrics say has passed.
 fn passed(gateway: Option<HubGateway>) -> impl Fn() -> Passed {
-    move || Passed { gateway: gateway.as_ref().map(HubGateway::counts), rules: Vec::new() }
+    move || Passed { gateway: gateway.as_ref().map(HubGateway::counts), ..Passed::default() }
 }
 
 /// The gateway, if there is one, until it fails.
