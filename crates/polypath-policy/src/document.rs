@@ -275,6 +275,11 @@ mod tests {
                 "mode = \"load_balancing\"\npaths = [\"a\", \"b\"]\nweights = [80, 20]",
                 "load_balancing over a (80), b (20)",
             ),
+            ("mode = \"active_standby\"\nresend = true", "active_standby, lost ones again"),
+            (
+                "mode = \"aggregate\"\npaths = [\"lte\"]\nresend = false",
+                "aggregate over lte, lost ones not again",
+            ),
             ("mode = \"redundant\"\ncopies = 2", "redundant with 2 copies"),
             ("mode = \"redundant\"\nrtt_above = \"80ms\"", "redundant while RTT is above 80ms"),
             (
@@ -306,6 +311,9 @@ mod tests {
             ("rtt_above = \"80\"\nmode = \"redundant\"", "4: rtt_above: \"80\" is not a time such"),
             ("rtt_above = \"0 s\"\nmode = \"redundant\"", "4: rtt_above: 0ns is not from 1 us to"),
             ("loss_above = 1\nmode = \"redundant\"", "4: loss_above: 1 is not a share from 0 to"),
+            ("resend = 1\nmode = \"aggregate\"", "4: resend: a value of type integer is not"),
+            ("resend = true\nmode = \"redundant\"", "4: resend: says nothing of mode redundant"),
+            ("resend = false\nmode = \"drop\"", "4: resend: says nothing of mode drop; allowed"),
             ("rate = \"2\"\nmode = \"redundant\"", "4: rate: \"2\" is not a rate such as"),
             ("rate = \"1 kbit/s\"\nmode = \"redundant\"", "4: rate: 1 kbit/s is no rate of a rule"),
             ("rate = \"2 Mbit/s\"\nmode = \"drop\"", "4: rate: says nothing of mode drop"),

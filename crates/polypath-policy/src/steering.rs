@@ -29,6 +29,8 @@ pub struct Steering {
     pub paths: Vec<SteeringPath>,
     /// Of mode [`SteeringMode::Redundant`]: which packets have how many copies.
     pub redundancy: Redundancy,
+    /// Whether packets that are lost are sent again; `None` if the rule does not say.
+    pub resend: Option<bool>,
 }
 
 /// A path that traffic may take.
@@ -74,7 +76,11 @@ impl fmt::Display for Steering {
         for (at, path) in self.paths.iter().enumerate() {
             write!(f, "{}{path}", if at == 0 { " over " } else { ", " })?;
         }
-        Ok(())
+        f.write_str(match self.resend {
+            None => "",
+            Some(true) => ", lost ones again",
+            Some(false) => ", lost ones not again",
+        })
     }
 }
 

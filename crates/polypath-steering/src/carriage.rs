@@ -17,6 +17,8 @@ pub struct Carriage {
     pub paths: Arc<[SteeringPath]>,
     /// In mode `redundant`: which have how many copies.
     pub redundancy: Redundancy,
+    /// In other modes: whether what is lost is sent again; `None` for as the mode has it.
+    pub resend: Option<bool>,
 }
 
 /// Why a bond cannot be told of a [`Carriage`].
@@ -46,8 +48,7 @@ impl Carriage {
         });
         let paths = PathList::new(&listed.collect::<Result<Vec<_>, CarriageError>>()?)?;
         let Self { mode, redundancy, .. } = *self;
-        // Copies make up for losses already.
-        let resend = mode != FlowMode::Redundant;
+        let resend = self.resend.unwrap_or_else(|| resends(mode));
         Ok(FlowConfig { mode, paths, redundancy, resequence: None, resend })
     }
 }
@@ -59,6 +60,12 @@ impl From<FlowMode> for Carriage {
     }
 }
 
+/// Whether what is lost is sent again where nobody says. Copies make up for losses already, and a
+/// flow on one path is for whoever wants its order kept.
+const fn resends(mode: FlowMode) -> bool {
+    !matches!(mode, FlowMode::Redundant | FlowMode::Best)
+}
+
 impl From<&Steering> for Carriage {
     fn from(steering: &Steering) -> Self {
         let polypath_policy::Redundancy { copies, rtt_above, loss_above } = steering.redundancy;
@@ -67,6 +74,7 @@ impl From<&Steering> for Carriage {
             mode: flow_mode(steering.mode),
             paths: steering.paths.clone().into(),
             redundancy: Redundancy { copies, rtt_above, loss_above },
+            resend: steering.resend,
         }
     }
 }
@@ -111,7 +119,20 @@ mod tests {
         let listed: Vec<_> =
             config.paths.listed().iter().map(|path| (path.path.get(), path.weight)).collect();
         assert_eq!((config.mode, listed), (FlowMode::LoadBalancing, vec![(1, 80), (0, 20)]));
+        assert!(config.resend);
         let error = carriage.flow_config(|_| None).unwrap_err();
         assert_eq!(error, CarriageError::NoNumber("wifi".into()));
+    }
+
+    #[test]
+    fn what_is_lost_is_sent_again_as_the_rule_or_else_the_mode_says() {
+        let resends = |steering| Carriage::from(&steering).flow_config(|_| None).unwrap().resend;
+        let by_mode: Vec<_> =
+            SteeringMode::ALL.into_iter().filter(|&mode| resends(mode.into())).collect();
+        use SteeringMode::{Aggregate, LoadBalancing, PriorityBased, SmallestDelay};
+        assert_eq!(by_mode, [Aggregate, SmallestDelay, PriorityBased, LoadBalancing]);
+        assert!(!resends(Steering { resend: Some(false), ..Aggregate.into() }));
+        let standby = SteeringMode::ActiveStandby.into();
+        assert!(resends(Steering { resend: Some(true), ..standby }));
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use polypath_bond::FlowConfig;
 use polypath_units::Timestamp;
 
-/// A flow in which nothing was sent for so long has no holes any more that the receiver waits for:
-/// it serves the next conversation.
-const QUIET: Duration = Duration::from_secs(1);
+/// A flow in which nothing was sent for so long has no holes any more that the receiver waits for,
+/// for a second at most: it serves the next conversation.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Flows of one edge's gateway: a quarter of those that a bond may have.
 const MAX_FLOWS: usize = 256;
@@ -48,7 +48,9 @@ impl FlowPool {
     /// packets are not put in order share one.
     fn choose(&self, config: FlowConfig, now: Timestamp) -> Option<FlowIndex> {
         let quietest = self.quietest(config)?;
-        let is_free = !is_ordered(config) || now.since(self.flows[quietest].used) >= QUIET;
+        // The receiver puts datagrams in order.
+        let is_ordered = config.wait_for_order() != Some(Duration::ZERO);
+        let is_free = !is_ordered || now.since(self.flows[quietest].used) >= QUIET;
         let count = self.flows.iter().filter(|flow| flow.config == config).count();
         (is_free || count >= self.most).then_some(quietest)
     }
@@ -98,14 +100,6 @@ impl FlowPool {
     }
 }
 
-/// Whether the receiver puts datagrams in order.
-fn is_ordered(config: FlowConfig) -> bool {
-    match config.resequence {
-        Some(longest) => !longest.is_zero(),
-        None => config.mode.spreads(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,9 +119,9 @@ mod tests {
         let aggregate = config(FlowMode::Aggregate);
         assert_eq!(pool.choose(aggregate, ms(0)), None);
         assert_eq!(pool.add(aggregate, ms(0)), 0);
-        assert_eq!(pool.choose(aggregate, ms(999)), None);
-        assert_eq!(pool.choose(aggregate, ms(1_000)), Some(0));
-        pool.on_sent(0, ms(1_000));
+        assert_eq!(pool.choose(aggregate, ms(1_999)), None);
+        assert_eq!(pool.choose(aggregate, ms(2_000)), Some(0));
+        pool.on_sent(0, ms(2_000));
         assert_eq!(pool.choose(aggregate, ms(1_001)), None);
     }
 

@@ -167,10 +167,11 @@ impl Host {
 
     fn datagram(&mut self, payload: &[u8]) {
         let mode = MODES[payload.len() % MODES.len()];
-        if let Ok(flow) = self.bond.open_flow(FlowConfig::of(mode)) {
+        let resend = payload.len() % 3 == 0;
+        if let Ok(flow) = self.bond.open_flow(FlowConfig { resend, ..FlowConfig::of(mode) }) {
             // Some are longer than a packet.
             let datagram = payload.repeat(1 + payload.len() % 7 * 8);
-            let _ = self.bond.send_datagram(flow, &datagram.into());
+            let _ = self.bond.send_datagram(flow, &datagram.into(), self.now);
             if payload.len() % 2 == 0 {
                 self.bond.close_flow(flow);
             }

@@ -117,11 +117,14 @@ impl Bond {
         };
         let room = self.paths.get(path)?.max_datagram;
         while left > 0 {
-            let segment = self.cut_new(room)?;
+            let Some(segment) = self.cut_new(room) else { break };
             self.chunks.reserve(segment.dsn);
             left = left.saturating_sub(segment.len);
         }
+        // Where no segment begins behind so much, the last one goes: whoever asked for it would ask
+        // for the same again.
         self.build_data(path, false, now)
+            .or_else(|| self.build_copy(path, self.chunks.last_reserved()?, now))
     }
 
     /// Builds a datagram with a further copy of the chunk at `dsn`.

@@ -60,18 +60,12 @@ impl Bond {
         let path = flow.current().filter(stays).unwrap_or(fastest);
         flow.stay_on(path);
         let waiting = flow.waiting();
-        self.arriving_first(path, usable, waiting, now)
+        self.arriving_first(path, usable, waiting)
     }
 
     /// This path if it has room now. While it is full, the fastest other one by which a datagram
     /// arrives before it would by waiting for the end of the queue, of `waiting` bytes.
-    fn arriving_first(
-        &mut self,
-        path: PathId,
-        usable: PathSet,
-        waiting: u64,
-        now: Timestamp,
-    ) -> Option<PathId> {
+    fn arriving_first(&self, path: PathId, usable: PathSet, waiting: u64) -> Option<PathId> {
         let full = self.selection.view(path)?;
         if full.available {
             return Some(path);
@@ -80,11 +74,7 @@ impl Bond {
         let others = self.selection.open().filter(|view| usable.contains(view.id));
         let earlier = others.filter(|view| view.srtt_secs() / 2.0 < arrives);
         let first = earlier.min_by(|a, b| a.srtt_secs().total_cmp(&b.srtt_secs()));
-        let first = first.map(|view| view.id);
-        if first.is_none() {
-            self.selection.wake_when_paced(now);
-        }
-        first
+        first.map(|view| view.id)
     }
 
     /// A path that carries nothing while delays are compared is measured now and then.

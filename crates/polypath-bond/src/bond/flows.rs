@@ -3,10 +3,10 @@
 use super::paths::Paths;
 use super::steering::Steered;
 use super::{Bond, Transmit};
-use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM};
+use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM, PathList};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, SendFlow};
+use crate::flow::{FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece};
 use crate::path::{Path, Payload};
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
@@ -98,13 +98,13 @@ impl Bond {
         now: Timestamp,
     ) -> Result<(), SendDatagramError> {
         let max = self.max_datagram_size();
-        let redundant = self.flows.sender(id).is_some_and(SendFlow::is_redundant);
-        let copies = if redundant { self.copy_paths(id) } else { PathSet::EMPTY };
-        self.flows.sender(id).ok_or(SendDatagramError::UnknownFlow(id))?;
+        let flow = self.flows.sender(id).ok_or(SendDatagramError::UnknownFlow(id))?;
         if data.len() > max {
             return Err(SendDatagramError::TooLarge { max });
         }
-        let queued = self.flows.push(id, data, copies, self.patience(), now);
+        let (redundant, patience) = (flow.is_redundant(), self.patience(&flow.config.paths));
+        let copies = if redundant { self.copy_paths(id) } else { PathSet::EMPTY };
+        let queued = self.flows.push(id, data, copies, patience, now);
         if queued { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
     }
 
@@ -155,10 +155,16 @@ impl Bond {
         None
     }
 
-    /// How long datagrams may wait to be sent.
-    fn patience(&self) -> Duration {
+    /// How long datagrams of a flow with these paths may wait to be sent: while none works, they
+    /// wait until one does.
+    fn patience(&self, paths: &PathList) -> Duration {
+        let usable = self.paths.active_among(paths);
+        if usable.is_empty() {
+            return Duration::MAX;
+        }
         let srtt = |path: &Path| self.congestion.rtt(path.id)?.srtt().or(path.first_rtt);
-        let slowest = self.paths.working().filter_map(srtt).max().unwrap_or_default();
+        let usable = self.paths.working().filter(|path| usable.contains(path.id));
+        let slowest = usable.filter_map(srtt).max().unwrap_or_default();
         (slowest * PATIENT_ROUNDS).clamp(LEAST_PATIENCE, MOST_PATIENCE)
     }
 

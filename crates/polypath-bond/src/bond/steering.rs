@@ -55,11 +55,14 @@ impl Bond {
             FlowMode::Redundant => self.next_copy_path(id, now),
             FlowMode::Best if paths.is_all() => self.stick(id, choice?.usable()),
             // Who has put paths in an order wants it kept, and not what goes in one packet.
-            FlowMode::Best => self.first_in_order(&paths, choice?.allowed, now),
+            FlowMode::Best => self.first_in_order(&paths, choice?.allowed),
             FlowMode::SmallestDelay => self.quickest(id, choice?.usable(), now),
-            FlowMode::PriorityBased => self.first_not_congested(id, choice?.allowed, now),
-            FlowMode::LoadBalancing => self.furthest_behind(id, choice?.usable(), now),
+            FlowMode::PriorityBased => self.first_not_congested(id, choice?.allowed),
+            FlowMode::LoadBalancing => self.furthest_behind(id, choice?.usable()),
         };
+        if path.is_none() {
+            self.selection.wake_when_paced(now);
+        }
         path.map(Steered::from)
     }
 
@@ -67,9 +70,6 @@ impl Bond {
     fn choice(&self, id: FlowId) -> Option<Choice> {
         let flow = self.flows.sender(id)?;
         let (next, allowed) = (flow.peek()?, self.paths.active_among(&flow.config.paths));
-        // Where it was lost, it may be lost again.
-        let others: PathSet = allowed.iter().filter(|path| !next.lost_on.contains(*path)).collect();
-        let allowed = if others.is_empty() { allowed } else { others };
         let fits = |path: &PathId| {
             self.paths.get(*path).is_some_and(|path| next.fits(id, path.max_datagram))
         };
@@ -85,11 +85,15 @@ impl Bond {
         now: Timestamp,
     ) -> Option<Steered> {
         let flow = self.flows.sender(id)?;
-        let (len, own) = (flow.peek()?.remaining(), flow.waiting());
+        let next = flow.peek()?;
+        let (len, own) = (next.remaining(), flow.waiting());
         let of_all = flow.config.paths.is_all();
         // A flow with paths of its own shares its queue with none.
         let (waiting, asked) =
             if of_all { (waiting, choice.fitting) } else { (own, choice.usable()) };
+        // Where it was lost, it may be lost again.
+        let others: PathSet = asked.iter().filter(|path| !next.lost_on.contains(*path)).collect();
+        let asked = if others.is_empty() { asked } else { others };
         // The scheduler is asked about all paths where there are none to ask about.
         if !of_all && asked.is_empty() {
             return None;
@@ -111,27 +115,13 @@ impl Bond {
     }
 
     /// The active path of a flow whose paths have an order, if it has room now.
-    fn first_in_order(
-        &mut self,
-        paths: &PathList,
-        allowed: PathSet,
-        now: Timestamp,
-    ) -> Option<PathId> {
+    fn first_in_order(&self, paths: &PathList, allowed: PathSet) -> Option<PathId> {
         let path = paths.in_order(self.sound(allowed)).next()?;
-        let open = self.selection.open().any(|view| view.id == path);
-        if !open {
-            self.selection.wake_when_paced(now);
-        }
-        open.then_some(path)
+        self.selection.open().any(|view| view.id == path).then_some(path)
     }
 
     /// The first path of a `priority_based` flow that is not congested, if it has room now.
-    fn first_not_congested(
-        &mut self,
-        id: FlowId,
-        allowed: PathSet,
-        now: Timestamp,
-    ) -> Option<PathId> {
+    fn first_not_congested(&self, id: FlowId, allowed: PathSet) -> Option<PathId> {
         let flow = self.flows.sender(id)?;
         let waiting = flow.waiting();
         let order: Vec<_> = flow.config.paths.in_order(self.sound(allowed)).collect();
@@ -139,25 +129,15 @@ impl Bond {
         let first = views
             .map(|view| (view.available, view))
             .find(|(available, view)| *available || !is_congested(view, waiting));
-        match first {
-            Some((true, view)) => Some(view.id),
-            _ => {
-                self.selection.wake_when_paced(now);
-                None
-            }
-        }
+        first.filter(|(available, _)| *available).map(|(_, view)| view.id)
     }
 
     /// The path of a `load_balancing` flow with room now that has had the least of its share.
-    fn furthest_behind(&mut self, id: FlowId, usable: PathSet, now: Timestamp) -> Option<PathId> {
+    fn furthest_behind(&self, id: FlowId, usable: PathSet) -> Option<PathId> {
         let sound = self.sound(usable);
         let flow = self.flows.sender(id)?;
         let open = self.selection.open().map(|view| view.id).filter(|path| sound.contains(*path));
-        let path = flow.shares.furthest_behind(open);
-        if path.is_none() {
-            self.selection.wake_when_paced(now);
-        }
-        path
+        flow.shares.furthest_behind(open)
     }
 
     /// A payload of so many bytes of a flow leaves on a path.

@@ -128,6 +128,32 @@ mod tests {
         }
     }
 
+    /// Sends the end of what waits, wherever that begins.
+    #[derive(Debug)]
+    struct FromTheEnd;
+
+    impl Scheduler for FromTheEnd {
+        fn pick(&mut self, paths: &[PathView], queue: &QueueView, _: Timestamp) -> Pick {
+            let Some(path) = paths.iter().find(|path| path.available) else {
+                return Pick::Wait(Timestamp::MAX);
+            };
+            match queue.unsent - queue.segment {
+                0 => Pick::Send(path.id),
+                skip => Pick::Ahead { path: path.id, skip },
+            }
+        }
+    }
+
+    /// Segments are cut from the front, so that hardly one begins where the scheduler says.
+    #[test]
+    fn all_is_sent_though_no_segment_begins_behind_what_is_to_be_left() {
+        let mut bond = bond(5_000);
+        bond.selection = PathSelection::new(Box::new(FromTheEnd));
+        let sent = send(&mut bond, 0, Timestamp::ZERO);
+        assert_eq!((bond.send.unsent(), bond.chunks.reserved()), (0, 0), "{sent:?}");
+        assert!(sent.is_sorted_by(|a, b| a > b), "{sent:?}");
+    }
+
     /// A bond with so many bytes to send, and nothing to say of its own windows.
     fn bond(bytes: usize) -> Bond {
         let mut bond = hub(BondConfig { receive_buffer: 1 << 20, ..BondConfig::default() }, None);

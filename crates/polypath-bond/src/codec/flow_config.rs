@@ -60,6 +60,13 @@ impl FlowConfig {
         Self { mode, paths: PathList::ALL, redundancy, resequence: None, resend: false }
     }
 
+    /// The longest that the receiver waits for order, `None` for as long as datagrams come late.
+    /// Only where a flow is spread over paths is order lost all the time: in other modes there is
+    /// no wait that was not asked for.
+    pub fn wait_for_order(&self) -> Option<Duration> {
+        self.resequence.or((!self.mode.spreads()).then_some(Duration::ZERO))
+    }
+
     /// The values of the message, in their order.
     fn values(&self) -> impl Iterator<Item = u64> {
         let listed = self.paths.listed();

@@ -9,12 +9,6 @@ use polypath_units::{PathId, PathSet, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The longest wait for order of a flow, `None` for that of the paths. Only where a flow is spread
-/// over paths is order lost all the time: in other modes there is no wait that was not asked for.
-fn wait_for_order(config: &FlowConfig) -> Option<Duration> {
-    config.resequence.or((!config.mode.spreads()).then_some(Duration::ZERO))
-}
-
 /// What the paths show of how long it is worth waiting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathWaits {
@@ -99,7 +93,7 @@ impl Flows {
 
     fn add(&mut self, flow: FlowId, config: FlowConfig) {
         let send = SendFlow::new(config);
-        let recv = RecvFlow::new(wait_for_order(&config), config.resend);
+        let recv = RecvFlow::new(config.wait_for_order(), config.resend);
         self.open.insert(flow, Halves { send, recv });
     }
 
@@ -142,7 +136,7 @@ impl Flows {
         }
         if let Some(halves) = self.open.get_mut(&flow) {
             halves.send.config = config;
-            halves.recv.resequence = wait_for_order(&config);
+            halves.recv.resequence = config.wait_for_order();
             halves.recv.resends = config.resend;
         }
         Ok(true)

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// All of them.
-pub(super) const KEYS: [&str; 7] = [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, RATE];
+pub(super) const KEYS: [&str; 8] =
+    [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, RESEND, RATE];
 
 pub(super) const MODE: &str = "mode";
 pub(super) const PATHS: &str = "paths";
@@ -21,6 +22,7 @@ pub(super) const WEIGHTS: &str = "weights";
 const COPIES: &str = "copies";
 const RTT_ABOVE: &str = "rtt_above";
 const LOSS_ABOVE: &str = "loss_above";
+const RESEND: &str = "resend";
 const RATE: &str = "rate";
 
 pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentError> {
@@ -33,9 +35,12 @@ pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentErr
     keys.refuse_unless(balances, &[WEIGHTS], "load_balancing")?;
     let copies = steering == Some(SteeringMode::Redundant);
     keys.refuse_unless(copies, &[COPIES, RTT_ABOVE, LOSS_ABOVE], "redundant")?;
+    let once = steering.is_some() && !copies;
+    keys.refuse_unless(once, &[RESEND], "every mode but redundant and drop")?;
     let Some(mode) = steering else { return Ok(treatment) };
     let (paths, redundancy) = (read_paths(table)?, read_redundancy(table)?);
-    Ok(Treatment::Steer(Steering { mode, paths, redundancy }))
+    let resend = table.get(RESEND).map(|value| value.boolean()).transpose()?;
+    Ok(Treatment::Steer(Steering { mode, paths, redundancy, resend }))
 }
 
 /// The limit of a rule's rate, if it has one.

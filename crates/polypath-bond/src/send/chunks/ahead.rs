@@ -23,6 +23,11 @@ impl Chunks {
         self.chunks.get(self.index_of(dsn)).map(|chunk| chunk.len)
     }
 
+    /// The DSN of the last chunk that was left behind.
+    pub(crate) fn last_reserved(&self) -> Option<u64> {
+        self.chunks.iter().rev().find(|chunk| chunk.reserved).map(|chunk| chunk.dsn)
+    }
+
     /// The DSN of the first chunk with at least `skip` left behind before it, itself left behind;
     /// or how much more would have to be. Asked for each segment that is sent ahead, with hundreds
     /// of chunks left behind: it is looked for from the nearer end.

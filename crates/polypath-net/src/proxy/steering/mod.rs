@@ -148,8 +148,8 @@ impl Steering {
         Arc::clone(&self.0.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A datagram of so many bytes passes, and is counted; `None` if a rule drops it, or it is beyond
-    /// the rate of its rule.
+    /// A datagram of so many bytes passes, and is counted; `None` if a rule drops it, or it is
+    /// beyond the rate of its rule.
     pub(crate) fn pass(&self, traffic: &Traffic<'_>, way: Way, bytes: usize) -> Option<Steered> {
         self.current().pass(traffic, way, bytes, self.now())
     }

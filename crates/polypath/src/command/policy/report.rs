@@ -40,6 +40,8 @@ struct TreatmentReport {
     copies: Option<u8>,
     rtt_above_ms: Option<f64>,
     loss_above: Option<f64>,
+    /// Whether what is lost is sent again.
+    resend: Option<bool>,
     /// What passes at most in each direction.
     rate_mbit_s: Option<f64>,
     #[serde(skip)]
@@ -128,6 +130,7 @@ impl TreatmentReport {
             copies: redundancy.copies,
             rtt_above_ms: redundancy.rtt_above.map(millis),
             loss_above: redundancy.loss_share(),
+            resend: steering.resend,
             rate_mbit_s: rate.map(Bandwidth::mbit_per_sec),
             text: match rate {
                 Some(rate) => format!("{treatment} at up to {rate}"),
@@ -231,6 +234,7 @@ policy.toml: rules: 3
             paths = ["wifi", "lte"]
             weights = [80, 20]
             rate = "2 Mbit/s"
+            resend = false
             [[rule]]
             name = "calls"
             protocol = "udp"
@@ -243,15 +247,15 @@ policy.toml: rules: 3
         let report = CheckReport::new(Path::new("p"), &policy);
         let expected = "\
 p: rules: 2
-1  bulk   load_balancing over wifi (80), lte (20) at up to 2 Mbit/s           port 5000; protocol udp
-2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01  protocol udp
+1  bulk   load_balancing over wifi (80), lte (20), lost ones not again at up to 2 Mbit/s  port 5000; protocol udp
+2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01              protocol udp
 ";
         assert_eq!(report.text(), expected);
         let json = serde_json::to_value(&report).unwrap();
         let bulk = &json["rules"][0];
         assert_eq!((&bulk["mode"], &bulk["copies"]), (&"load_balancing".into(), &().into()));
         assert_eq!((&bulk["paths"][1], &bulk["weights"][1]), (&"lte".into(), &20.into()));
-        assert_eq!(bulk["rate_mbit_s"], 2.0);
+        assert_eq!((&bulk["rate_mbit_s"], &bulk["resend"]), (&2.0.into(), &false.into()));
         let calls = &json["rules"][1];
         assert_eq!((&calls["copies"], &calls["rtt_above_ms"]), (&2.into(), &80.0.into()));
         assert_eq!((&calls["loss_above"], &calls["weights"]), (&0.01.into(), &().into()));
