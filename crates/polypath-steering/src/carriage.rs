@@ -60,6 +60,11 @@ impl From<FlowMode> for Carriage {
     }
 }
 
+/// What a bond is told of datagrams of this mode over all paths, where nobody says more.
+pub const fn flow_of(mode: FlowMode) -> FlowConfig {
+    FlowConfig { resend: resends(mode), ..FlowConfig::of(mode) }
+}
+
 /// Whether what is lost is sent again where nobody says. Copies make up for losses already, and a
 /// flow on one path is for whoever wants its order kept.
 const fn resends(mode: FlowMode) -> bool {
@@ -130,6 +135,10 @@ mod tests {
         let by_mode: Vec<_> =
             SteeringMode::ALL.into_iter().filter(|&mode| resends(mode.into())).collect();
         use SteeringMode::{Aggregate, LoadBalancing, PriorityBased, SmallestDelay};
+        for mode in SteeringMode::ALL {
+            let carriage = Carriage::from(&Steering::from(mode));
+            assert_eq!(carriage.flow_config(|_| None), Ok(flow_of(carriage.mode)));
+        }
         assert_eq!(by_mode, [Aggregate, SmallestDelay, PriorityBased, LoadBalancing]);
         assert!(!resends(Steering { resend: Some(false), ..Aggregate.into() }));
         let standby = SteeringMode::ActiveStandby.into();

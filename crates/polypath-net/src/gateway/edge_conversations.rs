@@ -6,7 +6,7 @@ use polypath_bond::{FlowConfig, FlowMode};
 use polypath_ip::{
     ConversationKey, ConversationTable, Event, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
-use polypath_steering::{Carriage, EdgeConversation, FlowIndex, FlowPool, Way};
+use polypath_steering::{Carriage, EdgeConversation, FlowIndex, FlowPool, Way, flow_of};
 use polypath_units::Timestamp;
 
 use super::learnt::LearntTable;
@@ -54,7 +54,7 @@ impl EdgeConversations {
         now: Timestamp,
         open: impl FnOnce(FlowConfig) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.pool.flow_for(FlowConfig::of(FlowMode::Aggregate), now, open).map(drop)
+        self.pool.flow_for(flow_of(FlowMode::Aggregate), now, open).map(drop)
     }
 
     /// The flow of a packet that is to be sent. `open` opens another one, whose number is the next.

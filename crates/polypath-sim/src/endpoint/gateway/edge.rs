@@ -5,7 +5,9 @@ use crate::IP_UDP_HEADER;
 use crate::fabric::Packet;
 use polypath_bond::{Bond, FlowConfig, FlowId, FlowMode, OpenError};
 use polypath_policy::{Names, Protocol, Traffic};
-use polypath_steering::{Carriage, CarriageError, EdgeConversation, FlowIndex, FlowPool, Way};
+use polypath_steering::{
+    Carriage, CarriageError, EdgeConversation, FlowIndex, FlowPool, Way, flow_of,
+};
 use polypath_units::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,7 +105,7 @@ impl EdgeConversations {
     pub(super) fn open_first(&mut self, bond: &mut Bond, now: Timestamp) {
         if self.flows.ids.is_empty() {
             // While the bond cannot open it, it is tried again.
-            let _ = self.flows.of_config(FlowConfig::of(FlowMode::Aggregate), bond, now);
+            let _ = self.flows.of_config(flow_of(FlowMode::Aggregate), bond, now);
         }
     }
 
