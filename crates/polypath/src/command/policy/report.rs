@@ -264,8 +264,8 @@ p: rules: 2
         let traffic = "udp 192.0.2.1:5000";
         let judgements = policy.explain(&Traffic::parse(traffic).unwrap());
         let text = TestReport::new(traffic, &judgements).text();
-        let first =
-            "load_balancing over wifi (80), lte (20) at up to 2 Mbit/s by rule 1, \"bulk\":\n";
+        let first = "load_balancing over wifi (80), lte (20), lost ones not again at up to 2 Mbit/s \
+                     by rule 1, \"bulk\":\n";
         assert!(text.starts_with(first), "{text}");
     }
 
