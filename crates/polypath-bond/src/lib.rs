@@ -11,6 +11,7 @@ pub mod codec;
 pub mod identity;
 
 mod bond;
+mod carried;
 mod composition;
 mod config;
 mod control;
@@ -30,6 +31,7 @@ mod recv;
 mod send;
 
 pub use bond::{Bond, BondCounters, BondStatus, PathRates, PathSettings, PathStatus, Transmit};
+pub use carried::Carried;
 pub use codec::{
     FlowConfig, FlowId, FlowMode, ListedPath, PathList, PathListError, Redundancy, Side, StreamId,
 };
@@ -37,7 +39,7 @@ pub use composition::Composition;
 pub use config::BondConfig;
 pub use error::{OpenError, ProtocolError, ReadError, SendDatagramError, UNREAD, WriteError};
 pub use event::{BreakReason, Event};
-pub use flow::FlowCounters;
+pub use flow::{FlowCounters, MAX_RESEND_WAIT};
 pub use node::{
     BondKey, HubPolicy, Incoming, LossReason, Node, NodeConfig, NodeError, NodeEvent, Outgoing,
     PathSpec, Role, SameKey, SocketId, Source, Way,

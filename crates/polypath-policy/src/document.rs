@@ -277,6 +277,10 @@ mod tests {
             ),
             ("mode = \"active_standby\"\nresend = true", "active_standby, lost ones again"),
             (
+                "mode = \"smallest_delay\"\ncopy_share = 0.05",
+                "smallest_delay with copies up to 0.05 of the rate",
+            ),
+            (
                 "mode = \"aggregate\"\npaths = [\"lte\"]\nresend = false",
                 "aggregate over lte, lost ones not again",
             ),
@@ -312,6 +316,9 @@ mod tests {
             ("rtt_above = \"0 s\"\nmode = \"redundant\"", "4: rtt_above: 0ns is not from 1 us to"),
             ("loss_above = 1\nmode = \"redundant\"", "4: loss_above: 1 is not a share from 0 to"),
             ("resend = 1\nmode = \"aggregate\"", "4: resend: a value of type integer is not"),
+            ("copy_share = 0\nmode = \"smallest_delay\"", "4: copy_share: 0 is not"),
+            ("copy_share = 1.1\nmode = \"smallest_delay\"", "4: copy_share: 1.1 is not a share"),
+            ("copy_share = 0.1\nmode = \"aggregate\"", "4: copy_share: says nothing of mode"),
             ("resend = true\nmode = \"redundant\"", "4: resend: says nothing of mode redundant"),
             ("resend = false\nmode = \"drop\"", "4: resend: says nothing of mode drop; allowed"),
             ("rate = \"2\"\nmode = \"redundant\"", "4: rate: \"2\" is not a rate such as"),

@@ -31,6 +31,9 @@ pub struct Steering {
     pub redundancy: Redundancy,
     /// Whether packets that are lost are sent again; `None` if the rule does not say.
     pub resend: Option<bool>,
+    /// Of mode [`SteeringMode::SmallestDelay`]: packets have a copy on a second path while copies
+    /// take no more than this share of what the paths carry, in millionths; 0 if none has.
+    pub copy_share: u32,
 }
 
 /// A path that traffic may take.
@@ -63,6 +66,13 @@ impl Redundancy {
     }
 }
 
+impl Steering {
+    /// The share from 0 to 1 of what the paths carry that copies may take, if there are any.
+    pub fn copy_share(&self) -> Option<f64> {
+        (self.copy_share > 0).then(|| f64::from(self.copy_share) / 1e6)
+    }
+}
+
 impl From<SteeringMode> for Steering {
     fn from(mode: SteeringMode) -> Self {
         Self { mode, ..Self::default() }
@@ -73,6 +83,9 @@ impl From<SteeringMode> for Steering {
 impl fmt::Display for Steering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.mode, self.redundancy)?;
+        if let Some(share) = self.copy_share() {
+            write!(f, " with copies up to {share} of the rate")?;
+        }
         for (at, path) in self.paths.iter().enumerate() {
             write!(f, "{}{path}", if at == 0 { " over " } else { ", " })?;
         }

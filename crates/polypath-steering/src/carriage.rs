@@ -9,7 +9,7 @@ use polypath_policy::{Steering, SteeringMode, SteeringPath};
 use polypath_units::PathId;
 
 /// How datagrams are carried, with paths by the names that the edge has for them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carriage {
     /// How they use the paths.
     pub mode: FlowMode,
@@ -17,8 +17,11 @@ pub struct Carriage {
     pub paths: Arc<[SteeringPath]>,
     /// In mode `redundant`: which have how many copies.
     pub redundancy: Redundancy,
-    /// In other modes: whether what is lost is sent again; `None` for as the mode has it.
-    pub resend: Option<bool>,
+    /// Whether what is lost is sent again.
+    pub resend: bool,
+    /// In mode `smallest_delay`: the share of what the paths carry that copies may take, in
+    /// millionths.
+    pub copy_share: u32,
 }
 
 /// Why a bond cannot be told of a [`Carriage`].
@@ -47,16 +50,23 @@ impl Carriage {
             Ok(ListedPath { path: id, weight: path.weight.unwrap_or(0) })
         });
         let paths = PathList::new(&listed.collect::<Result<Vec<_>, CarriageError>>()?)?;
-        let Self { mode, redundancy, .. } = *self;
-        let resend = self.resend.unwrap_or_else(|| resends(mode));
-        Ok(FlowConfig { mode, paths, redundancy, resequence: None, resend })
+        let Self { mode, redundancy, resend, copy_share, .. } = *self;
+        Ok(FlowConfig { mode, paths, redundancy, resequence: None, resend, copy_share })
     }
 }
 
 impl From<FlowMode> for Carriage {
     /// Over all paths.
     fn from(mode: FlowMode) -> Self {
-        Self { mode, ..Self::default() }
+        let (paths, redundancy) = (Arc::default(), Redundancy::default());
+        Self { mode, paths, redundancy, resend: resends(mode), copy_share: 0 }
+    }
+}
+
+/// By the mode of flows of which nobody says anything.
+impl Default for Carriage {
+    fn default() -> Self {
+        FlowMode::default().into()
     }
 }
 
@@ -75,11 +85,13 @@ impl From<&Steering> for Carriage {
     fn from(steering: &Steering) -> Self {
         let polypath_policy::Redundancy { copies, rtt_above, loss_above } = steering.redundancy;
         let copies = copies.and_then(NonZeroU8::new);
+        let mode = flow_mode(steering.mode);
         Self {
-            mode: flow_mode(steering.mode),
+            mode,
             paths: steering.paths.clone().into(),
             redundancy: Redundancy { copies, rtt_above, loss_above },
-            resend: steering.resend,
+            resend: steering.resend.unwrap_or_else(|| resends(mode)),
+            copy_share: steering.copy_share,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use polypath_bond::FlowConfig;
+use polypath_bond::{FlowConfig, MAX_RESEND_WAIT};
 use polypath_units::Timestamp;
 
 /// A flow in which nothing was sent for so long has no holes any more that the receiver waits for,
-/// for a second at most: it serves the next conversation.
-const QUIET: Duration = Duration::from_secs(2);
+/// also where the last packet took long to arrive: it serves the next conversation.
+const QUIET: Duration = MAX_RESEND_WAIT.saturating_mul(2);
 
 /// Flows of one edge's gateway: a quarter of those that a bond may have.
 const MAX_FLOWS: usize = 256;
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(pool.choose(aggregate, ms(1_999)), None);
         assert_eq!(pool.choose(aggregate, ms(2_000)), Some(0));
         pool.on_sent(0, ms(2_000));
-        assert_eq!(pool.choose(aggregate, ms(1_001)), None);
+        assert_eq!(pool.choose(aggregate, ms(3_999)), None);
     }
 
     #[test]

@@ -61,6 +61,19 @@ impl PathSet {
         Self(self.0 & !Self::only(path).0)
     }
 
+    /// This set without those of `others`.
+    #[must_use]
+    pub const fn minus(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    /// This set without those of `avoided`, unless these are all there are.
+    #[must_use]
+    pub const fn avoiding(self, avoided: Self) -> Self {
+        let rest = self.minus(avoided);
+        if rest.is_empty() { self } else { rest }
+    }
+
     /// Whether `path` is in the set.
     pub const fn contains(self, path: PathId) -> bool {
         self.0 & Self::only(path).0 != 0
@@ -104,5 +117,9 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), paths);
         assert_eq!(set.without(paths[1]).len(), 2);
         assert_eq!(PathId::new(64), None);
+        let others: PathSet = [paths[1], paths[2]].into_iter().collect();
+        assert_eq!(set.minus(others), PathSet::only(paths[0]));
+        assert_eq!(set.avoiding(others), PathSet::only(paths[0]));
+        assert_eq!(others.avoiding(set), others);
     }
 }

@@ -168,7 +168,8 @@ impl Host {
     fn datagram(&mut self, payload: &[u8]) {
         let mode = MODES[payload.len() % MODES.len()];
         let resend = payload.len() % 3 == 0;
-        if let Ok(flow) = self.bond.open_flow(FlowConfig { resend, ..FlowConfig::of(mode) }) {
+        let config = FlowConfig { resend, copy_share: 50_000, ..FlowConfig::of(mode) };
+        if let Ok(flow) = self.bond.open_flow(config) {
             // Some are longer than a packet.
             let datagram = payload.repeat(1 + payload.len() % 7 * 8);
             let _ = self.bond.send_datagram(flow, &datagram.into(), self.now);

@@ -174,7 +174,7 @@ impl Pair {
         for bond in [&mut self.edge, &mut self.hub] {
             bond.handle_timeout(end);
         }
-        std::iter::from_fn(|| self.hub.recv_datagram(flow)).collect()
+        std::iter::from_fn(|| self.hub.recv_datagram(flow)).map(|datagram| datagram.data).collect()
     }
 }
 

@@ -1,7 +1,9 @@
-//! Which paths get copies of a redundant flow's datagrams.
+//! Which paths get copies of a flow's datagrams.
 
 use super::Bond;
-use crate::codec::{FlowId, Redundancy};
+use super::steering::window_rate;
+use crate::codec::{FlowId, FlowMode, Redundancy};
+use crate::flow::Piece;
 use polypath_units::{PathId, PathSet, Timestamp};
 
 impl Bond {
@@ -22,9 +24,7 @@ impl Bond {
             let stays = current.filter(|path| allowed.contains(*path)).filter(good);
             let single = stays.or_else(|| fastest.iter().copied().find(good));
             if let Some(path) = single {
-                if let Some(flow) = self.flows.sender_mut(id) {
-                    flow.stay_on(path);
-                }
+                self.flows.with_sender(id, |flow| flow.stay_on(path));
                 return PathSet::only(path);
             }
         }
@@ -51,6 +51,34 @@ impl Bond {
         !self.paths.suspected().contains(path)
             && redundancy.rtt_above.is_none_or(in_time)
             && redundancy.loss_above.is_none_or(keeps)
+    }
+
+    /// What `path` carries of a `smallest_delay` flow has copies on the fastest other path, if that
+    /// has room, and within the share of what the paths carry that the flow may spend on them.
+    pub(super) fn copy_on_another(
+        &mut self,
+        id: FlowId,
+        path: PathId,
+        pieces: &[Piece],
+        now: Timestamp,
+    ) {
+        let Some(config) = self.flows.sender(id).map(|flow| &flow.config) else { return };
+        if config.mode != FlowMode::SmallestDelay || config.copy_share == 0 {
+            return;
+        }
+        let active = self.paths.active_among(&config.paths);
+        let others = self.sound(active).without(path);
+        let other = self.paths.fastest_of(others, &self.congestion);
+        let has_room =
+            |path: &PathId| self.selection.view(*path).is_some_and(|view| view.available);
+        let Some(path) = other.filter(has_room).and_then(|id| self.paths.get(id)) else { return };
+        let (other, room, overhead) = (path.id, path.max_datagram, path.packet_overhead);
+        let views = active.iter().filter_map(|path| self.selection.view(path));
+        let rate = views.map(|view| view.rate.max(window_rate(view))).sum();
+        self.flows.with_sender(id, |flow| {
+            let fitting = pieces.iter().filter(|piece| piece.queued.fits(id, room));
+            fitting.for_each(|piece| flow.copy(&piece.queued, other, overhead, rate, now));
+        });
     }
 
     /// The path with room that has a copy to send. While copies depend on what paths are like, all

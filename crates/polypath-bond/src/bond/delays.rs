@@ -54,12 +54,12 @@ impl Bond {
         self.delays.on_compared(now);
         let usable = self.sound(usable);
         let fastest = self.paths.fastest_of(usable, &self.congestion)?;
-        let flow = self.flows.sender_mut(id)?;
+        let flow = self.flows.sender(id)?;
         let stays =
             |path: &PathId| usable.contains(*path) && !is_faster(&self.congestion, fastest, *path);
         let path = flow.current().filter(stays).unwrap_or(fastest);
-        flow.stay_on(path);
         let waiting = flow.waiting();
+        self.flows.with_sender(id, |flow| flow.stay_on(path));
         self.arriving_first(path, usable, waiting)
     }
 
@@ -138,10 +138,14 @@ mod tests {
 
     impl Sender {
         fn new(mode: FlowMode) -> Self {
+            Self::of(FlowConfig::of(mode))
+        }
+
+        fn of(config: FlowConfig) -> Self {
             let mut bond = hub(BondConfig::default(), Some(Duration::from_millis(20)));
             let second = settings("b", Some(Duration::from_millis(25)));
             bond.add_path(path(1), second, Timestamp::ZERO);
-            let flow = bond.open_flow(FlowConfig::of(mode)).unwrap();
+            let flow = bond.open_flow(config).unwrap();
             let (now, acks) = (Timestamp::ZERO, BTreeMap::new());
             Self { bond, flow, now, sent: 0, acks, pings: [0; 2] }
         }
@@ -262,5 +266,36 @@ mod tests {
         sender.bond.paths.suspect(PathSet::only(path(0)));
         let taken = sender.run(100, 1, silent);
         assert!(taken.iter().all(|&path| path == 1), "{taken:?}");
+    }
+
+    /// How many of 1,000 datagrams left on each path.
+    fn copied(copy_share: u32) -> [usize; 2] {
+        let config = FlowConfig { copy_share, ..FlowConfig::of(FlowMode::SmallestDelay) };
+        let mut sender = Sender::of(config);
+        let taken = sender.run(100, 10, |path| [20_000, 40_000][usize::from(path.get())]);
+        [0, 1].map(|number| taken.iter().filter(|&&path| path == number).count())
+    }
+
+    /// A millionth of what a window of 10 MB in 20 ms carries is 500 bytes a second, 5,000 in all.
+    #[test]
+    fn a_datagram_has_a_copy_on_the_other_path_while_copies_have_not_had_their_share() {
+        assert_eq!(copied(0), [1_000, 0]);
+        assert_eq!(copied(1_000_000), [1_000, 1_000]);
+        let [first, second] = copied(1);
+        let burst = 1_500 / (100 + OVERHEAD as usize);
+        assert_eq!(first, 1_000);
+        assert!((burst..=burst + 5_000 / 100).contains(&second), "{second}");
+    }
+
+    /// The flow's own path is silent: nothing is missing at the receiver meanwhile.
+    #[test]
+    fn what_a_silent_path_loses_has_been_copied() {
+        let config =
+            FlowConfig { copy_share: 1_000_000, ..FlowConfig::of(FlowMode::SmallestDelay) };
+        let mut sender = Sender::of(config);
+        sender.run(100, 2, |path| [20_000, 40_000][usize::from(path.get())]);
+        let silent = |path: PathId| [60_000_000, 40_000][usize::from(path.get())];
+        let taken = sender.run(100, 1, silent);
+        assert_eq!(taken.iter().filter(|&&path| path == 1).count(), 100);
     }
 }

@@ -3,10 +3,11 @@
 use super::paths::Paths;
 use super::steering::Steered;
 use super::{Bond, Transmit};
+use crate::carried::Carried;
 use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM, PathList};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece};
+use crate::flow::{Arrived, FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece};
 use crate::path::{Path, Payload};
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
@@ -63,8 +64,8 @@ impl Bond {
     ) -> Result<(), ProtocolError> {
         if self.flows.on_open(flow, config)? {
             self.events.push_back(Event::FlowOpened(flow));
-            for (path, early) in self.flows.take_early(flow) {
-                self.on_flow_datagram(path, early, now)?;
+            for early in self.flows.take_early(flow) {
+                self.on_flow_datagram(early, now)?;
             }
         }
         Ok(())
@@ -102,14 +103,15 @@ impl Bond {
         if data.len() > max {
             return Err(SendDatagramError::TooLarge { max });
         }
-        let (redundant, patience) = (flow.is_redundant(), self.patience(&flow.config.paths));
-        let copies = if redundant { self.copy_paths(id) } else { PathSet::EMPTY };
+        let copies = if flow.is_redundant() { self.copy_paths(id) } else { PathSet::EMPTY };
+        let (known, congestion) = (&self.paths, &self.congestion);
+        let patience = |paths: &PathList| patience(known, congestion, paths);
         let queued = self.flows.push(id, data, copies, patience, now);
         if queued { Ok(()) } else { Err(SendDatagramError::QueueFull(id)) }
     }
 
     /// The next datagram of a flow, if one has arrived.
-    pub fn recv_datagram(&mut self, id: FlowId) -> Option<Bytes> {
+    pub fn recv_datagram(&mut self, id: FlowId) -> Option<Carried> {
         self.flows.read(id)
     }
 
@@ -120,15 +122,14 @@ impl Bond {
 
     pub(super) fn on_flow_datagram(
         &mut self,
-        path: PathId,
-        arrived: FragmentFrame,
+        arrived: Arrived,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
-        let id = arrived.flow;
-        let admitted = self.limits.admits_datagram(arrived.data.len() as u64, now);
+        let FragmentFrame { flow, ref data, .. } = arrived.fragment;
+        let admitted = self.limits.admits_datagram(data.len() as u64, now);
         let (paths, congestion) = (&self.paths, &self.congestion);
-        if self.flows.on_datagram(path, arrived, admitted, || waits(paths, congestion), now)? {
-            self.events.push_back(Event::FlowReadable(id));
+        if self.flows.on_datagram(arrived, admitted, || waits(paths, congestion), now)? {
+            self.events.push_back(Event::FlowReadable(flow));
         }
         Ok(())
     }
@@ -145,27 +146,16 @@ impl Bond {
 
     /// The next datagram of any flow, in turn.
     pub(super) fn poll_flows(&mut self, now: Timestamp) -> Option<Transmit> {
-        let waiting = self.flows.waiting_for_any();
-        for id in self.flows.in_turn() {
+        let waiting = self.flows.backlog().for_scheduler();
+        let mut next = self.flows.backlog().next(None);
+        while let Some(id) = next {
             if let Some(transmit) = self.poll_flow(id, waiting, now) {
                 self.flows.on_served(id);
                 return Some(transmit);
             }
+            next = self.flows.backlog().next(Some(id));
         }
         None
-    }
-
-    /// How long datagrams of a flow with these paths may wait to be sent: while none works, they
-    /// wait until one does.
-    fn patience(&self, paths: &PathList) -> Duration {
-        let usable = self.paths.active_among(paths);
-        if usable.is_empty() {
-            return Duration::MAX;
-        }
-        let srtt = |path: &Path| self.congestion.rtt(path.id)?.srtt().or(path.first_rtt);
-        let usable = self.paths.working().filter(|path| usable.contains(path.id));
-        let slowest = usable.filter_map(srtt).max().unwrap_or_default();
-        (slowest * PATIENT_ROUNDS).clamp(LEAST_PATIENCE, MOST_PATIENCE)
     }
 
     /// The next datagram of a flow, where `waiting` bytes wait for the scheduler in all.
@@ -173,6 +163,7 @@ impl Bond {
         let Steered { path, skip } = self.steer(id, waiting, now)?;
         let transmit = self.send_from(id, path, skip)?;
         self.on_steered(id, path, transmit.payload.len);
+        self.copy_on_another(id, path, &transmit.payload.pieces, now);
         Some(transmit)
     }
 
@@ -180,10 +171,12 @@ impl Bond {
     /// waits.
     fn send_from(&mut self, id: FlowId, path: PathId, skip: u64) -> Option<Transmit> {
         let room = self.paths.get(path)?.max_datagram;
-        let queue = self.flows.sender_mut(id)?.queue_mut(path);
-        let ahead = if skip > 0 { queue.cut_ahead(id, room, skip) } else { None };
-        let first = ahead.or_else(|| queue.cut(id, room))?;
-        let (data, pieces) = fill(first, room, |left| queue.cut_whole(id, left, skip));
+        let (data, pieces) = self.flows.with_sender(id, |sender| {
+            let queue = sender.queue_mut(path);
+            let ahead = if skip > 0 { queue.cut_ahead(id, room, skip) } else { None };
+            let first = ahead.or_else(|| queue.cut(id, room))?;
+            Some(fill(first, room, |left| queue.cut_whole(id, left, skip)))
+        })??;
         Some(self.commit(path, data, Payload { datagram: true, pieces, ..Payload::default() }))
     }
 }
@@ -210,6 +203,19 @@ fn fill(
         pieces.push(piece);
     }
     (data.freeze(), pieces)
+}
+
+/// How long datagrams of a flow that may take `allowed` may wait to be sent; there is no bound while
+/// none of these paths works, because they wait until one does.
+fn patience(paths: &Paths, congestion: &Congestion, allowed: &PathList) -> Option<Duration> {
+    let usable = paths.active_among(allowed);
+    if usable.is_empty() {
+        return None;
+    }
+    let srtt = |path: &Path| congestion.rtt(path.id)?.srtt().or(path.first_rtt);
+    let usable = paths.working().filter(|path| usable.contains(path.id));
+    let slowest = usable.filter_map(srtt).max().unwrap_or_default();
+    Some((slowest * PATIENT_ROUNDS).clamp(LEAST_PATIENCE, MOST_PATIENCE))
 }
 
 fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
@@ -297,7 +303,23 @@ mod tests {
         }
         let now = Timestamp::from_millis(300);
         frames.iter().for_each(|frame| arrive(&mut bond, frame, now));
-        core::iter::from_fn(|| bond.recv_datagram(FLOW)).collect()
+        core::iter::from_fn(|| bond.recv_datagram(FLOW)).map(|datagram| datagram.data).collect()
+    }
+
+    #[test]
+    fn a_datagram_is_marked_as_its_packet_was() {
+        let mut bond = hub(BondConfig::default(), None);
+        let config = FlowConfig::of(FlowMode::Redundant);
+        let message = Control::FlowOpen { flow: FLOW, config };
+        arrive(&mut bond, &Frame::Control { seq: 0, message }, Timestamp::ZERO);
+        for (seq, is_marked) in [(0, true), (1, false)] {
+            let mut data = BytesMut::new();
+            let datagram = DatagramFrame { flow: FLOW, seq, data: Bytes::from_static(b"x") };
+            Frame::Datagram(datagram).encode(&mut data, true);
+            let carried = Carried { data: data.freeze(), is_marked };
+            bond.on_datagram(PathId::default(), carried, Timestamp::ZERO);
+            assert_eq!(bond.recv_datagram(FLOW).map(|whole| whole.is_marked), Some(is_marked));
+        }
     }
 
     #[test]

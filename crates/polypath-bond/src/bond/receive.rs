@@ -1,11 +1,13 @@
 //! What arrives from the peer.
 
 use super::Bond;
+use crate::carried::Carried;
 use crate::codec::{
     AckFrame, Control, FirstWindow, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId,
 };
 use crate::error::ProtocolError;
 use crate::event::{BreakReason, Event};
+use crate::flow::Arrived;
 use crate::recv::{Arriving, SHORT};
 use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
@@ -31,7 +33,8 @@ fn compact(data: Bytes) -> Bytes {
 
 impl Bond {
     /// A datagram arrived on a path. A peer that breaks the protocol breaks the bond.
-    pub fn on_datagram(&mut self, id: PathId, datagram: Bytes, now: Timestamp) {
+    pub fn on_datagram(&mut self, id: PathId, datagram: impl Into<Carried>, now: Timestamp) {
+        let Carried { data: datagram, is_marked } = datagram.into();
         if self.lifecycle.is_broken() {
             return;
         }
@@ -44,7 +47,7 @@ impl Bond {
         for frame in Frames::new(datagram) {
             let handled = frame.map_err(ProtocolError::Malformed).and_then(|frame| {
                 is_data |= frame.is_data();
-                self.on_frame(id, frame, now)
+                self.on_frame(id, frame, is_marked, now)
             });
             if let Err(error) = handled {
                 self.break_off(BreakReason::Protocol(error));
@@ -61,6 +64,7 @@ impl Bond {
         &mut self,
         path: PathId,
         frame: Frame,
+        is_marked: bool,
         now: Timestamp,
     ) -> Result<(), ProtocolError> {
         match frame {
@@ -91,9 +95,11 @@ impl Bond {
             }
             Frame::Datagram(mut datagram) => {
                 datagram.data = compact(datagram.data);
-                self.on_flow_datagram(path, datagram.into(), now)
+                self.on_flow_datagram(Arrived { path, fragment: datagram.into(), is_marked }, now)
             }
-            Frame::Fragment(fragment) => self.on_flow_datagram(path, fragment, now),
+            Frame::Fragment(fragment) => {
+                self.on_flow_datagram(Arrived { path, fragment, is_marked }, now)
+            }
             Frame::PathSuspect(report) => {
                 self.ask_detector(|detector, health, _| {
                     detector.on_report(&report, now, health);

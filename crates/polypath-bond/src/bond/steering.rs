@@ -56,7 +56,10 @@ impl Bond {
             FlowMode::Best if paths.is_all() => self.stick(id, choice?.usable()),
             // Who has put paths in an order wants it kept, and not what goes in one packet.
             FlowMode::Best => self.first_in_order(&paths, choice?.allowed),
-            FlowMode::SmallestDelay => self.quickest(id, choice?.usable(), now),
+            FlowMode::SmallestDelay => match choice {
+                Some(choice) => self.quickest(id, choice.usable(), now),
+                None => self.next_copy_path(id, now),
+            },
             FlowMode::PriorityBased => self.first_not_congested(id, choice?.allowed),
             FlowMode::LoadBalancing => self.furthest_behind(id, choice?.usable()),
         };
@@ -92,8 +95,7 @@ impl Bond {
         let (waiting, asked) =
             if of_all { (waiting, choice.fitting) } else { (own, choice.usable()) };
         // Where it was lost, it may be lost again.
-        let others: PathSet = asked.iter().filter(|path| !next.lost_on.contains(*path)).collect();
-        let asked = if others.is_empty() { asked } else { others };
+        let asked = asked.avoiding(next.lost_on);
         // The scheduler is asked about all paths where there are none to ask about.
         if !of_all && asked.is_empty() {
             return None;
@@ -110,7 +112,7 @@ impl Bond {
     fn stick(&mut self, id: FlowId, usable: PathSet) -> Option<PathId> {
         let current = self.flows.sender(id)?.current().filter(|path| usable.contains(*path));
         let path = current.or_else(|| self.paths.fastest_of(usable, &self.congestion))?;
-        self.flows.sender_mut(id)?.stay_on(path);
+        self.flows.with_sender(id, |flow| flow.stay_on(path));
         self.selection.open().any(|view| view.id == path).then_some(path)
     }
 
@@ -148,17 +150,13 @@ impl Bond {
         }
         let carries = || self.selection.view(path).map_or(1.0, carried);
         let weight = flow.config.paths.weight(path).map_or_else(carries, f64::from);
-        if let Some(flow) = self.flows.sender_mut(id) {
-            flow.shares.on_sent(path, bytes, weight);
-        }
+        self.flows.with_sender(id, |flow| flow.shares.on_sent(path, bytes, weight));
     }
 
     /// Of these paths those of which the peer has not been asked; all of them if it has been of
     /// each.
     pub(super) fn sound(&self, paths: PathSet) -> PathSet {
-        let suspected = self.paths.suspected();
-        let sound: PathSet = paths.iter().filter(|path| !suspected.contains(*path)).collect();
-        if sound.is_empty() { paths } else { sound }
+        paths.avoiding(self.paths.suspected())
     }
 }
 
@@ -170,8 +168,11 @@ fn is_congested(view: &PathView, waiting: u64) -> bool {
 
 /// What a path carries, in bytes per second: a window in each RTT before more is known.
 fn carried(view: &PathView) -> f64 {
-    if view.rate > 0.0 {
-        return view.rate;
-    }
+    if view.rate > 0.0 { view.rate } else { window_rate(view) }
+}
+
+/// What a window in each RTT carries, in bytes per second: the rate of a path that has had little
+/// to carry says less of it.
+pub(super) fn window_rate(view: &PathView) -> f64 {
     view.cwnd.max(1) as f64 / view.srtt.unwrap_or(UNKNOWN_RTT).as_secs_f64().max(1e-6)
 }

@@ -25,7 +25,7 @@ impl Bond {
         if suspected.is_empty() {
             return None;
         }
-        let others = self.paths.active().iter().filter(|path| !suspected.contains(*path)).collect();
+        let others = self.paths.active().minus(suspected);
         let path = self.fastest_idle(others)?.id;
         let due = |chunk: &SentChunk| {
             let (last, _) = chunk.last_sent?;

@@ -48,7 +48,7 @@ impl Bond {
     /// Datagrams of flows go first, because they are worth the most when they are new; but streams
     /// have their turns. What flows send in a turn that streams could not use costs them none.
     fn poll_in_turn(&mut self, now: Timestamp) -> Option<Transmit> {
-        if !self.flows.are_waiting() {
+        if self.flows.backlog().is_empty() {
             return self.poll_streams(now);
         }
         let contended = self.streams_wait();

@@ -78,6 +78,7 @@ fn frame_examples() -> Vec<(Frame, bool)> {
         control(13, Control::FirstWindow(FirstWindow { streams: 8..24, max: 1_048_576 })),
         control(14, Control::FlowOpen { flow: FlowId(4), config: balanced() }),
         control(15, Control::FlowOpen { flow: FlowId(8), config: seldom_redundant() }),
+        control(16, Control::FlowOpen { flow: FlowId(12), config: copied_cheaply() }),
         (Frame::PathSuspect(report()), false),
         (Frame::PathQuery(Query { id: 9, paths: PathSet::only(path(1)) }), false),
     ]
@@ -96,6 +97,11 @@ fn seldom_redundant() -> FlowConfig {
         loss_above: Some(10_000),
     };
     FlowConfig { redundancy, ..FlowConfig::of(FlowMode::Redundant) }
+}
+
+fn copied_cheaply() -> FlowConfig {
+    let resend = true;
+    FlowConfig { copy_share: 50_000, resend, ..FlowConfig::of(FlowMode::SmallestDelay) }
 }
 
 fn stream(fin: bool) -> Frame {
@@ -278,6 +284,7 @@ fn values_outside_their_limits_are_refused() {
         ("FLOW_OPEN copies", "05 00 07 00 01 00 00 00 4041"),
         ("FLOW_OPEN RTT", "05 00 07 00 01 00 00 00 00 83938702"),
         ("FLOW_OPEN loss", "05 00 07 00 01 00 00 00 00 00 800f4241"),
+        ("FLOW_OPEN share of copies", "05 00 07 00 03 00 00 00 800f4241"),
         ("FLOW_OPEN weight", "05 00 07 00 05 00 00 01 00 4065"),
         ("FLOW_OPEN weight", "05 00 07 00 05 00 00 02 00 01 05 00"),
         ("reason", "05 00 09 00 4101"),

@@ -31,6 +31,10 @@ pub struct FlowConfig {
     /// Whether datagrams that are lost are sent again, a few times. Where order is waited for, they
     /// are, too.
     pub resend: bool,
+    /// Datagrams have a copy on a second path while copies take no more than this share of what the
+    /// paths carry, in millionths, at most 1,000,000; told in mode [`FlowMode::SmallestDelay`]
+    /// alone. Zero: none has one.
+    pub copy_share: u32,
 }
 
 /// Which datagrams of a redundant flow have how many copies.
@@ -57,7 +61,8 @@ impl FlowConfig {
     /// A flow of this mode over all paths, with all that is not said otherwise.
     pub const fn of(mode: FlowMode) -> Self {
         let redundancy = Redundancy { copies: None, rtt_above: None, loss_above: None };
-        Self { mode, paths: PathList::ALL, redundancy, resequence: None, resend: false }
+        let (paths, resequence) = (PathList::ALL, None);
+        Self { mode, paths, redundancy, resequence, resend: false, copy_share: 0 }
     }
 
     /// The longest that the receiver waits for order, `None` for as long as datagrams come late.
@@ -78,11 +83,13 @@ impl FlowConfig {
             time_number(rtt_above),
             loss_above.map_or(0, |loss| u64::from(loss).min(WHOLE - 1) + 1),
         ];
+        let copy_share = u64::from(self.copy_share).min(WHOLE);
         let resequence = time_number(self.resequence);
         [self.mode.number(), resequence, self.resend.into(), listed.len() as u64]
             .into_iter()
             .chain(paths)
             .chain(redundancy.into_iter().filter(|_| self.mode == FlowMode::Redundant))
+            .chain([copy_share].into_iter().filter(|_| self.mode == FlowMode::SmallestDelay))
             .chain(weights.filter(|_| self.mode == FlowMode::LoadBalancing))
     }
 
@@ -103,6 +110,12 @@ impl FlowConfig {
             FlowMode::Redundant => Redundancy::decode(reader)?,
             _ => Redundancy::default(),
         };
+        let copy_share = match mode {
+            FlowMode::SmallestDelay => {
+                reader.bounded(WHOLE, "FLOW_OPEN share of copies", "0 to 1,000,000")? as u32
+            }
+            _ => 0,
+        };
         if mode == FlowMode::LoadBalancing {
             for listed in &mut paths {
                 let max = MAX_WEIGHT.into();
@@ -110,7 +123,7 @@ impl FlowConfig {
             }
         }
         let paths = PathList::new(&paths).map_err(|error| refusal(&error))?;
-        Ok(Self { mode, paths, redundancy, resequence, resend })
+        Ok(Self { mode, paths, redundancy, resequence, resend, copy_share })
     }
 }
 

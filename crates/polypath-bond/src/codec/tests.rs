@@ -100,9 +100,13 @@ fn path_list(weighted: bool) -> impl Strategy<Value = PathList> {
 }
 
 fn flow_config() -> impl Strategy<Value = FlowConfig> {
-    let alone =
-        [FlowMode::Aggregate, FlowMode::Best, FlowMode::SmallestDelay, FlowMode::PriorityBased];
+    let alone = [FlowMode::Aggregate, FlowMode::Best, FlowMode::PriorityBased];
     let mode = prop_oneof![
+        (0..=1_000_000u32, path_list(false)).prop_map(|(copy_share, paths)| FlowConfig {
+            copy_share,
+            paths,
+            ..FlowConfig::of(FlowMode::SmallestDelay)
+        }),
         (prop::sample::select(alone.to_vec()), path_list(false))
             .prop_map(|(mode, paths)| FlowConfig { paths, ..FlowConfig::of(mode) }),
         (redundancy(), path_list(false)).prop_map(|(redundancy, paths)| FlowConfig {

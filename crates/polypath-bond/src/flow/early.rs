@@ -1,9 +1,9 @@
 //! What is remembered of flows that are not open: those that are over, and datagrams of those whose
 //! opening message has not arrived.
 
-use crate::codec::{FlowId, FragmentFrame, MAX_FLOWS, Side};
+use super::Arrived;
+use crate::codec::{FlowId, MAX_FLOWS, Side};
 use crate::ranges::RangeSet;
-use polypath_units::PathId;
 use std::collections::VecDeque;
 
 /// Bytes of datagrams kept for flows that are not open yet.
@@ -11,32 +11,36 @@ const MAX_EARLY: usize = 64 << 10;
 /// What one kept datagram costs beside its bytes.
 const COST: usize = 64;
 
-/// Datagrams that came before the message that opens their flow, and over which path; the oldest
-/// make room.
+/// Datagrams that came before the message that opens their flow; the oldest make room.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyFlows {
-    datagrams: VecDeque<(PathId, FragmentFrame)>,
+    datagrams: VecDeque<Arrived>,
     cost: usize,
 }
 
 impl EarlyFlows {
-    pub(crate) fn push(&mut self, path: PathId, datagram: FragmentFrame) {
-        self.cost += datagram.data.len() + COST;
-        self.datagrams.push_back((path, datagram));
+    pub(crate) fn push(&mut self, arrived: Arrived) {
+        self.cost += cost(&arrived);
+        self.datagrams.push_back(arrived);
         while self.cost > MAX_EARLY {
-            let Some((_, oldest)) = self.datagrams.pop_front() else { return };
-            self.cost -= oldest.data.len() + COST;
+            let Some(oldest) = self.datagrams.pop_front() else { return };
+            self.cost -= cost(&oldest);
         }
     }
 
     /// Takes the datagrams of a flow, in the order of their arrival.
-    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<(PathId, FragmentFrame)> {
+    pub(crate) fn take(&mut self, flow: FlowId) -> Vec<Arrived> {
         let all = std::mem::take(&mut self.datagrams).into_iter();
-        let (taken, kept): (Vec<_>, Vec<_>) = all.partition(|(_, d)| d.flow == flow);
-        self.cost = kept.iter().map(|(_, d)| d.data.len() + COST).sum();
+        let (taken, kept): (Vec<_>, Vec<_>) =
+            all.partition(|arrived| arrived.fragment.flow == flow);
+        self.cost = kept.iter().map(cost).sum();
         self.datagrams = kept.into();
         taken
     }
+}
+
+fn cost(arrived: &Arrived) -> usize {
+    arrived.fragment.data.len() + COST
 }
 
 /// The numbers of flows that are over, of each side. Numbers are given in order, and only
@@ -78,6 +82,7 @@ mod tests {
     use super::*;
     use crate::codec::DatagramFrame;
     use bytes::Bytes;
+    use polypath_units::PathId;
 
     #[test]
     fn early_datagrams_are_bounded_and_given_out_once() {
@@ -85,11 +90,12 @@ mod tests {
         for seq in 0..1_000 {
             let flow = FlowId(seq % 2);
             let whole = DatagramFrame { flow, seq, data: Bytes::from(vec![0; 1_000]) };
-            early.push(PathId::default(), whole.into());
+            let (path, fragment) = (PathId::default(), whole.into());
+            early.push(Arrived { path, fragment, is_marked: false });
         }
         assert!(early.cost <= MAX_EARLY);
         let taken = early.take(FlowId(1));
-        assert_eq!(taken.last().map(|(_, datagram)| datagram.seq), Some(999));
+        assert_eq!(taken.last().map(|arrived| arrived.fragment.seq), Some(999));
         assert!(early.take(FlowId(1)).is_empty() && !early.take(FlowId(0)).is_empty());
         assert_eq!(early.cost, 0);
     }

@@ -1,11 +1,14 @@
 //! All datagram flows of a bond, in both directions.
 
+use super::backlog::{Backlog, Waiting};
 use super::early::{ClosedFlows, EarlyFlows};
-use super::{FlowCounters, Piece, Queued, RecvFlow, SendFlow, SendRoom};
-use crate::codec::{FlowConfig, FlowId, FlowMode, FragmentFrame, Side};
+use super::{Arrived, FlowCounters, Piece, Queued, RecvFlow, SendFlow, SendRoom};
+use crate::carried::Carried;
+use crate::codec::{FlowConfig, FlowId, PathList, Side};
 use crate::error::ProtocolError;
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet, Timestamp};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -62,8 +65,8 @@ pub(crate) struct Flows {
     closed: ClosedFlows,
     /// Datagrams of flows whose opening message has not arrived.
     early: EarlyFlows,
-    /// The flow that is served first next time.
-    turn: Option<FlowId>,
+    /// What waits to be sent of those that are open.
+    backlog: Backlog,
 }
 
 impl Flows {
@@ -76,7 +79,7 @@ impl Flows {
             opened: 0,
             closed: ClosedFlows::default(),
             early: EarlyFlows::default(),
-            turn: None,
+            backlog: Backlog::default(),
         }
     }
 
@@ -92,15 +95,15 @@ impl Flows {
     }
 
     fn add(&mut self, flow: FlowId, config: FlowConfig) {
-        let send = SendFlow::new(config);
-        let recv = RecvFlow::new(config.wait_for_order(), config.resend);
+        let (send, recv) = (SendFlow::new(config), RecvFlow::new(&config));
         self.open.insert(flow, Halves { send, recv });
     }
 
     fn remove(&mut self, flow: FlowId) -> bool {
-        let removed = self.open.remove(&flow);
-        self.cost -= removed.as_ref().map_or(0, |halves| halves.recv.cost());
-        removed.is_some()
+        let Some(Halves { send, recv }) = self.open.remove(&flow) else { return false };
+        self.cost -= recv.cost();
+        self.backlog.change(flow, send.backlog(), Waiting::default());
+        true
     }
 
     /// Closes a flow, and says whether it was open. A number of this side is in use until
@@ -134,10 +137,9 @@ impl Flows {
         if !self.expect(flow) {
             return Ok(false);
         }
-        if let Some(halves) = self.open.get_mut(&flow) {
-            halves.send.config = config;
-            halves.recv.resequence = config.wait_for_order();
-            halves.recv.resends = config.resend;
+        self.with_sender(flow, |sender| sender.config = config);
+        if let Some(Halves { recv, .. }) = self.open.get_mut(&flow) {
+            recv.configure(&config);
         }
         Ok(true)
     }
@@ -157,9 +159,8 @@ impl Flows {
         side != self.side && flow.index() < self.closed.limit(side)
     }
 
-    /// The datagrams of a flow that came before its opening message, in the order of their arrival,
-    /// and over which path.
-    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<(PathId, FragmentFrame)> {
+    /// The datagrams of a flow that came before its opening message, in the order of their arrival.
+    pub(crate) fn take_early(&mut self, flow: FlowId) -> Vec<Arrived> {
         self.early.take(flow)
     }
 
@@ -178,27 +179,40 @@ impl Flows {
         self.open.get(&flow).map(|halves| &halves.send)
     }
 
-    pub(crate) fn sender_mut(&mut self, flow: FlowId) -> Option<&mut SendFlow> {
-        self.open.get_mut(&flow).map(|halves| &mut halves.send)
+    /// Does something with the sending half of a flow, if that is open.
+    pub(crate) fn with_sender<R>(
+        &mut self,
+        flow: FlowId,
+        act: impl FnOnce(&mut SendFlow) -> R,
+    ) -> Option<R> {
+        let Halves { send, .. } = self.open.get_mut(&flow)?;
+        let before = send.backlog();
+        let result = act(send);
+        self.backlog.change(flow, before, send.backlog());
+        Some(result)
     }
 
     /// Queues a datagram, on all of `paths` in redundant mode. False if there is no room for it.
+    /// `patience` says how long those of a flow with such paths may wait, if that has a bound.
     pub(crate) fn push(
         &mut self,
         flow: FlowId,
         data: &Bytes,
         paths: PathSet,
-        patience: Duration,
+        patience: impl FnOnce(&PathList) -> Option<Duration>,
         now: Timestamp,
     ) -> bool {
-        // Most often there is room without looking at the others.
-        let own = self.sender(flow).map_or(0, SendFlow::waiting) + data.len() as u64;
-        let bytes = match own <= self.buffers.flow {
-            true => self.buffers.flow,
-            false => self.buffers.share(self.buffers.send, self.waiting()),
+        let (buffers, used) = (self.buffers, self.backlog.bytes());
+        let push = |sender: &mut SendFlow| {
+            let bytes = match sender.is_redundant() {
+                true => buffers.flow,
+                false => buffers.share(buffers.send, used),
+            };
+            // Where nothing waits there is nothing to be impatient about.
+            let patience = sender.peek().and_then(|_| patience(&sender.config.paths));
+            sender.push(data, paths, &SendRoom { bytes, patience }, now)
         };
-        let room = SendRoom { bytes, patience };
-        self.sender_mut(flow).is_some_and(|sender| sender.push(data, paths, &room, now))
+        self.with_sender(flow, push).unwrap_or(false)
     }
 
     /// Whether what is lost of a flow is sent again.
@@ -209,89 +223,67 @@ impl Flows {
     /// What a packet on `path` held is lost with it.
     pub(crate) fn on_lost(&mut self, path: PathId, pieces: &[Piece], now: Timestamp) {
         for Piece { flow, queued } in pieces {
-            if let Some(sender) = self.sender_mut(*flow) {
-                sender.on_lost(path, queued.clone(), now);
-            }
+            self.with_sender(*flow, |sender| sender.on_lost(path, queued, now));
         }
-    }
-
-    /// Bytes that wait in shared queues, over all flows.
-    fn waiting(&self) -> u64 {
-        self.open.values().map(|halves| halves.send.waiting()).sum()
     }
 
     /// What a path was given of a datagram does not fit it any more.
     pub(crate) fn put_back(&mut self, flow: FlowId, path: PathId, queued: Queued) {
-        if let Some(sender) = self.sender_mut(flow) {
-            sender.queue_mut(path).put_back(queued);
-        }
+        self.with_sender(flow, |sender| sender.put_back(path, queued));
     }
 
-    /// Whether a datagram waits to be sent.
-    pub(crate) fn are_waiting(&self) -> bool {
-        self.open.values().any(|halves| halves.send.has_waiting())
+    /// What waits to be sent.
+    pub(crate) fn backlog(&self) -> &Backlog {
+        &self.backlog
     }
 
-    /// Bytes that wait for the scheduler to choose among all paths, over all flows.
-    pub(crate) fn waiting_for_any(&self) -> u64 {
-        let senders = self.open.values().map(|halves| &halves.send);
-        let for_any = |send: &&SendFlow| {
-            send.config.mode == FlowMode::Aggregate && send.config.paths.is_all()
-        };
-        senders.filter(for_any).map(SendFlow::waiting).sum()
-    }
-
-    /// The flows, in the order in which they are to be served.
-    pub(crate) fn in_turn(&self) -> Vec<FlowId> {
-        let start = self.turn.unwrap_or(FlowId(0));
-        let (after, before) = (self.open.range(start..), self.open.range(..start));
-        after.chain(before).map(|(&flow, _)| flow).collect()
-    }
-
-    /// A datagram of the flow is sent: the turn passes to the next.
+    /// A datagram of the flow is sent.
     pub(crate) fn on_served(&mut self, flow: FlowId) {
-        self.turn = Some(FlowId(flow.0 + 1));
+        self.backlog.on_served(flow);
     }
 
     /// A path is gone or failed.
     pub(crate) fn forget_path(&mut self, path: PathId) {
-        self.open.values_mut().for_each(|halves| {
-            halves.send.forget_path(path);
-            halves.recv.forget_path(path);
-        });
+        for (&flow, Halves { send, recv }) in &mut self.open {
+            let before = send.backlog();
+            send.forget_path(path);
+            self.backlog.change(flow, before, send.backlog());
+            recv.forget_path(path);
+        }
     }
 
-    /// A datagram, or a part of one, arrived over a path; it is dropped unless `admitted`. Returns
-    /// whether there is something to read now and there was not before.
+    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether there is something to read now and there was not before.
     ///
     /// # Errors
     /// When it does not belong to the parts that arrived before.
     pub(crate) fn on_datagram(
         &mut self,
-        path: PathId,
-        arrived: FragmentFrame,
+        arrived: Arrived,
         admitted: bool,
         paths: impl FnOnce() -> PathWaits,
         now: Timestamp,
     ) -> Result<bool, ProtocolError> {
-        let id = arrived.flow;
+        let id = arrived.fragment.flow;
         let Some(halves) = self.open.get(&id) else {
             if id.initiator() != self.side && !self.closed.contains(id) {
-                self.early.push(path, arrived);
+                self.early.push(arrived);
             }
             return Ok(false);
         };
-        let need = halves.recv.need(&arrived)?;
+        let need = halves.recv.need(&arrived.fragment)?;
         let share = self.buffers.share(self.buffers.receive, self.cost);
         let has_room = admitted && self.make_room(id, need, share);
         let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
         let (was_ready, cost) = (flow.has_ready(), flow.cost());
         if has_room {
             // A wait that was asked for does not follow the paths.
-            let paths = flow.resequence.map_or_else(paths, |_| PathWaits::default());
-            flow.insert(path, arrived, &paths, share, now);
+            let paths = match flow.follows_paths() {
+                true => paths(),
+                false => PathWaits::default(),
+            };
+            flow.insert(arrived, &paths, share, now);
         } else {
-            flow.drop_arrived(&arrived);
+            flow.drop_arrived(&arrived.fragment);
         }
         self.cost = self.cost - cost + flow.cost();
         Ok(!was_ready && flow.has_ready())
@@ -348,10 +340,10 @@ impl Flows {
     }
 
     /// The next datagram of a flow to be read.
-    pub(crate) fn read(&mut self, flow: FlowId) -> Option<Bytes> {
-        let data = self.open.get_mut(&flow)?.recv.pop()?;
-        self.cost -= RecvFlow::cost_of(&data);
-        Some(data)
+    pub(crate) fn read(&mut self, flow: FlowId) -> Option<Carried> {
+        let datagram = self.open.get_mut(&flow)?.recv.pop()?;
+        self.cost -= RecvFlow::cost_of(&datagram);
+        Some(datagram)
     }
 
     /// Releases what has waited for order long enough, and gives up what has waited for the rest of
@@ -374,9 +366,10 @@ impl Flows {
     }
 
     /// When [`Self::release`] would find something.
-    pub(crate) fn next_timer(&self, paths: impl Fn() -> PathWaits) -> Option<Timestamp> {
+    pub(crate) fn next_timer(&self, paths: impl FnOnce() -> PathWaits) -> Option<Timestamp> {
+        let paths = LazyCell::new(paths);
         let flows = self.open.values().map(|halves| &halves.recv).filter(|flow| flow.is_waiting());
-        flows.filter_map(|flow| flow.next_timer(&paths())).min()
+        flows.filter_map(|flow| flow.next_timer(&paths)).min()
     }
 
     /// What became of a flow's datagrams.

@@ -1,5 +1,8 @@
 //! Datagram flows: unreliable messages with a mode each.
 
+mod allowance;
+mod arrived;
+mod backlog;
 mod early;
 mod flows;
 mod overtaken;
@@ -10,9 +13,11 @@ mod recv;
 mod send;
 mod shares;
 
+pub(crate) use arrived::Arrived;
 pub(crate) use flows::{Buffers, Flows, PathWaits};
 pub(crate) use piece::{Piece, Queued};
 pub(crate) use recv::MAX_AUTO_RESEQUENCE;
+pub use recv::MAX_RESEND_WAIT;
 use recv::RecvFlow;
 pub(crate) use send::{SendFlow, SendRoom};
 use shares::Shares;

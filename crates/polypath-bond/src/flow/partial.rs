@@ -1,9 +1,10 @@
 //! Datagrams of one flow of which a part has arrived.
 
+use super::Arrived;
+use crate::carried::Carried;
 use crate::codec::FragmentFrame;
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
-use bytes::Bytes;
 use polypath_units::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,12 +19,13 @@ const BYTES_PER_HOLE: usize = 512;
 struct Partial {
     bytes: Vec<u8>,
     arrived: RangeSet,
+    is_marked: bool,
     since: Timestamp,
 }
 
 impl Partial {
     fn new(total: usize, since: Timestamp) -> Self {
-        Self { bytes: vec![0; total], arrived: RangeSet::default(), since }
+        Self { bytes: vec![0; total], arrived: RangeSet::default(), is_marked: false, since }
     }
 
     /// What arrived before stays; returns whether all is there.
@@ -49,7 +51,7 @@ pub(super) enum Added {
     /// More is missing.
     Incomplete,
     /// All is there: it is taken out.
-    Complete(Bytes),
+    Complete(Carried),
     /// No sender cuts like that: it is taken out and dropped.
     Dropped,
 }
@@ -86,19 +88,23 @@ impl Partials {
     }
 
     /// Adds a fragment, the first of its datagram or a further one.
-    pub(super) fn add(&mut self, fragment: &FragmentFrame, now: Timestamp) -> Added {
-        let FragmentFrame { seq, total, .. } = *fragment;
+    pub(super) fn add(&mut self, arrived: &Arrived, now: Timestamp) -> Added {
+        let FragmentFrame { seq, total, .. } = arrived.fragment;
         let partial = self.datagrams.entry(seq).or_insert_with(|| {
             self.by_age.insert((now, seq));
             self.bytes += total as u64;
             Partial::new(total, now)
         });
-        let complete = partial.add(fragment);
+        let complete = partial.add(&arrived.fragment);
+        // A mark of one is a mark of the whole (RFC 3168, section 5.3).
+        partial.is_marked |= arrived.is_marked;
         if !complete && !partial.has_too_many_holes() {
             return Added::Incomplete;
         }
         let taken = self.remove(seq).filter(|_| complete);
-        taken.map_or(Added::Dropped, |partial| Added::Complete(partial.bytes.into()))
+        taken.map_or(Added::Dropped, |Partial { bytes, is_marked, .. }| {
+            Added::Complete(Carried { data: bytes.into(), is_marked })
+        })
     }
 
     fn remove(&mut self, seq: u64) -> Option<Partial> {
@@ -130,14 +136,18 @@ impl Partials {
 mod tests {
     use super::*;
     use crate::codec::FlowId;
+    use bytes::Bytes;
+    use polypath_units::PathId;
 
     fn message(total: usize) -> Bytes {
         (0..total).map(|n| (n % 251) as u8).collect()
     }
 
-    fn part(seq: u64, whole: &Bytes, range: std::ops::Range<usize>) -> FragmentFrame {
+    fn part(seq: u64, whole: &Bytes, range: std::ops::Range<usize>) -> Arrived {
         let (total, offset) = (whole.len(), range.start);
-        FragmentFrame { flow: FlowId(0), seq, total, offset, data: whole.slice(range) }
+        let data = whole.slice(range);
+        let fragment = FragmentFrame { flow: FlowId(0), seq, total, offset, data };
+        Arrived { path: PathId::default(), fragment, is_marked: false }
     }
 
     #[test]
@@ -150,7 +160,7 @@ mod tests {
         }
         assert_eq!(partials.bytes(), 3_000);
         let added = partials.add(&part(7, &whole, 1_400..2_100), Timestamp::ZERO);
-        assert_eq!(added, Added::Complete(whole));
+        assert_eq!(added, Added::Complete(whole.into()));
         assert_eq!(
             (partials.bytes(), partials.len(), partials.next_timer(Duration::ZERO)),
             (0, 0, None)
@@ -162,10 +172,24 @@ mod tests {
         let (long, short) = (message(3_000), message(2_999));
         let mut partials = Partials::default();
         partials.add(&part(7, &long, 0..1_000), Timestamp::ZERO);
-        assert_eq!(partials.knows(&part(7, &long, 0..1_000)), Ok(true));
+        assert_eq!(partials.knows(&part(7, &long, 0..1_000).fragment), Ok(true));
         let (flow, seq, was, now) = (FlowId(0), 7, 3_000, 2_999);
         let error = ProtocolError::DatagramLength { flow, seq, was, now };
-        assert_eq!(partials.knows(&part(7, &short, 1_000..2_000)), Err(error));
+        assert_eq!(partials.knows(&part(7, &short, 1_000..2_000).fragment), Err(error));
+    }
+
+    #[test]
+    fn a_mark_of_a_part_is_one_of_the_whole() {
+        let whole = message(300);
+        for marked in 0..4 {
+            let mut partials = Partials::default();
+            let arrive = |n: usize| {
+                let part = part(7, &whole, 100 * n..100 * (n + 1));
+                partials.add(&Arrived { is_marked: n == marked, ..part }, Timestamp::ZERO)
+            };
+            let complete = Carried { data: whole.clone(), is_marked: marked < 3 };
+            assert_eq!((0..3).map(arrive).last(), Some(Added::Complete(complete)), "{marked}");
+        }
     }
 
     #[test]

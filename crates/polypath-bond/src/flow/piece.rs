@@ -4,7 +4,7 @@ use crate::codec::{
     DatagramFrame, FlowId, FragmentFrame, Frame, datagram_header_size, fragment_header_size,
 };
 use bytes::Bytes;
-use polypath_units::{PathSet, Timestamp};
+use polypath_units::{PathId, PathSet, Timestamp};
 use std::ops::Range;
 
 /// A datagram that waits, or what is left of it to send.
@@ -19,11 +19,26 @@ pub(crate) struct Queued {
     pub(super) losses: u8,
     /// On which paths.
     pub(crate) lost_on: PathSet,
+    /// Whether another path carries the same, so that nothing is done about its loss.
+    pub(super) is_spare: bool,
 }
 
 impl Queued {
     pub(super) fn new(seq: u64, data: Bytes, since: Timestamp) -> Self {
-        Self { seq, left: 0..data.len(), data, since, losses: 0, lost_on: PathSet::EMPTY }
+        let (left, lost_on) = (0..data.len(), PathSet::EMPTY);
+        Self { seq, data, left, since, losses: 0, lost_on, is_spare: false }
+    }
+
+    /// A copy for another path, of what leaves whole and for the first time.
+    pub(super) fn spare(&self) -> Option<Self> {
+        let is_new = self.is_whole() && self.losses == 0 && !self.is_spare;
+        is_new.then(|| Self { is_spare: true, ..self.clone() })
+    }
+
+    /// The same once it was lost on a path, to be sent again.
+    pub(super) fn lost(&self, path: PathId, now: Timestamp) -> Self {
+        let (losses, lost_on) = (self.losses + 1, self.lost_on.with(path));
+        Self { since: now, losses, lost_on, ..self.clone() }
     }
 
     fn is_whole(&self) -> bool {

@@ -1,14 +1,14 @@
 //! The receiving half of a datagram flow: fragments are put together, the first copy wins, order is
 //! restored within a bound.
 
-use super::FlowCounters;
 use super::flows::PathWaits;
 use super::overtaken::{Overtaken, Waits};
 use super::partial::{Added, Partials};
-use crate::codec::FragmentFrame;
+use super::{Arrived, FlowCounters};
+use crate::carried::Carried;
+use crate::codec::{FlowConfig, FragmentFrame};
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
-use bytes::Bytes;
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -16,8 +16,9 @@ use std::time::Duration;
 /// The longest wait for order that nobody asked for.
 pub(crate) const MAX_AUTO_RESEQUENCE: Duration = Duration::from_millis(250);
 
-/// The longest wait for a datagram that is sent again: a round trip of a satellite.
-const MAX_RESEND_WAIT: Duration = Duration::from_secs(1);
+/// The longest that the receiver of a flow waits for a datagram that is sent again, where nobody
+/// asked for a wait: a round trip of a satellite.
+pub const MAX_RESEND_WAIT: Duration = Duration::from_secs(1);
 
 /// How far behind the newest datagram a copy can still be told from a new datagram. Older ones
 /// are dropped as copies. A path of 1 Gbit/s brings so many in 0.8 s.
@@ -34,28 +35,28 @@ const COST: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct RecvFlow {
     /// The application's bound; `None` follows the paths' delays.
-    pub(crate) resequence: Option<Duration>,
+    resequence: Option<Duration>,
     /// Whether the peer sends again what was lost.
-    pub(crate) resends: bool,
+    resends: bool,
     /// Datagrams that arrived or were given up, and which of them are not remembered: all below.
     seen: RangeSet,
     forgotten: u64,
     partials: Partials,
     /// All below were given to the application or given up.
     next: u64,
-    held: BTreeMap<u64, (Bytes, Timestamp)>,
+    held: BTreeMap<u64, (Carried, Timestamp)>,
     held_cost: u64,
     overtaken: Overtaken,
-    ready: VecDeque<Bytes>,
+    ready: VecDeque<Carried>,
     cost: u64,
     pub(crate) counters: FlowCounters,
 }
 
 impl RecvFlow {
-    pub(crate) fn new(resequence: Option<Duration>, resends: bool) -> Self {
+    pub(crate) fn new(config: &FlowConfig) -> Self {
         Self {
-            resequence,
-            resends,
+            resequence: config.wait_for_order(),
+            resends: config.resend,
             seen: RangeSet::default(),
             forgotten: 0,
             partials: Partials::default(),
@@ -69,9 +70,19 @@ impl RecvFlow {
         }
     }
 
+    /// The flow is one of these from now on.
+    pub(crate) fn configure(&mut self, config: &FlowConfig) {
+        (self.resequence, self.resends) = (config.wait_for_order(), config.resend);
+    }
+
+    /// Whether the wait for order follows what the paths show.
+    pub(crate) fn follows_paths(&self) -> bool {
+        self.resequence.is_none()
+    }
+
     /// What a datagram costs while it waits for its reader.
-    pub(crate) fn cost_of(data: &Bytes) -> u64 {
-        data.len() as u64 + COST
+    pub(crate) fn cost_of(datagram: &Carried) -> u64 {
+        datagram.data.len() as u64 + COST
     }
 
     /// What all datagrams cost that wait for their reader, for order or for the rest of them.
@@ -162,27 +173,28 @@ impl RecvFlow {
     /// `share`.
     pub(crate) fn insert(
         &mut self,
-        path: PathId,
-        arrived: FragmentFrame,
+        arrived: Arrived,
         paths: &PathWaits,
         share: u64,
         now: Timestamp,
     ) {
-        self.overtaken.on_arrival(path, arrived.seq, now);
-        if self.is_known(arrived.seq) {
+        let Arrived { path, ref fragment, is_marked } = arrived;
+        let seq = fragment.seq;
+        self.overtaken.on_arrival(path, seq, now);
+        if self.is_known(seq) {
             // A copy that was cut is counted by its first part.
-            self.counters.duplicates += u64::from(arrived.offset == 0);
+            self.counters.duplicates += u64::from(fragment.offset == 0);
             return;
         }
-        let seq = arrived.seq;
-        if arrived.is_whole() {
+        if fragment.is_whole() {
             self.partials.forget(seq);
-            self.insert_whole(path, seq, arrived.data, paths, now);
+            let whole = Carried { data: arrived.fragment.data, is_marked };
+            self.insert_whole(path, seq, whole, paths, now);
         } else {
             match self.partials.add(&arrived, now) {
                 Added::Incomplete => {}
-                Added::Complete(data) => self.insert_whole(path, seq, data, paths, now),
-                Added::Dropped => self.drop_arrived(&arrived),
+                Added::Complete(whole) => self.insert_whole(path, seq, whole, paths, now),
+                Added::Dropped => self.drop_arrived(fragment),
             }
         }
         // Order is worth no loss: what comes next needs room.
@@ -195,20 +207,20 @@ impl RecvFlow {
         &mut self,
         path: PathId,
         seq: u64,
-        data: Bytes,
+        whole: Carried,
         paths: &PathWaits,
         now: Timestamp,
     ) {
         self.overtaken.on_complete(path, seq, now);
         self.mark(seq);
-        self.cost += Self::cost_of(&data);
+        self.cost += Self::cost_of(&whole);
         if seq < self.next {
             self.counters.late += 1;
-            self.ready.push_back(data);
+            self.ready.push_back(whole);
             return;
         }
-        self.held_cost += Self::cost_of(&data);
-        self.held.insert(seq, (data, now));
+        self.held_cost += Self::cost_of(&whole);
+        self.held.insert(seq, (whole, now));
         self.release(paths, now);
     }
 
@@ -232,10 +244,10 @@ impl RecvFlow {
 
     /// Gives the first of those that wait for order to the application; false if none does.
     fn give_first(&mut self) -> bool {
-        let Some((seq, (data, _))) = self.held.pop_first() else { return false };
-        self.held_cost -= Self::cost_of(&data);
+        let Some((seq, (whole, _))) = self.held.pop_first() else { return false };
+        self.held_cost -= Self::cost_of(&whole);
         self.next = seq + 1;
-        self.ready.push_back(data);
+        self.ready.push_back(whole);
         true
     }
 
@@ -260,18 +272,22 @@ impl RecvFlow {
         !self.ready.is_empty()
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Bytes> {
-        let data = self.ready.pop_front()?;
-        self.cost -= Self::cost_of(&data);
+    pub(crate) fn pop(&mut self) -> Option<Carried> {
+        let whole = self.ready.pop_front()?;
+        self.cost -= Self::cost_of(&whole);
         self.counters.delivered += 1;
-        Some(data)
+        Some(whole)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{DatagramFrame, FlowId};
+    use crate::codec::{DatagramFrame, FlowId, FlowMode};
+    use bytes::Bytes;
+
+    /// In which what is lost is not sent again.
+    const SPREAD: FlowConfig = FlowConfig::of(FlowMode::Aggregate);
 
     const BOUND: Duration = Duration::from_millis(20);
     const REST: Duration = Duration::from_millis(80);
@@ -284,7 +300,7 @@ mod tests {
     }
 
     fn take(flow: &mut RecvFlow) -> Vec<u8> {
-        std::iter::from_fn(|| flow.pop()).map(|data| data[0]).collect()
+        std::iter::from_fn(|| flow.pop()).map(|whole| whole.data[0]).collect()
     }
 
     fn feed(flow: &mut RecvFlow, seq: u64, bound: Duration, ms: u64) {
@@ -299,7 +315,8 @@ mod tests {
         while !flow.fits(need, SHARE) && flow.give_up_oldest() {}
         if flow.fits(need, SHARE) {
             let now = Timestamp::from_millis(ms);
-            flow.insert(PathId::default(), arrived, &worth(bound), SHARE, now);
+            let arrived = Arrived { path: PathId::default(), fragment: arrived, is_marked: false };
+            flow.insert(arrived, &worth(bound), SHARE, now);
         } else {
             flow.drop_arrived(&arrived);
         }
@@ -312,7 +329,7 @@ mod tests {
 
     #[test]
     fn order_is_restored_within_the_bound_and_no_longer() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         for (seq, ms) in [(0, 0), (2, 1), (3, 2), (1, 5), (1, 6), (5, 10)] {
             feed(&mut flow, seq, BOUND, ms);
         }
@@ -331,13 +348,14 @@ mod tests {
     /// makes the wait 75 ms. One path brings the even numbers, the other one the odd ones.
     #[test]
     fn the_wait_follows_how_late_datagrams_come() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         let paths = worth(Duration::from_millis(90));
         let mut feed = |seq, ms| {
             let data = Bytes::from(vec![seq as u8; 10]);
             let datagram = DatagramFrame { flow: FlowId(0), seq, data };
             let path = PathId::new((seq % 2) as u8).unwrap();
-            flow.insert(path, datagram.into(), &paths, SHARE, Timestamp::from_millis(ms));
+            let arrived = Arrived { path, fragment: datagram.into(), is_marked: false };
+            flow.insert(arrived, &paths, SHARE, Timestamp::from_millis(ms));
             flow.next_timer(&paths).map(Timestamp::as_millis_f64)
         };
         assert_eq!(feed(1, 0), Some(90.0));
@@ -350,7 +368,7 @@ mod tests {
 
     #[test]
     fn without_a_bound_nothing_waits() {
-        let mut flow = RecvFlow::new(Some(Duration::ZERO), false);
+        let mut flow = RecvFlow::new(&FlowConfig::of(FlowMode::Redundant));
         for seq in [3, 0, 2, 2] {
             feed(&mut flow, seq, Duration::ZERO, 1);
         }
@@ -360,7 +378,7 @@ mod tests {
     /// A datagram of 10 bytes costs 74: three quarters of 1,000 are the cost of ten.
     #[test]
     fn those_that_wait_for_order_leave_a_quarter_of_the_room_to_what_comes() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         (1..11).for_each(|seq| feed(&mut flow, seq, BOUND, 0));
         assert!(!flow.has_ready());
         feed(&mut flow, 11, BOUND, 0);
@@ -370,7 +388,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_whatever_arrives() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         for seq in 0..100_000 {
             feed(&mut flow, seq * 2 + 1, BOUND, 0);
         }
@@ -386,12 +404,13 @@ mod tests {
     #[test]
     fn what_is_sent_again_is_waited_for_though_all_paths_have_brought_later_ones() {
         let after = |resends| {
-            let mut flow = RecvFlow::new(None, resends);
+            let mut flow = RecvFlow::new(&FlowConfig { resend: resends, ..SPREAD });
             let mut arrive = |path: u8, seq: u64, ms| {
                 let data = Bytes::from(vec![seq as u8; 10]);
                 let datagram = DatagramFrame { flow: FlowId(0), seq, data };
                 let (path, now) = (PathId::new(path).unwrap(), Timestamp::from_millis(ms));
-                flow.insert(path, datagram.into(), &worth(BOUND), SHARE, now);
+                let arrived = Arrived { path, fragment: datagram.into(), is_marked: false };
+                flow.insert(arrived, &worth(BOUND), SHARE, now);
             };
             // All paths are known after a second.
             (0..4).for_each(|seq| arrive((seq % 2) as u8, seq, 700 * seq));
@@ -407,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_datagram_in_parts_keeps_its_place() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         feed(&mut flow, 0, BOUND, 0);
         arrive(&mut flow, part(1, 200..400), BOUND, 1);
         feed(&mut flow, 2, BOUND, 2);
@@ -422,7 +441,7 @@ mod tests {
     /// A path that carries the whole overtakes one that carries parts.
     #[test]
     fn a_whole_copy_ends_the_wait_for_parts() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         arrive(&mut flow, part(0, 0..200), BOUND, 0);
         arrive(&mut flow, part(0, 0..400), BOUND, 1);
         arrive(&mut flow, part(0, 200..400), BOUND, 2);
@@ -431,7 +450,7 @@ mod tests {
 
     #[test]
     fn the_wait_for_parts_ends() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         arrive(&mut flow, part(0, 0..200), BOUND, 5);
         assert_eq!(flow.next_timer(&worth(BOUND)), Some(Timestamp::from_millis(105)));
         flow.expire(&worth(BOUND), Timestamp::from_millis(104));
@@ -443,7 +462,7 @@ mod tests {
 
     #[test]
     fn the_oldest_parts_make_room() {
-        let mut flow = RecvFlow::new(None, false);
+        let mut flow = RecvFlow::new(&SPREAD);
         (0..3).for_each(|seq| arrive(&mut flow, part(seq, 0..200), Duration::ZERO, seq));
         (0..3).for_each(|seq| arrive(&mut flow, part(seq, 200..400), Duration::ZERO, 9));
         assert_eq!((take(&mut flow), flow.counters.incomplete), (vec![1, 2], 1));

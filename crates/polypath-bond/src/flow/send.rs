@@ -1,5 +1,7 @@
 //! The sending half of a datagram flow.
 
+use super::allowance::CopyAllowance;
+use super::backlog::Waiting;
 use super::queue::Queue;
 use super::{Queued, Shares};
 use crate::codec::{FlowConfig, FlowMode};
@@ -16,9 +18,9 @@ const MAX_LOSSES: u8 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendRoom {
     pub(crate) bytes: u64,
-    /// For so long. What comes while another waits for longer has been sent too fast, and its loss
-    /// tells it who sends it.
-    pub(crate) patience: Duration,
+    /// For so long, if there is a bound. What comes while another waits for longer has been sent
+    /// too fast, and its loss tells it who sends it.
+    pub(crate) patience: Option<Duration>,
 }
 
 /// Datagrams of one flow that wait to be sent.
@@ -27,8 +29,10 @@ pub(crate) struct SendFlow {
     pub(crate) config: FlowConfig,
     next_seq: u64,
     queue: Queue,
-    /// Redundant mode: the copies that each path has still to send.
+    /// The copies that each path has still to send.
     copies: BTreeMap<PathId, Queue>,
+    /// Mode `smallest_delay`: how many bytes of copies may leave.
+    allowance: CopyAllowance,
     /// Where one path carries the flow: that path.
     current: Option<PathId>,
     /// Mode `load_balancing`: what each path has had of it.
@@ -44,6 +48,7 @@ impl SendFlow {
             next_seq: 0,
             queue: Queue::default(),
             copies: BTreeMap::new(),
+            allowance: CopyAllowance::default(),
             current: None,
             shares: Shares::default(),
             sent: 0,
@@ -76,8 +81,8 @@ impl SendFlow {
 
     /// The last ones are dropped: a number that has been given is waited for.
     fn push_shared(&mut self, queued: Queued, room: &SendRoom, now: Timestamp) -> bool {
-        let has_room = self.queue.bytes() + queued.remaining() <= room.bytes
-            && !self.queue.is_late(room.patience, now);
+        let is_late = room.patience.is_some_and(|patience| self.queue.is_late(patience, now));
+        let has_room = !is_late && self.queue.bytes() + queued.remaining() <= room.bytes;
         if has_room {
             self.queue.push(queued);
         }
@@ -95,11 +100,10 @@ impl SendFlow {
     }
 
     /// What a packet on `path` held, which is lost: to be sent again, where that is wanted.
-    pub(crate) fn on_lost(&mut self, path: PathId, mut queued: Queued, now: Timestamp) {
-        (queued.since, queued.losses) = (now, queued.losses + 1);
-        queued.lost_on = queued.lost_on.with(path);
-        if self.config.resend && queued.losses <= MAX_LOSSES && !self.is_redundant() {
-            self.queue.insert(queued);
+    pub(crate) fn on_lost(&mut self, path: PathId, queued: &Queued, now: Timestamp) {
+        let is_only = !self.is_redundant() && !queued.is_spare;
+        if self.config.resend && queued.losses < MAX_LOSSES && is_only {
+            self.queue.insert(queued.lost(path, now));
         }
     }
 
@@ -113,18 +117,58 @@ impl SendFlow {
         self.queue.bytes()
     }
 
-    /// Redundant mode: whether `path` has a copy to send.
+    /// A second path is to carry what has just been cut of the shared queue, `queued`, with
+    /// `overhead` for its packet: as long as copies have not had their share of `rate`, in bytes
+    /// per second, and nothing waits that has not been sent at all.
+    pub(crate) fn copy(
+        &mut self,
+        queued: &Queued,
+        path: PathId,
+        overhead: u64,
+        rate: f64,
+        now: Timestamp,
+    ) {
+        let Some(spare) = queued.spare().filter(|_| self.queue.is_empty()) else { return };
+        let share = f64::from(self.config.copy_share) / 1e6;
+        if self.allowance.take(spare.remaining() + overhead, rate * share, now) {
+            self.copies.entry(path).or_default().push(spare);
+        }
+    }
+
+    /// Whether `path` has a copy to send.
     pub(crate) fn has_copy(&self, path: PathId) -> bool {
         self.copies.get(&path).is_some_and(|copies| !copies.is_empty())
     }
 
-    /// What `path` takes datagrams from: its own copies in redundant mode, else what waits for any.
+    /// What `path` takes datagrams from: its own copies in redundant mode, and where nothing waits
+    /// for any path; otherwise that.
     pub(crate) fn queue_mut(&mut self, path: PathId) -> &mut Queue {
-        if self.is_redundant() { self.copies.entry(path).or_default() } else { &mut self.queue }
+        match self.is_redundant() || (self.queue.is_empty() && self.has_copy(path)) {
+            true => self.copies.entry(path).or_default(),
+            false => &mut self.queue,
+        }
+    }
+
+    /// What `path` was given does not fit it any more. A copy is for nobody then but in redundant
+    /// mode, where it may be the only one.
+    pub(crate) fn put_back(&mut self, path: PathId, queued: Queued) {
+        match self.is_redundant() {
+            true => self.copies.entry(path).or_default().put_back(queued),
+            false if queued.is_spare => {}
+            false => self.queue.put_back(queued),
+        }
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
         !self.queue.is_empty() || self.copies.values().any(|copies| !copies.is_empty())
+    }
+
+    /// What waits of the flow.
+    pub(super) fn backlog(&self) -> Waiting {
+        let FlowConfig { mode, paths, .. } = &self.config;
+        let (any, bytes) = (self.has_waiting(), self.waiting());
+        let is_scheduled = *mode == FlowMode::Aggregate && paths.is_all();
+        Waiting { any, bytes, for_scheduler: if is_scheduled { bytes } else { 0 } }
     }
 
     /// The path that carries the flow, where one does.
@@ -154,7 +198,7 @@ mod tests {
     /// Where 250 bytes may wait.
     fn push(flow: &mut SendFlow, data: &[u8], paths: &[PathId]) -> bool {
         let paths = paths.iter().copied().collect();
-        let room = SendRoom { bytes: 250, patience: Duration::ZERO };
+        let room = SendRoom { bytes: 250, patience: None };
         flow.push(&Bytes::copy_from_slice(data), paths, &room, Timestamp::ZERO)
     }
 
@@ -182,7 +226,7 @@ mod tests {
     #[test]
     fn a_datagram_is_cut_as_each_payload_allows() {
         let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate));
-        let room = SendRoom { bytes: 3_000, patience: Duration::ZERO };
+        let room = SendRoom { bytes: 3_000, patience: None };
         assert!(flow.push(&vec![7; 3_000].into(), PathSet::EMPTY, &room, Timestamp::ZERO));
         assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
         let queue = flow.queue_mut(PathId::default());
@@ -225,7 +269,7 @@ mod tests {
             let (mut flow, packets) = sent(config);
             assert!(push(&mut flow, &[0; 100], &[]));
             for lost in [2, 0] {
-                flow.on_lost(PathId::default(), packets[lost].clone(), Timestamp::ZERO);
+                flow.on_lost(PathId::default(), &packets[lost], Timestamp::ZERO);
             }
             let again = [0, 2, 3].map(|seq| (seq, 0));
             assert_eq!(numbers(&mut flow), if resend { &again[..] } else { &again[2..] });
@@ -238,11 +282,11 @@ mod tests {
         let (mut flow, packets) = sent(config);
         let (path, mut packet) = (PathId::new(1).unwrap(), packets[0].clone());
         for _ in 0..3 {
-            flow.on_lost(path, packet, Timestamp::ZERO);
+            flow.on_lost(path, &packet, Timestamp::ZERO);
             packet = flow.queue_mut(path).cut(FLOW, 1_000).unwrap().queued;
             assert!(packet.lost_on.contains(path));
         }
-        flow.on_lost(path, packet, Timestamp::ZERO);
+        flow.on_lost(path, &packet, Timestamp::ZERO);
         assert!(!flow.has_waiting());
     }
 
@@ -251,13 +295,13 @@ mod tests {
     fn no_more_is_taken_while_the_first_has_waited_for_long() {
         let config = FlowConfig { resend: true, ..FlowConfig::of(FlowMode::Aggregate) };
         let (mut flow, packets) = sent(config);
-        let room = SendRoom { bytes: 1_000, patience: Duration::from_millis(50) };
+        let room = SendRoom { bytes: 1_000, patience: Some(Duration::from_millis(50)) };
         let push_at = |flow: &mut SendFlow, ms| {
             flow.push(&[0; 100][..].into(), PathSet::EMPTY, &room, Timestamp::from_millis(ms))
         };
         assert!([0, 50].into_iter().all(|ms| push_at(&mut flow, ms)));
         assert!(!push_at(&mut flow, 51));
-        flow.on_lost(PathId::default(), packets[0].clone(), Timestamp::from_millis(51));
+        flow.on_lost(PathId::default(), &packets[0], Timestamp::from_millis(51));
         assert!(push_at(&mut flow, 101) && !push_at(&mut flow, 102));
     }
 

@@ -5,10 +5,11 @@ use super::race::Again;
 use super::{BondKey, Incoming, SocketId};
 use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
+use crate::carried::Carried;
 use crate::codec::CloseCode;
 use crate::path::Payload;
 use crate::quic::{QuicPath, Recorder};
-use noq_proto::{ConnectionHandle, DatagramEvent, Event, FourTuple, StreamEvent};
+use noq_proto::{ConnectionHandle, DatagramEvent, EcnCodepoint, Event, FourTuple, StreamEvent};
 use polypath_units::{PathId, Timestamp};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ impl Node {
                     connection.is_answered = true;
                     let code = connection.path.handle_event(event, header);
                     self.tell_rate(handle.0, code, remote, now);
-                    self.process(handle.0, now);
+                    self.process_packet(handle.0, ecn == Some(EcnCodepoint::Ce), now);
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
@@ -97,6 +98,12 @@ impl Node {
 
     /// Takes over what a connection has learned.
     pub(super) fn process(&mut self, index: usize, now: Timestamp) {
+        self.process_packet(index, false, now);
+    }
+
+    /// Takes over what a connection has learned from a packet, if that `is_marked` (CE) from one
+    /// that was marked on the way.
+    fn process_packet(&mut self, index: usize, is_marked: bool, now: Timestamp) {
         self.route_endpoint_events(index);
         while let Some(event) = self.poll_connection(index) {
             match event {
@@ -112,7 +119,7 @@ impl Node {
             }
         }
         self.report(index, now);
-        self.receive_datagrams(index, now);
+        self.receive_datagrams(index, is_marked, now);
         self.mark_connection(index);
         self.forget_if_drained(index);
     }
@@ -143,10 +150,11 @@ impl Node {
         self.mark_bond(key);
     }
 
-    fn receive_datagrams(&mut self, index: usize, now: Timestamp) {
+    /// Hands what came in datagrams to the bond.
+    fn receive_datagrams(&mut self, index: usize, is_marked: bool, now: Timestamp) {
         let Some(connection) = self.connections.get_mut(&index) else { return };
         let mut arrived = false;
-        while let Some(datagram) = connection.path.connection.datagrams().recv() {
+        while let Some(data) = connection.path.connection.datagrams().recv() {
             let entry = match connection.owner {
                 Some((key, path)) if connection.stage == Stage::Joined => {
                     self.bonds.get_mut(&key).map(|entry| (entry, path))
@@ -154,10 +162,10 @@ impl Node {
                 _ => None,
             };
             if let Some((entry, path)) = entry {
-                entry.bond.on_datagram(path, datagram, now);
+                entry.bond.on_datagram(path, Carried { data, is_marked }, now);
                 arrived = true;
             } else if connection.stage != Stage::Closed {
-                connection.early.push(&datagram);
+                connection.early.push(&data);
             }
         }
         if let Some((key, _)) = connection.owner

@@ -43,8 +43,7 @@ impl<'a> Candidates<'a> {
 
     /// The candidates without these, unless nothing would be left that can go on.
     pub(crate) fn without(self, unused: PathSet, now: Timestamp) -> Self {
-        let used = self.iter().map(|p| p.id).filter(|&id| !unused.contains(id));
-        let rest = Self { allowed: used.collect(), ..self };
+        let rest = Self { allowed: self.allowed.minus(unused), ..self };
         if rest.allowed.is_empty() || !rest.can_progress(now) { self } else { rest }
     }
 

@@ -2,7 +2,7 @@
 
 use super::shared::{Shared, gone};
 use bytes::Bytes;
-use polypath_bond::{Bond, BondKey, FlowId, SendDatagramError};
+use polypath_bond::{Bond, BondKey, Carried, FlowId, SendDatagramError};
 use std::future::poll_fn;
 use std::io;
 use std::iter::from_fn;
@@ -51,14 +51,15 @@ impl BondFlow {
     /// # Errors
     /// When the flow or bond has ended.
     pub async fn recv(&self) -> io::Result<Bytes> {
-        self.received(|bond| bond.recv_datagram(self.id)).await
+        self.received(|bond| Some(bond.recv_datagram(self.id)?.data)).await
     }
 
-    /// Waits for datagrams and takes those that are there, at most so many. Cancel-safe.
+    /// Waits for datagrams and takes those that are there, at most so many, with the marks that
+    /// their packets had. Cancel-safe.
     ///
     /// # Errors
     /// When the flow or bond has ended.
-    pub async fn recv_many(&self, most: NonZeroUsize) -> io::Result<Vec<Bytes>> {
+    pub async fn recv_many(&self, most: NonZeroUsize) -> io::Result<Vec<Carried>> {
         self.received(|bond| {
             let first = bond.recv_datagram(self.id)?;
             let more = from_fn(|| bond.recv_datagram(self.id)).take(most.get() - 1);

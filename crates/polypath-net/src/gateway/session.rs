@@ -5,6 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use polypath_bond::Carried;
+use polypath_ip::{IpEcn, MarkedNotCapable, Packet};
 use polypath_steering::FlowIndex;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -56,8 +58,60 @@ async fn receive_by<R: Receive>(
 ) -> io::Error {
     loop {
         match flow.recv_many(BATCH).await {
-            Ok(datagrams) => receiver.receive(index, datagrams).await,
+            Ok(datagrams) => {
+                receiver.receive(index, datagrams.into_iter().map(leave_bond).collect()).await;
+            }
             Err(error) => return error,
         }
+    }
+}
+
+/// A datagram as it leaves the bond: where a path has marked it, a packet in it whose transport
+/// understands marks has the mark (RFC 6040, section 4.2). Others pass: the mark was made on a
+/// packet of the bond, which has slowed down for it, and they would be lost by it.
+fn leave_bond(Carried { data, is_marked }: Carried) -> Bytes {
+    if !is_marked {
+        return data;
+    }
+    let Ok(mut packet) = Packet::parse(data.to_vec()) else { return data };
+    match packet.decapsulate_ecn(IpEcn::CongestionExperienced) {
+        Ok(()) => packet.into_bytes().into(),
+        Err(MarkedNotCapable) => data,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use polypath_ip::{IpHeader, Ports};
+    use std::net::Ipv4Addr;
+
+    fn packet(ecn: IpEcn) -> Bytes {
+        let ends = [1, 2].map(|host| Ipv4Addr::new(10, 77, 0, host).into());
+        let mut bytes = Vec::new();
+        let ports = Ports { source: 1, destination: 2 };
+        IpHeader::new(ends[0], ends[1]).unwrap().write_udp(ports, &[7; 9], &mut bytes).unwrap();
+        let mut packet = Packet::parse(bytes).unwrap();
+        packet.set_ecn(ecn);
+        packet.into_bytes().into()
+    }
+
+    #[test]
+    fn a_packet_has_the_mark_of_the_path_that_brought_it_if_its_transport_understands_it() {
+        const CE: IpEcn = IpEcn::CongestionExperienced;
+        for (sent, left) in
+            [(IpEcn::Ect0, CE), (IpEcn::Ect1, CE), (CE, CE), (IpEcn::NotEct, IpEcn::NotEct)]
+        {
+            let data = packet(sent);
+            assert_eq!(leave_bond(data.clone().into()), data);
+            let marked = leave_bond(Carried { data, is_marked: true });
+            assert_eq!(marked, packet(left), "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_packet_stays_as_it_is() {
+        let message = Carried { data: Bytes::from_static(&[0, 1, 2]), is_marked: true };
+        assert_eq!(leave_bond(message.clone()), message.data);
     }
 }

@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// All of them.
-pub(super) const KEYS: [&str; 8] =
-    [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, RESEND, RATE];
+pub(super) const KEYS: [&str; 9] =
+    [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, COPY_SHARE, RESEND, RATE];
 
 pub(super) const MODE: &str = "mode";
 pub(super) const PATHS: &str = "paths";
@@ -22,8 +22,12 @@ pub(super) const WEIGHTS: &str = "weights";
 const COPIES: &str = "copies";
 const RTT_ABOVE: &str = "rtt_above";
 const LOSS_ABOVE: &str = "loss_above";
+const COPY_SHARE: &str = "copy_share";
 const RESEND: &str = "resend";
 const RATE: &str = "rate";
+
+/// A millionth.
+const LEAST_COPY_SHARE: f64 = 1e-6;
 
 pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentError> {
     let mode = table.get(MODE).ok_or_else(|| table.missing("`mode`"))?;
@@ -35,12 +39,16 @@ pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentErr
     keys.refuse_unless(balances, &[WEIGHTS], "load_balancing")?;
     let copies = steering == Some(SteeringMode::Redundant);
     keys.refuse_unless(copies, &[COPIES, RTT_ABOVE, LOSS_ABOVE], "redundant")?;
+    let quick = steering == Some(SteeringMode::SmallestDelay);
+    keys.refuse_unless(quick, &[COPY_SHARE], "smallest_delay")?;
     let once = steering.is_some() && !copies;
     keys.refuse_unless(once, &[RESEND], "every mode but redundant and drop")?;
     let Some(mode) = steering else { return Ok(treatment) };
     let (paths, redundancy) = (read_paths(table)?, read_redundancy(table)?);
     let resend = table.get(RESEND).map(|value| value.boolean()).transpose()?;
-    Ok(Treatment::Steer(Steering { mode, paths, redundancy, resend }))
+    let copy_share = table.get(COPY_SHARE).map(|value| read_copy_share(&value)).transpose()?;
+    let copy_share = copy_share.unwrap_or(0);
+    Ok(Treatment::Steer(Steering { mode, paths, redundancy, resend, copy_share }))
 }
 
 /// The limit of a rule's rate, if it has one.
@@ -127,4 +135,11 @@ fn read_rtt(value: &Value<'_>) -> Result<Duration, DocumentError> {
 fn read_loss(value: &Value<'_>) -> Result<u32, DocumentError> {
     let share = value.number("a share from 0 to below 1", |share| (0.0..1.0).contains(&share))?;
     Ok((share * 1e6).floor() as u32)
+}
+
+/// In millionths.
+fn read_copy_share(value: &Value<'_>) -> Result<u32, DocumentError> {
+    let share = value
+        .number("a share from 0.000001 to 1", |share| (LEAST_COPY_SHARE..=1.0).contains(&share))?;
+    Ok((share * 1e6).round() as u32)
 }

@@ -73,8 +73,8 @@ impl BondDatagrams {
             }
         }
         if let Some(id) = self.incoming.filter(|_| reads) {
-            while let Some(data) = bond.recv_datagram(id) {
-                self.take(&data);
+            while let Some(datagram) = bond.recv_datagram(id) {
+                self.take(&datagram.data);
             }
         }
     }

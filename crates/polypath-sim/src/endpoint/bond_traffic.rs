@@ -86,9 +86,9 @@ impl BondTraffic {
                     self.datagrams.on_opened(id);
                 }
                 (Event::FlowReadable(id), Some(gateway)) => {
-                    while let Some(data) = bond.recv_datagram(id) {
-                        if !gateway.receive(id, &data, bond, fabric) {
-                            self.datagrams.take(&data);
+                    while let Some(datagram) = bond.recv_datagram(id) {
+                        if !gateway.receive(id, &datagram.data, bond, fabric) {
+                            self.datagrams.take(&datagram.data);
                         }
                     }
                 }

@@ -59,7 +59,7 @@ fn delivered(world: &mut World, mode: FlowMode, size: usize, count: usize) -> us
     let mut got = Vec::new();
     let mut receive = |world: &mut World| {
         let hub = world.hub_bond().unwrap();
-        got.extend(std::iter::from_fn(|| hub.recv_datagram(flow)));
+        got.extend(std::iter::from_fn(|| hub.recv_datagram(flow)).map(|datagram| datagram.data));
         false
     };
     for number in 0..count {

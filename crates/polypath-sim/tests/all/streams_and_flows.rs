@@ -2,7 +2,7 @@
 use crate::world::{World, WorldConfig};
 use bytes::Bytes;
 use polypath_bond::{
-    Bond, BondConfig, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError, StreamId,
+    Bond, BondConfig, Carried, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError, StreamId,
     WriteError,
 };
 use polypath_core::scheduler::SchedulerKind;
@@ -196,7 +196,7 @@ fn send_flow(delays: &[u64], config: FlowConfig, dies: bool) -> Vec<(Timestamp, 
 fn receive(world: &mut World, flow: FlowId, got: &mut Vec<(Timestamp, u64)>) -> bool {
     let now = world.now();
     let hub = world.hub_bond().unwrap();
-    while let Some(data) = hub.recv_datagram(flow) {
+    while let Some(Carried { data, .. }) = hub.recv_datagram(flow) {
         got.push((now, u64::from_be_bytes(data[..8].try_into().unwrap())));
     }
     false

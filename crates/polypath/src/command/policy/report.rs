@@ -40,6 +40,7 @@ struct TreatmentReport {
     copies: Option<u8>,
     rtt_above_ms: Option<f64>,
     loss_above: Option<f64>,
+    copy_share: Option<f64>,
     /// Whether what is lost is sent again.
     resend: Option<bool>,
     /// What passes at most in each direction.
@@ -130,6 +131,7 @@ impl TreatmentReport {
             copies: redundancy.copies,
             rtt_above_ms: redundancy.rtt_above.map(millis),
             loss_above: redundancy.loss_share(),
+            copy_share: steering.copy_share(),
             resend: steering.resend,
             rate_mbit_s: rate.map(Bandwidth::mbit_per_sec),
             text: match rate {
@@ -210,9 +212,9 @@ mod tests {
         let report = CheckReport::new(Path::new("policy.toml"), &Policy::standard());
         let expected = "\
 policy.toml: rules: 3
-1  expedited      redundant       dscp ef; protocol udp
-2  dns            smallest_delay  port 53; protocol udp
-3  small packets  smallest_delay  packet_size at most 300; protocol udp
+1  expedited      redundant                                          dscp ef; protocol udp
+2  dns            smallest_delay with copies up to 0.05 of the rate  port 53; protocol udp
+3  small packets  smallest_delay with copies up to 0.05 of the rate  packet_size at most 300; protocol udp
 ";
         assert_eq!(report.text(), expected);
         let json = serde_json::to_value(&report).unwrap();
@@ -273,7 +275,7 @@ p: rules: 2
     fn a_decision_is_explained() {
         let report = test("udp 192.0.2.1:53 dscp 0 size 160");
         let expected = "\
-smallest_delay by rule 2, \"dns\":
+smallest_delay with copies up to 0.05 of the rate by rule 2, \"dns\":
   protocol udp fits udp
   port 53 fits 53
 not by rule 1, \"expedited\":

@@ -2,6 +2,7 @@
 //! network namespaces.
 
 mod icmp;
+mod marks;
 mod names;
 mod origins;
 mod sites;
@@ -13,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::world::{stderr, stdout};
-use sites::{LAN, SERVER, Sites};
+use sites::{LAN, SERVER, Sites, output};
 
 /// Against hanging only.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));

@@ -166,7 +166,8 @@ impl Sites {
     }
 }
 
-fn output(host: &Namespace, program: &str, arguments: &str) -> String {
+/// What a program says there.
+pub(super) fn output(host: &Namespace, program: &str, arguments: &str) -> String {
     let arguments: Vec<_> = arguments.split(' ').collect();
     let output = host.command(program, &arguments).output().unwrap();
     assert!(output.status.success(), "{program} {arguments:?}");

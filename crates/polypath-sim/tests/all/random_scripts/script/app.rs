@@ -4,7 +4,7 @@
 use super::{Dice, HEALED};
 use bytes::Bytes;
 use polypath_bond::{
-    Bond, Event, FlowConfig, FlowId, FlowMode, ListedPath, OpenError, PathList, ReadError,
+    Bond, Carried, Event, FlowConfig, FlowId, FlowMode, ListedPath, OpenError, PathList, ReadError,
     Redundancy, Side, StreamId, WriteError,
 };
 use polypath_units::{PathId, Timestamp};
@@ -240,7 +240,8 @@ impl App {
         let rtt_above = self.dice.one_in(3).then(|| Duration::from_millis(self.dice.below(200)));
         let loss_above = self.dice.one_in(3).then(|| self.dice.below(50_000) as u32);
         let redundancy = Redundancy { copies, rtt_above, loss_above };
-        FlowConfig { mode, paths, redundancy, resequence, resend: self.dice.one_in(2) }
+        let (resend, copy_share) = (self.dice.one_in(2), 50_000);
+        FlowConfig { mode, paths, redundancy, resequence, resend, copy_share }
     }
 
     fn send_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
@@ -275,7 +276,7 @@ impl App {
     /// it was sent before it.
     fn receive_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
         for (&id, Flow { seen, .. }) in &mut self.flows {
-            while let Some(data) = bond.recv_datagram(id) {
+            while let Some(Carried { data, .. }) = bond.recv_datagram(id) {
                 let words: Vec<_> =
                     data[..24].chunks(8).map(|word| word.try_into().unwrap()).collect();
                 let [number, sent_at, wait] = [0, 1, 2].map(|at| u64::from_be_bytes(words[at]));
