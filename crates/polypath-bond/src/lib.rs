@@ -30,7 +30,9 @@ mod ranges;
 mod recv;
 mod send;
 
-pub use bond::{Bond, BondCounters, BondStatus, PathRates, PathSettings, PathStatus, Transmit};
+pub use bond::{
+    Bond, BondCounters, BondStatus, FlowStatus, PathRates, PathSettings, PathStatus, Transmit,
+};
 pub use carried::Carried;
 pub use codec::{
     FlowConfig, FlowId, FlowMode, ListedPath, PathList, PathListError, Redundancy, Side, StreamId,

@@ -22,6 +22,7 @@ mod delays;
 mod failure;
 #[cfg(test)]
 mod fixtures;
+mod flow_status;
 mod flows;
 mod late;
 mod lifecycle;
@@ -44,6 +45,7 @@ mod unread;
 mod views;
 
 pub use carrier::{PathSettings, Transmit};
+pub use flow_status::FlowStatus;
 pub use status::{BondStatus, PathRates, PathStatus};
 
 use crate::codec::{Control, Frame, Parameters, Side};

@@ -376,6 +376,6 @@ impl Flows {
     pub(crate) fn counters(&self, flow: FlowId) -> Option<FlowCounters> {
         let Halves { send, recv } = self.open.get(&flow)?;
         let dropped = recv.counters.dropped + send.dropped;
-        Some(FlowCounters { sent: send.sent, dropped, ..recv.counters })
+        Some(FlowCounters { sent: send.sent, dropped, ..recv.counted() })
     }
 }

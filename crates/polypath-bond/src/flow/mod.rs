@@ -38,4 +38,8 @@ pub struct FlowCounters {
     pub duplicates: u64,
     /// Datagrams given to the application after a later one.
     pub late: u64,
+    /// Datagrams that came after a later one, which was held back until then.
+    pub reordered: u64,
+    /// Datagrams that were not waited for any longer and never came, or not whole.
+    pub lost: u64,
 }

@@ -1,6 +1,8 @@
 //! The receiving half of a datagram flow: fragments are put together, the first copy wins, order is
 //! restored within a bound.
 
+mod counts;
+
 use super::flows::PathWaits;
 use super::overtaken::{Overtaken, Waits};
 use super::partial::{Added, Partials};
@@ -212,6 +214,7 @@ impl RecvFlow {
         now: Timestamp,
     ) {
         self.overtaken.on_complete(path, seq, now);
+        self.count_order(seq);
         self.mark(seq);
         self.cost += Self::cost_of(&whole);
         if seq < self.next {
