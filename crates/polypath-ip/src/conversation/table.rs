@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use hashbrown::HashTable;
 use polypath_units::Timestamp;
@@ -167,6 +168,17 @@ impl<F> ConversationTable<F> {
     /// All conversations, in an order that says nothing.
     pub fn iter(&self) -> impl Iterator<Item = &Conversation<F>> {
         self.slots.iter().map(|(_, conversation)| conversation)
+    }
+
+    /// In how many places conversations are kept, of which some may be empty.
+    pub fn places(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// The conversations in some of the places, for whom all at once would take too long. One that
+    /// is forgotten and begins anew meanwhile may be met again, in another place.
+    pub fn in_places(&self, places: Range<usize>) -> impl Iterator<Item = &Conversation<F>> {
+        places.filter_map(|place| self.slots.get(place))
     }
 
     fn find(&self, key: &ConversationKey) -> Option<u32> {

@@ -278,3 +278,22 @@ fn the_same_key_and_packets_make_the_same_table() {
     assert_eq!(listed(KEY), listed(KEY));
     assert_eq!(listed(KEY), listed([8; 16]), "no order depends on hashes");
 }
+
+/// However they came and went.
+#[test]
+fn all_places_together_have_each_conversation_once() {
+    let mut table = table(64);
+    for port in 0..100 {
+        table.insert(&udp(V4, port, 53), port, at(0));
+    }
+    for port in 40..50 {
+        assert!(table.remove(&udp(V4, port, 53).key).is_some());
+    }
+    let pages = (0..table.places()).step_by(7).map(|first| first..first + 7);
+    let mut met: Vec<u16> =
+        pages.flat_map(|page| table.in_places(page)).map(|known| *known.flow()).collect();
+    met.sort_unstable();
+    let expected: Vec<u16> = (36..100).filter(|port| !(40..50).contains(port)).collect();
+    assert_eq!(met, expected);
+    assert_eq!(table.in_places(table.places()..table.places() + 7).count(), 0, "behind the last");
+}
