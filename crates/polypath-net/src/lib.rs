@@ -3,6 +3,7 @@
 
 mod accept;
 mod blocking_pool;
+pub mod conversations;
 pub mod driver;
 pub mod edge;
 pub mod exit;

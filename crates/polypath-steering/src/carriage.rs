@@ -117,6 +117,18 @@ const fn flow_mode(mode: SteeringMode) -> FlowMode {
     }
 }
 
+/// The mode of rules that a bond's flow of this mode is for.
+pub const fn steering_mode(mode: FlowMode) -> SteeringMode {
+    match mode {
+        FlowMode::Aggregate => SteeringMode::Aggregate,
+        FlowMode::Redundant => SteeringMode::Redundant,
+        FlowMode::Best => SteeringMode::ActiveStandby,
+        FlowMode::SmallestDelay => SteeringMode::SmallestDelay,
+        FlowMode::PriorityBased => SteeringMode::PriorityBased,
+        FlowMode::LoadBalancing => SteeringMode::LoadBalancing,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +162,7 @@ mod tests {
         for mode in SteeringMode::ALL {
             let carriage = Carriage::from(&Steering::from(mode));
             assert_eq!(carriage.flow_config(|_| None), Ok(flow_of(carriage.mode)));
+            assert_eq!(steering_mode(carriage.mode), mode);
         }
         assert_eq!(by_mode, [Aggregate, SmallestDelay, PriorityBased, LoadBalancing]);
         assert!(!resends(Steering { resend: Some(false), ..Aggregate.into() }));

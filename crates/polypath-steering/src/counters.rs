@@ -1,11 +1,11 @@
 //! What has passed by a rule.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use polypath_policy::RateLimit;
-use polypath_units::{Bandwidth, Timestamp};
+use polypath_policy::{RateLimit, Rule};
+use polypath_units::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// What has passed by a rule since it was first used. To send is from the client to its target.
@@ -35,6 +35,8 @@ pub struct RuleCounters {
     bytes_sent: AtomicU64,
     bytes_received: AtomicU64,
     dropped: AtomicU64,
+    /// Of which rule; none for what no rule matched.
+    rule: Option<Arc<str>>,
     /// In each direction; none without a rate.
     limits: Option<[Mutex<RateLimit>; 2]>,
 }
@@ -49,10 +51,15 @@ pub enum Way {
 }
 
 impl RuleCounters {
-    /// Those of a rule with this limit.
-    pub fn limited(rate: Option<Bandwidth>) -> Self {
-        let limits = rate.map(|rate| [RateLimit::new(rate); 2].map(Mutex::new));
-        Self { limits, ..Self::default() }
+    /// Those of a rule.
+    pub fn of(rule: &Rule) -> Self {
+        let limits = rule.rate().map(|rate| [RateLimit::new(rate); 2].map(Mutex::new));
+        Self { rule: Some(rule.name().into()), limits, ..Self::default() }
+    }
+
+    /// What the rule is called; `None` for what no rule matched.
+    pub const fn rule(&self) -> Option<&Arc<str>> {
+        self.rule.as_ref()
     }
 
     /// A datagram of so many bytes passes, if it is within the rate of the rule; one that is not

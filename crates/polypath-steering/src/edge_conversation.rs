@@ -112,6 +112,11 @@ impl EdgeConversation {
         self.flow
     }
 
+    /// Those of the rule that decided about its last packet.
+    pub const fn counters(&self) -> &Arc<RuleCounters> {
+        &self.counters
+    }
+
     /// The flow of its packets.
     pub const fn flow(&self) -> FlowIndex {
         self.flow

@@ -18,7 +18,7 @@ mod hub_conversation;
 mod passage;
 mod rules;
 
-pub use carriage::{Carriage, CarriageError, flow_of};
+pub use carriage::{Carriage, CarriageError, flow_of, steering_mode};
 pub use counters::{RuleCounters, RuleCounts, Way};
 pub use edge_conversation::EdgeConversation;
 pub use flow_pool::{FlowIndex, FlowPool};

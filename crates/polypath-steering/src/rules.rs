@@ -94,7 +94,7 @@ impl CountedRules {
     pub fn new(rules: SteeringRules, before: Option<&Self>) -> Self {
         let counters = |rule: &Rule| {
             let known = before.and_then(|before| before.counters_of(rule));
-            known.unwrap_or_else(|| Arc::new(RuleCounters::limited(rule.rate())))
+            known.unwrap_or_else(|| Arc::new(RuleCounters::of(rule)))
         };
         Self {
             otherwise: rules.otherwise.into(),

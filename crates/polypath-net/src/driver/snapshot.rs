@@ -2,7 +2,7 @@
 
 use super::Driver;
 use polypath_bond::identity::PublicKey;
-use polypath_bond::{BondKey, BondStatus, PathRates, SameKey};
+use polypath_bond::{BondKey, BondStatus, FlowCounters, FlowId, FlowStatus, PathRates, SameKey};
 use polypath_units::PathId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -38,6 +38,16 @@ impl Driver {
             rates: of_bond.rates(now).collect(),
             same_key: node.bonds_of_same_key(bond),
         })
+    }
+
+    /// A datagram flow of a bond as it is now.
+    pub(crate) fn flow_status(&self, bond: BondKey, flow: FlowId) -> Option<FlowStatus> {
+        self.shared.lock().node.bond(bond)?.flow_status(flow)
+    }
+
+    /// What became of the datagrams of a flow until now.
+    pub(crate) fn flow_counters(&self, bond: BondKey, flow: FlowId) -> Option<FlowCounters> {
+        self.shared.lock().node.bond(bond)?.flow_counters(flow)
     }
 
     /// The other end's addresses on the paths of a bond, as text for people.

@@ -42,6 +42,7 @@ use embedded::judged;
 use own::OwnAddresses;
 pub(crate) use own::ask as is_own_address;
 
+use crate::conversations::{Carried, Conversations, LiveTalks, Parties, Talk, Wanted};
 use crate::limit::{Client, Place};
 use crate::proxy::{FlowOptions, GuardedStream, OpenError, Opener};
 use crate::tunnel::{ConnectFailure, Host, Refusal, RefusalKind, Target};
@@ -107,6 +108,8 @@ struct Inner {
     resolver: Box<dyn Resolve>,
     own: OwnAddresses,
     limits: Limits,
+    /// The connections of all clients.
+    talks: LiveTalks,
 }
 
 impl Exit {
@@ -125,7 +128,8 @@ impl Exit {
         let limits = Limits::new(&options);
         let this_host = Client::host(Ipv4Addr::LOCALHOST.into());
         let client = limits.share_of(this_host, ClientLimits::default());
-        let inner = Inner { options, resolver: Box::new(resolver), own, limits };
+        let talks = LiveTalks::new(Instant::now());
+        let inner = Inner { options, resolver: Box::new(resolver), own, limits, talks };
         Self { inner: Arc::new(inner), client }
     }
 
@@ -139,6 +143,19 @@ impl Exit {
     /// The bounds.
     pub fn options(&self) -> &ExitOptions {
         &self.inner.options
+    }
+
+    /// Those connections to targets that are wanted, of all clients. Which rule of an edge they come
+    /// under is not known here.
+    pub async fn conversations(&self, wanted: &Wanted) -> Conversations {
+        self.inner.talks.told(wanted, |_| Vec::new()).await
+    }
+
+    /// The client begins to talk to a target that it was connected to.
+    fn begin(&self, target: &Target) -> Talk {
+        let edge = Some(self.client().to_string().into());
+        let target = target.clone();
+        self.inner.talks.begin(Parties { carried: Carried::Stream, edge, source: None, target })
     }
 
     /// Whose requests it carries out.

@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::association::{NamedFlowError, carry};
 use super::{EdgeInbox, Exit, StoreError};
+use crate::conversations::Watched;
 use crate::gateway::GatewayFailed;
 use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
 use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
@@ -135,6 +136,7 @@ impl Exit {
         match self.open_tcp(target).await {
             Ok(tcp) => {
                 answer(&mut stream, &Status::Ok).await?;
+                let stream = Watched::new(stream, self.begin(target));
                 let overdue = async {
                     left.await;
                     sleep(self.options().delivery_timeout).await;

@@ -1,5 +1,7 @@
 //! The edge's end of a gateway.
 
+mod telling;
+
 use std::future::pending;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -80,10 +82,13 @@ impl EdgeGateway {
         self.0.counters.counts()
     }
 
+    fn session(&self) -> Option<Arc<Session>> {
+        self.0.session.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Sends IP packets of the host. What cannot be sent is dropped and counted.
     pub fn send(&self, packets: Vec<Bytes>) {
-        let session = self.0.session.read().unwrap_or_else(PoisonError::into_inner).clone();
-        match session {
+        match self.session() {
             Some(session) => session.send(packets),
             None => self.0.counters.count_many(PacketFate::Away, packets.len()),
         }
@@ -210,7 +215,17 @@ impl Session {
     ) -> Result<FlowId, PacketFate> {
         let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
         let index = conversations.send(&packet, now, |config| self.open(config, flows))?;
+        self.take_up(conversations, flows);
         flows.get(index).map(|flow| flow.id()).ok_or(PacketFate::NoFlow)
+    }
+
+    /// Where a conversation has got a flow, its datagrams are counted from now on.
+    fn take_up(&self, conversations: &mut EdgeConversations, flows: &[Arc<BondFlow>]) {
+        if let Some(index) = conversations.taken_up() {
+            let flow = flows.get(index);
+            let counters = flow.and_then(|flow| self.driver.flow_counters(self.bond, flow.id()));
+            conversations.take_up(index, counters);
+        }
     }
 
     /// What has come by a flow and is for the host. Where the hub is to answer in other flows from
@@ -245,6 +260,7 @@ impl Session {
     ) -> Result<Option<(FlowId, Bytes)>, PacketFate> {
         let packet = Packet::parse(packet).map_err(|_| PacketFate::Malformed)?;
         let moved = conversations.receive(&packet, by, now, |config| self.open(config, flows))?;
+        self.take_up(conversations, flows);
         Ok(moved.and_then(|Move { conversation, to }| {
             Some((flows.get(to)?.id(), message::answer_here(&conversation)))
         }))

@@ -1,8 +1,9 @@
 //! An edge's conversations: by which rule and in which flow each is carried.
 
 use std::io;
+use std::sync::Arc;
 
-use polypath_bond::{FlowConfig, FlowMode};
+use polypath_bond::{FlowConfig, FlowCounters, FlowMode};
 use polypath_ip::{
     ConversationKey, ConversationTable, Event, FragmentTracker, HashKey, IdleTimeouts, Packet,
 };
@@ -10,7 +11,9 @@ use polypath_steering::{Carriage, EdgeConversation, FlowIndex, FlowPool, Way, fl
 use polypath_units::Timestamp;
 
 use super::learnt::LearntTable;
+use super::tally::{Before, Look, Met, Tallied, Tally};
 use super::{MAX_CONVERSATIONS, PacketFate};
+use crate::conversations::Wanted;
 use crate::edge::PathNumbers;
 use crate::proxy::Steering;
 
@@ -19,11 +22,17 @@ use crate::proxy::Steering;
 pub(super) struct EdgeConversations {
     steering: Steering,
     numbers: PathNumbers,
-    known: ConversationTable<EdgeConversation>,
+    known: ConversationTable<Tallied<EdgeConversation>>,
     learnt: LearntTable,
     fragments: FragmentTracker,
     pool: FlowPool,
+    before: Before,
+    /// That a conversation has got since somebody has asked.
+    taken_up: Option<FlowIndex>,
 }
+
+/// A conversation as it was met, with its rule.
+pub(super) type MetAtEdge = Met<Option<Arc<str>>>;
 
 /// That the hub is to send a conversation in another flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +51,8 @@ impl EdgeConversations {
             learnt: LearntTable::new(key),
             fragments: FragmentTracker::new(key),
             pool: FlowPool::default(),
+            before: Before::default(),
+            taken_up: None,
         }
     }
 
@@ -70,13 +81,15 @@ impl EdgeConversations {
         self.steering.on_sent(packet);
         let member = self.fragments.membership(packet, now);
         let bytes = packet.bytes().len();
-        let known = self.known.look_up(&member, now);
-        if let (Event::Error, Some(known)) = (member.event, &known) {
-            let flow = known.pass_error(Way::Sent, bytes);
+        let mut known = self.known.look_up(&member, now);
+        if let (Event::Error, Some(known)) = (member.event, &mut known) {
+            known.tally.sent.count(bytes);
+            let flow = known.conversation.pass_error(Way::Sent, bytes);
             self.pool.on_sent(flow, now);
             return Ok(flow);
         }
-        let traffic = EdgeConversation::sent_traffic(known.as_deref(), packet.traffic());
+        let talk = known.as_deref().map(|known| &known.conversation);
+        let traffic = EdgeConversation::sent_traffic(talk, packet.traffic());
         let learnt = self.learnt.of_sent(&self.steering, packet, &member, now);
         let steered = self.steering.pass(&learnt.add_to(traffic), Way::Sent, bytes);
         let steered = steered.ok_or(PacketFate::DroppedByRule)?;
@@ -85,8 +98,14 @@ impl EdgeConversations {
             self.pool.flow_for(config, now, open)
         };
         let no_flow = |_| PacketFate::NoFlow;
-        if let Some(known) = known {
-            let flow = known.send(traffic, steered, now, flow_for).map_err(no_flow)?;
+        if let Some(Tallied { conversation, tally }) = known {
+            let before = conversation.flow();
+            let flow = conversation.send(traffic, steered, now, flow_for).map_err(no_flow)?;
+            tally.sent.count(bytes);
+            if flow != before {
+                tally.change_flow(now);
+                self.taken_up = Some(flow);
+            }
             self.pool.on_sent(flow, now);
             return Ok(flow);
         }
@@ -94,7 +113,10 @@ impl EdgeConversations {
         let flow = begun.flow();
         if member.event != Event::Error {
             while self.known.pop_expired(now).is_some() {}
-            self.known.insert(&member, begun, now);
+            let mut tally = Tally::begin(&member, now);
+            tally.sent.count(bytes);
+            self.known.insert(&member, Tallied { conversation: begun, tally }, now);
+            self.taken_up = Some(flow);
         }
         Ok(flow)
     }
@@ -113,9 +135,12 @@ impl EdgeConversations {
     ) -> Result<Option<Move>, PacketFate> {
         self.steering.on_received(packet);
         let member = self.fragments.membership(packet, now);
-        let Some(known) = self.known.look_up(&member, now) else { return Ok(None) };
+        let Some(Tallied { conversation: known, tally }) = self.known.look_up(&member, now) else {
+            return Ok(None);
+        };
         let bytes = packet.bytes().len();
         if member.event == Event::Error {
+            tally.received.count(bytes);
             known.pass_error(Way::Received, bytes);
             return Ok(None);
         }
@@ -123,11 +148,41 @@ impl EdgeConversations {
         let learnt = self.learnt.of_received(&self.steering, &member, now);
         let steered = self.steering.pass(&learnt.add_to(traffic), Way::Received, bytes);
         let steered = steered.ok_or(PacketFate::DroppedByRule)?;
+        tally.received.count(bytes);
+        let before = known.flow();
         let to = known.receive(steered, by, now, |carriage| {
             let config = self.numbers.flow_config(carriage)?;
             self.pool.flow_for(config, now, open)
         });
+        if known.flow() != before {
+            tally.change_flow(now);
+            self.taken_up = Some(known.flow());
+        }
         Ok(to.map(|to| Move { conversation: member.key, to }))
+    }
+
+    /// The flow that a conversation has got with the last packet.
+    pub(super) const fn taken_up(&mut self) -> Option<FlowIndex> {
+        self.taken_up.take()
+    }
+
+    /// A conversation has got a flow, of whose datagrams this has become until now.
+    pub(super) fn take_up(&mut self, flow: FlowIndex, counters: Option<FlowCounters>) {
+        self.before.take_up(flow, counters);
+    }
+
+    /// Looks at another page of conversations; false behind the last one.
+    pub(super) fn look(&self, look: &mut Look<Option<Arc<str>>>, wanted: &Wanted) -> bool {
+        look.page(&self.known, |known| {
+            let rule = known.counters().rule();
+            let is_wanted = wanted.has(rule.map(|name| &**name));
+            (known.flow(), is_wanted.then(|| rule.cloned()))
+        })
+    }
+
+    /// What was met, those of most bytes first, and how many others there are.
+    pub(super) fn met(&self, look: Look<Option<Arc<str>>>) -> (Vec<(u64, MetAtEdge)>, usize) {
+        look.finish(&self.before)
     }
 }
 
@@ -281,5 +336,96 @@ mod tests {
         assert_eq!(receive(&mut conversations, (0, &answer), 0), (None, None));
         assert_eq!(send(&mut conversations, &to_a(2)).1, Some(FlowMode::Redundant));
         assert_eq!(send(&mut conversations, &to_a(1)), (Ok(0), None));
+    }
+
+    /// What is met of those that are wanted, and how many others there are.
+    fn met(conversations: &EdgeConversations, wanted: &Wanted) -> (Vec<MetAtEdge>, usize) {
+        let mut look = Look::new(wanted.most);
+        while conversations.look(&mut look, wanted) {}
+        let (met, left_out) = conversations.met(look);
+        (met.into_iter().map(|(_, met)| met).collect(), left_out)
+    }
+
+    #[test]
+    fn what_passes_both_ways_is_counted_with_the_rule_and_the_ends_of_its_conversation() {
+        let mut conversations = conversations();
+        send(&mut conversations, &udp(1, 53, 9)).0.unwrap();
+        send(&mut conversations, &udp(2, 53, 1_000)).0.unwrap();
+        send(&mut conversations, &udp(2, 25, 1_000)).0.unwrap_err();
+        receive(&mut conversations, (1, &udp(2, 53, 400)), 10);
+        let all = Wanted { most: 9, rule: None };
+        let (met, left_out) = met(&conversations, &all);
+        let [large, small] = &met[..] else { panic!("{met:?}") };
+        let passed = |passed: crate::gateway::tally::Passed| (passed.packets, passed.bytes);
+        // With 28 bytes of headers each.
+        assert_eq!(
+            (passed(large.tally.sent), passed(large.tally.received)),
+            ((1, 1_028), (1, 428))
+        );
+        assert_eq!((passed(small.tally.sent), passed(small.tally.received)), ((1, 37), (0, 0)));
+        assert_eq!((large.more.as_deref(), small.more.as_deref()), (None, Some("small")));
+        let [source, destination] = small.ends().map(|end| (end.address.to_string(), end.port));
+        assert_eq!(source, ("10.0.0.1".to_owned(), Some(1)));
+        assert_eq!(destination, ("10.0.0.2".to_owned(), Some(53)));
+        assert_eq!(left_out, 0);
+        let of_rule = Wanted { rule: Some("small".to_owned()), ..all };
+        let (met, left_out) = self::met(&conversations, &of_rule);
+        assert_eq!((met.len(), left_out), (1, 0), "what is not wanted is not left out");
+    }
+
+    /// Losses of a flow are those of a conversation that has it alone, since it has it.
+    #[test]
+    fn order_is_told_of_the_conversation_that_has_its_flow_alone() {
+        let counters = |lost| FlowCounters { lost, ..FlowCounters::default() };
+        let mut conversations = conversations();
+        let large = |from| udp(from, 53, 1_000);
+        let lost = |conversations: &EdgeConversations| {
+            let (mut met, _) = met(conversations, &Wanted { most: 9, rule: None });
+            met.sort_by_key(|met| met.ends()[0].port);
+            let lost = |met: &MetAtEdge| Some(met.order(&counters(7))?.lost);
+            met.iter().map(lost).collect::<Vec<_>>()
+        };
+        let at = |conversations: &mut EdgeConversations, from, ms| {
+            let packet = large(from);
+            let packet = Packet::parse(&packet[..]).unwrap();
+            let flow = conversations.send(&packet, Timestamp::from_millis(ms), |_| Ok(())).unwrap();
+            if let Some(index) = conversations.taken_up() {
+                assert_eq!(index, flow);
+                conversations.take_up(flow, Some(counters(ms / 1_000)));
+            }
+            flow
+        };
+        assert_eq!(at(&mut conversations, 1, 1), 0);
+        assert_eq!(lost(&conversations), [Some(7)]);
+        // Two seconds later the flow is free for another.
+        assert_eq!(at(&mut conversations, 2, 3_000), 0);
+        assert_eq!(lost(&conversations), [None, Some(4)]);
+        assert_eq!(at(&mut conversations, 1, 3_500), 0);
+        assert_eq!(lost(&conversations), [None, None], "both use it");
+    }
+
+    /// As many as there may be, and more: an answer has as many as are wanted, and each page that is
+    /// looked at under the lock is small.
+    #[test]
+    fn of_as_many_conversations_as_there_may_be_the_largest_are_told() {
+        let mut conversations = conversations();
+        for number in 0..20_000_u32 {
+            let address = Ipv4Addr::from(0x0a01_0000 + number);
+            let size = 400 + number as usize % 1_000;
+            send(&mut conversations, &udp_to(address, (1, 53), size)).0.unwrap();
+        }
+        let wanted = Wanted { most: 100, rule: None };
+        let mut look = Look::new(wanted.most);
+        let mut pages = 1;
+        while conversations.look(&mut look, &wanted) {
+            pages += 1;
+        }
+        let (met, left_out) = conversations.met(look);
+        assert!(pages >= 16_384 / crate::conversations::PAGE, "{pages}");
+        assert_eq!((met.len(), left_out), (100, 16_384 - 100));
+        let least = met.iter().map(|(bytes, _)| *bytes).min().unwrap();
+        // Of 16,384 with a thousand sizes each size has sixteen or seventeen: the hundred largest
+        // are of the seven largest sizes.
+        assert!(least >= 400 + 993 + 28, "{least}");
     }
 }

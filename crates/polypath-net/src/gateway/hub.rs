@@ -1,5 +1,7 @@
 //! The hub's end of its edges' gateways.
 
+mod telling;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::iter;
@@ -264,7 +266,7 @@ impl Session {
             let fate = match Datagram::read(datagram) {
                 Ok(Datagram::Packet) => self.judge(&mut conversations, by, datagram, now),
                 Ok(Datagram::AnswerHere(conversation)) => {
-                    conversations.answer_in(&conversation, by);
+                    conversations.answer_in(&conversation, by, now, || self.counters(by));
                     return false;
                 }
                 Err(_) => PacketFate::Malformed,
@@ -287,7 +289,8 @@ impl Session {
         if !self.source.contains_source(&packet) {
             return PacketFate::Spoofed;
         }
-        if !conversations.receive(&packet, by, now, || self.may_reach(&packet)) {
+        let counters = || self.counters(by);
+        if !conversations.receive(&packet, by, now, || self.may_reach(&packet), counters) {
             return PacketFate::Forbidden;
         }
         match self.gateway.device {

@@ -15,6 +15,8 @@ mod learnt;
 mod leases;
 mod message;
 mod session;
+mod tally;
+mod telling;
 mod user_space;
 
 pub use counters::{GatewayCounts, PacketFate};

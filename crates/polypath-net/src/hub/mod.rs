@@ -6,6 +6,7 @@ mod serve;
 
 pub use edges::{Edge, Edges, EdgesError};
 
+use crate::conversations::{Conversations, Wanted};
 use crate::driver::{Driver, DriverError};
 use crate::exit::{Exit, ExitOptions, FileStore};
 use crate::gateway::HubGateway;
@@ -65,6 +66,7 @@ pub struct Hub {
     public: PublicKey,
     addresses: Vec<SocketAddr>,
     edges: Arc<Mutex<Edges>>,
+    exit: Exit,
     gateway: Option<HubGateway>,
     _tasks: JoinSet<()>,
 }
@@ -92,10 +94,11 @@ impl Hub {
         if let Some(inbox) = config.inbox.clone() {
             tasks.spawn(async move { inbox.keep_clean().await });
         }
-        let offer = Offer { exit, inbox: config.inbox, gateway: config.gateway.clone() };
+        let offer =
+            Offer { exit: exit.clone(), inbox: config.inbox, gateway: config.gateway.clone() };
         tasks.spawn(accept(driver.clone(), events, offer, Arc::clone(&edges)));
         let gateway = config.gateway;
-        Ok(Self { driver, public, addresses, edges, gateway, _tasks: tasks })
+        Ok(Self { driver, public, addresses, edges, exit, gateway, _tasks: tasks })
     }
 
     /// Changes whom the hub serves, and what they may have. Bonds of edges that may no longer join
@@ -132,6 +135,17 @@ impl Hub {
     pub fn names(&self) -> impl Fn(PublicKey) -> String + Send + Sync + use<> {
         let edges = Arc::clone(&self.edges);
         move |key| edge_of(&edges, key).name
+    }
+
+    /// Those conversations of edges that are wanted: their connections to targets, and what passes
+    /// their gateways.
+    pub async fn conversations(&self, wanted: &Wanted) -> Conversations {
+        let connections = self.exit.conversations(wanted).await;
+        let packets = match &self.gateway {
+            Some(gateway) => gateway.conversations(wanted).await,
+            None => Conversations::default(),
+        };
+        Conversations::merged(wanted.most, [connections, packets])
     }
 
     /// The key that edges must know.

@@ -22,9 +22,9 @@ mod system;
 mod unsupported;
 
 #[cfg(target_os = "linux")]
-pub(crate) use system::{of_connection, of_packet};
+pub(crate) use system::{of_connection, of_packet, source_of_packet};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use unsupported::{of_connection, of_packet};
+pub(crate) use unsupported::{of_connection, of_packet, source_of_packet};
 
 /// What is known of where a conversation comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -29,6 +29,14 @@ pub(crate) fn of_packet(ends: Ends) -> io::Result<Known> {
     Ok(Known { source: Some(source), ..known })
 }
 
+/// Whom a packet that leaves this host comes from, if conntrack knows it.
+///
+/// # Errors
+/// When the kernel does not answer.
+pub(crate) fn source_of_packet(ends: Ends) -> io::Result<Option<SocketAddr>> {
+    connections::source(ends)
+}
+
 fn of_source(ends: Ends) -> io::Result<Known> {
     let ends =
         Ends { source: canonical(ends.source), destination: canonical(ends.destination), ..ends };

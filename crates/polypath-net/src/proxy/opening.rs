@@ -8,8 +8,9 @@ use std::time::Duration;
 use polypath_policy::Protocol;
 use tokio::time::timeout;
 
-use super::steering::Counted;
+use super::steering::{ClientStream, Counted};
 use super::{Carriage, FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
+use crate::conversations::{Carried, Watched};
 use crate::origin::Ends;
 use crate::tunnel::Target;
 
@@ -68,11 +69,15 @@ impl ProxyOptions {
         client: &GuardedStream,
         opener: &O,
         target: Target,
-    ) -> Result<Counted<O::Stream>, OpenError> {
-        let counters = self.steering.admit(ends(client), &target)?;
+    ) -> Result<ClientStream<O::Stream>, OpenError> {
+        let ends = ends(client);
+        let counters = self.steering.admit(ends, &target)?;
         let ask = || opener.connect(target.clone());
         let stream = self.open(opener.way(), self.patient(client), ask).await?;
-        Ok(Counted::new(stream, counters, self.steering.epoch()))
+        let source = ends.map(|ends| ends.source);
+        let talk = self.steering.begin(Carried::Stream, source, target);
+        talk.steer(&counters, &Carriage::default());
+        Ok(Counted::new(Watched::new(stream, talk), counters, self.steering.epoch()))
     }
 
     /// Opens a UDP association for a client that waits for it, as datagrams are carried that no

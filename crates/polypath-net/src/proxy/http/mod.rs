@@ -22,7 +22,7 @@ use head::MAX_HEAD;
 pub use head::{Form, HeadError, RequestHead, ResponseHead, head_length};
 
 use super::session::{Client, SessionError};
-use super::steering::Counted;
+use super::steering::ClientStream;
 use super::{GuardedStream, OpenError, Opener, ProxyOptions, listen, splice};
 use crate::tunnel::{ConnectFailure, RefusalKind};
 
@@ -134,7 +134,7 @@ async fn serve<O: Opener>(
     rest: BytesMut,
     opener: &O,
     options: &ProxyOptions,
-) -> Result<Served<Counted<O::Stream>>, Failure> {
+) -> Result<Served<ClientStream<O::Stream>>, Failure> {
     let open = options.connect(client, opener, head.target().clone()).await;
     let stream = open.map_err(|error| Failure { error: error.into(), answerable: true })?;
     match head.form() {

@@ -1,6 +1,7 @@
 //! What a client and its targets say to each other in datagrams.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use polypath_policy::{Dscp, Protocol, Traffic};
 use polypath_steering::Way;
 
 use super::{Carriage, RuleCounters, Steered, Steering, traffic};
+use crate::conversations::{Carried, Talk};
 use crate::tunnel::{Host, Target};
 
 /// Conversations that an association remembers. Of more, the one that was silent for longest is
@@ -33,6 +35,7 @@ struct Conversation {
     largest: u32,
     /// Those of the rule that decided about the last datagram.
     counters: Arc<RuleCounters>,
+    talk: Talk,
     /// When something passed last, by the clock.
     used: u64,
 }
@@ -54,15 +57,45 @@ impl Conversations {
         let key = (target.clone(), dscp);
         let known = self.known.get(&key);
         let largest = known.map_or(0, |known| known.largest).max(size(bytes));
-        let before = known.map(|known| Arc::as_ptr(&known.counters));
         let traffic = traffic(Protocol::UDP, Some(client), target);
         let traffic = Traffic { dscp, packet_size: Some(largest), ..traffic };
         let Steered { carriage, counters } = self.steering.pass(&traffic, Way::Sent, bytes)?;
-        if before != Some(Arc::as_ptr(&counters)) {
-            counters.begin_conversation();
-        }
-        self.remember(key, Conversation { largest, counters, used: self.clock });
+        let clock = self.clock;
+        let known = self.known_or_begun(key, client, (&counters, &carriage));
+        (known.largest, known.used) = (largest, clock);
+        known.talk.pass_packet(Way::Sent, bytes);
         Some(carriage)
+    }
+
+    /// The conversation of a datagram that is carried so, by the rule of these counters.
+    fn known_or_begun(
+        &mut self,
+        key: Key,
+        client: SocketAddr,
+        (counters, carriage): (&Arc<RuleCounters>, &Carriage),
+    ) -> &mut Conversation {
+        if !self.known.contains_key(&key) {
+            self.make_room();
+        }
+        let Self { steering, known, .. } = self;
+        match known.entry(key) {
+            Entry::Occupied(known) => {
+                let known = known.into_mut();
+                if !Arc::ptr_eq(&known.counters, counters) {
+                    counters.begin_conversation();
+                    known.talk.steer(counters, carriage);
+                    known.counters = Arc::clone(counters);
+                }
+                known
+            }
+            Entry::Vacant(new) => {
+                counters.begin_conversation();
+                let talk = steering.begin(Carried::Datagrams, Some(client), new.key().0.clone());
+                talk.steer(counters, carriage);
+                let counters = Arc::clone(counters);
+                new.insert(Conversation { largest: 0, counters, talk, used: 0 })
+            }
+        }
     }
 
     /// A datagram of so many bytes came for the client. What comes from where nothing was sent to
@@ -74,16 +107,19 @@ impl Conversations {
         let Some(known) = self.of_answer(source) else { return true };
         known.largest = known.largest.max(size(bytes));
         known.used = clock;
-        known.counters.pass_datagram(Way::Received, bytes, now)
+        let passes = known.counters.pass_datagram(Way::Received, bytes, now);
+        if passes {
+            known.talk.pass_packet(Way::Received, bytes);
+        }
+        passes
     }
 
-    fn remember(&mut self, key: Key, conversation: Conversation) {
-        if self.known.len() >= MAX_CONVERSATIONS && !self.known.contains_key(&key) {
+    fn make_room(&mut self) {
+        if self.known.len() >= MAX_CONVERSATIONS {
             let oldest = self.known.iter().min_by_key(|(_, known)| known.used);
             let oldest = oldest.map(|(key, _)| key.clone());
             oldest.and_then(|oldest| self.known.remove(&oldest));
         }
-        self.known.insert(key, conversation);
     }
 
     /// The conversation that an answer belongs to: the last one with its source. The hub tells

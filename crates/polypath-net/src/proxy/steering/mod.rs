@@ -19,6 +19,9 @@ use polypath_steering::{CountedRules, Decision, RuleCounters, Steered, Verdict, 
 use polypath_units::Timestamp;
 use tokio::time::Instant;
 
+use crate::conversations::{
+    Carried, Conversations as Told, LiveTalks, Parties, Talk, Wanted, Watched,
+};
 use crate::limit::Notices;
 use crate::origin::{self, Ends};
 use crate::tunnel::{Host, RefusalKind, Target};
@@ -31,6 +34,9 @@ use names::KnownNames;
 #[cfg(test)]
 pub(crate) use names::tests::dns_exchange;
 
+/// The stream to a client's target.
+pub(super) type ClientStream<S> = Counted<Watched<S>>;
+
 /// The rules that the clients of an edge are served by, which may change meanwhile, and what has
 /// passed by each. Clones share them.
 #[derive(Clone, Debug)]
@@ -41,6 +47,8 @@ struct Inner {
     rules: RwLock<Arc<CountedRules>>,
     names: KnownNames,
     notices: Notices<()>,
+    /// The connections and datagrams of clients.
+    talks: LiveTalks,
     epoch: Instant,
 }
 
@@ -54,11 +62,13 @@ impl Steering {
     /// Begins with these rules.
     pub fn new(rules: SteeringRules) -> Self {
         let rules = RwLock::new(Arc::new(CountedRules::new(rules, None)));
+        let epoch = Instant::now();
         Self(Arc::new(Inner {
             rules,
             names: KnownNames::default(),
             notices: Notices::default(),
-            epoch: Instant::now(),
+            talks: LiveTalks::new(epoch),
+            epoch,
         }))
     }
 
@@ -72,6 +82,28 @@ impl Steering {
     /// What has passed by each rule, in their order, and by none of them.
     pub fn uses(&self) -> Vec<RuleUse> {
         self.current().uses()
+    }
+
+    /// Those connections, and conversations in datagrams, of clients of proxies, of forwarded ports
+    /// and of a gateway that splits connections, which are wanted.
+    pub async fn conversations(&self, wanted: &Wanted) -> Told {
+        self.0.talks.told(wanted, |address| self.names_of(address)).await
+    }
+
+    /// What answers of DNS call an address now.
+    pub(crate) fn names_of(&self, address: IpAddr) -> Vec<String> {
+        let names = self.0.names.of(address, self.now());
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    /// A client begins to talk to a target.
+    pub(super) fn begin(
+        &self,
+        carried: Carried,
+        source: Option<SocketAddr>,
+        target: Target,
+    ) -> Talk {
+        self.0.talks.begin(Parties { carried, edge: None, source, target })
     }
 
     /// A packet goes to the hub: it may ask for the addresses of a name.
