@@ -1,14 +1,18 @@
 //! Asking a running hub or edge.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use polypath_net::conversations::Conversations;
+use serde::Deserialize;
 
-use super::Status;
 use super::place::{Place, all_places};
+use super::request::Request;
+use super::{Refusal, Status};
 
 /// A node that lives answers at once; one that was stopped by a signal does not answer at all.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,16 +23,64 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// # Errors
 /// When no node is there, or it does not answer.
 pub fn ask(path: Option<&Path>) -> anyhow::Result<Status> {
-    match path {
-        Some(path) => ask_at(path),
-        None => ask_in(&all_places()),
+    let (answer, shown) = connect(path)?.ask("")?;
+    serde_json::from_str(&answer)
+        .with_context(|| format!("the answer from {shown} is not a status"))
+}
+
+/// Which conversations it carries: so many at most, those of most bytes, and with `rule` of that
+/// rule alone.
+///
+/// # Errors
+/// When no node is there, or it does not answer, or it refuses to.
+pub fn ask_conversations(
+    path: Option<&Path>,
+    most: u16,
+    rule: Option<&str>,
+) -> anyhow::Result<Conversations> {
+    let request = Request::Conversations { most, rule: rule.map(str::to_owned) };
+    let line = format!("{}\n", serde_json::to_string(&request)?);
+    let (answer, shown) = connect(path)?.ask(&line)?;
+    let answer: Answer = serde_json::from_str(&answer)
+        .with_context(|| format!("the answer from {shown} tells no conversations"))?;
+    match answer {
+        Answer::Conversations(told) => Ok(told),
+        Answer::Refusal(refusal) => Err(refusal.into()),
+        Answer::Status(status) => bail!(
+            "{shown} is of polypath {}, which does not tell conversations; allowed: the version of \
+             this program",
+            status.version
+        ),
     }
 }
 
-fn ask_at(path: &Path) -> anyhow::Result<Status> {
+/// What may come where conversations are asked for. A node that knows of no requests answers with
+/// its status.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Conversations(Conversations),
+    Refusal(Refusal),
+    Status(Box<Status>),
+}
+
+/// A control socket that somebody listens at.
+struct Connected {
+    stream: UnixStream,
+    path: PathBuf,
+}
+
+fn connect(path: Option<&Path>) -> anyhow::Result<Connected> {
+    match path {
+        Some(path) => connect_to(path),
+        None => connect_in(&all_places()),
+    }
+}
+
+fn connect_to(path: &Path) -> anyhow::Result<Connected> {
     let shown = path.display();
     match UnixStream::connect(path) {
-        Ok(stream) => read(stream, path),
+        Ok(stream) => Ok(Connected { stream, path: path.to_owned() }),
         Err(error) if nobody_there(&error) => bail!(
             "no hub or edge is running at the control socket {shown}; allowed: the socket that one was started with as --control"
         ),
@@ -36,12 +88,12 @@ fn ask_at(path: &Path) -> anyhow::Result<Status> {
     }
 }
 
-fn ask_in(places: &[Place]) -> anyhow::Result<Status> {
+fn connect_in(places: &[Place]) -> anyhow::Result<Connected> {
     let mut looked = Vec::new();
     for place in places {
         let socket = place.socket();
         match place.check().and_then(|()| UnixStream::connect(&socket)) {
-            Ok(stream) => return read(stream, &socket),
+            Ok(stream) => return Ok(Connected { stream, path: socket }),
             Err(error) => looked.push(format!("\n  {}: {error}", socket.display())),
         }
     }
@@ -56,21 +108,31 @@ fn nobody_there(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
 }
 
-fn read(mut stream: UnixStream, path: &Path) -> anyhow::Result<Status> {
-    let shown = path.display();
-    let mut answer = String::new();
-    stream
-        .set_read_timeout(Some(TIMEOUT))
-        .and_then(|()| stream.read_to_string(&mut answer))
-        .with_context(|| format!("no answer from {shown}"))?;
-    serde_json::from_str(&answer)
-        .with_context(|| format!("the answer from {shown} is not a status"))
+impl Connected {
+    /// Says what is asked for, and waits for the answer. Returns it and whose it is.
+    fn ask(mut self, request: &str) -> anyhow::Result<(String, String)> {
+        let shown = self.path.display().to_string();
+        // A node that knows of no requests may have answered and closed already.
+        let _ = self.stream.write_all(request.as_bytes());
+        let _ = self.stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        let read = self
+            .stream
+            .set_read_timeout(Some(TIMEOUT))
+            .and_then(|()| self.stream.read_to_end(&mut answer));
+        match read {
+            // It closes before it has read the request.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset && !answer.is_empty() => {}
+            read => drop(read.with_context(|| format!("no answer from {shown}"))?),
+        }
+        let answer = String::from_utf8(answer);
+        Ok((answer.with_context(|| format!("the answer from {shown} is no text"))?, shown))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
     use std::os::unix::net::UnixListener;
 
     const STATUS: &str = r#"{"role":"hub","version":"0","uptime_s":1.0,"bonds":[]}"#;
@@ -84,17 +146,35 @@ mod tests {
         }
         // One that was killed, none, and one that lives.
         drop(UnixListener::bind(places[0].socket()).unwrap());
-        let message = ask_in(&places).unwrap_err().to_string();
+        let message = connect_in(&places).err().unwrap().to_string();
         for place in &places {
             assert!(message.contains(place.socket().to_str().unwrap()), "{message}");
         }
         assert!(message.contains("allowed: --control SOCKET"), "{message}");
 
         let lives = UnixListener::bind(places[2].socket()).unwrap();
-        let status = std::thread::scope(|scope| {
+        let (answer, _) = std::thread::scope(|scope| {
             scope.spawn(|| lives.accept().unwrap().0.write_all(STATUS.as_bytes()).unwrap());
-            ask_in(&places).unwrap()
+            connect_in(&places).unwrap().ask("").unwrap()
         });
-        assert_eq!(status.version, "0");
+        assert_eq!(answer, STATUS);
+    }
+
+    /// Which reads nothing, and closes the socket with the request in it.
+    #[test]
+    fn a_node_of_before_there_were_requests_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control.sock");
+        let old = UnixListener::bind(&path).unwrap();
+        let answer = |ask: &dyn Fn() -> String| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| old.accept().unwrap().0.write_all(STATUS.as_bytes()).unwrap());
+                ask()
+            })
+        };
+        let version = answer(&|| ask(Some(&path)).unwrap().version);
+        assert_eq!(version, "0");
+        let error = answer(&|| ask_conversations(Some(&path), 1, None).unwrap_err().to_string());
+        assert!(error.contains("is of polypath 0, which does not tell conversations"), "{error}");
     }
 }

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use polypath_net::accept;
+use polypath_net::conversations::{Conversations, Wanted};
+use serde::Serialize;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
 
-use super::Status;
 use super::place::{Place, places};
+use super::request::{Request, wanted};
+use super::{Refusal, Status};
 
 /// Clients that wait to be answered.
 const BACKLOG: i32 = 16;
@@ -110,17 +113,35 @@ impl ControlSocket {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// Answers every client with what `status` says then. Runs until dropped.
+    /// Answers every client with what `status` says then, or `conversations`, whatever it asks for.
+    /// Runs until dropped.
     ///
     /// # Errors
     /// See [`accept`].
-    pub async fn serve(self, status: impl Fn() -> Status) -> io::Result<()> {
+    pub async fn serve(
+        self,
+        status: impl Fn() -> Status,
+        conversations: impl AsyncFn(&Wanted) -> Result<Conversations, Refusal>,
+    ) -> io::Result<()> {
         loop {
-            let (client, _) =
+            let (mut client, _) =
                 accept("the control socket", |cx| self.listener.poll_accept(cx)).await?;
-            // One at a time: a status is made in no time, and a client that does not read holds up
-            // only those who ask too.
-            answer(client, &status()).await;
+            // One at a time: an answer is made in no time, and a client that does not read holds
+            // up only those who ask too.
+            match Request::read(&mut client).await {
+                Ok(Request::Status {}) => answer(client, &status()).await,
+                Ok(Request::Conversations { most, rule }) => {
+                    let told = match wanted(most, rule) {
+                        Ok(wanted) => conversations(&wanted).await,
+                        Err(refusal) => Err(refusal),
+                    };
+                    match told {
+                        Ok(told) => answer(client, &told).await,
+                        Err(refusal) => answer(client, &refusal).await,
+                    }
+                }
+                Err(refusal) => answer(client, &refusal).await,
+            }
         }
     }
 }
@@ -133,9 +154,9 @@ impl Drop for ControlSocket {
     }
 }
 
-async fn answer(mut client: UnixStream, status: &Status) {
+async fn answer(mut client: UnixStream, said: &impl Serialize) {
     let written = async {
-        let mut text = serde_json::to_vec(status)?;
+        let mut text = serde_json::to_vec(said)?;
         text.push(b'\n');
         client.write_all(&text).await?;
         client.shutdown().await

@@ -65,6 +65,11 @@ impl EdgeSide {
         Ok(Self { gateway, listeners, host })
     }
 
+    /// What carries packets.
+    pub(crate) fn gateway(&self) -> EdgeGateway {
+        self.gateway.clone()
+    }
+
     /// What has become of packets, at any time.
     pub(crate) fn counts(&self) -> impl Fn() -> GatewayCounts + use<> {
         let gateway = self.gateway.clone();

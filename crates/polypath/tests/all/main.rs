@@ -11,6 +11,7 @@ mod away;
 mod backup;
 mod busy_host;
 mod command_line;
+mod conversations;
 mod disk;
 mod emulated;
 mod external;

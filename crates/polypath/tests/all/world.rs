@@ -249,6 +249,24 @@ impl World {
         serde_json::from_slice(&asked.stdout).unwrap()
     }
 
+    /// The conversations that a hub or edge tells of.
+    pub(crate) fn conversations(&self, control: &str, more: &[&str]) -> serde_json::Value {
+        let more = [&["--json"], more].concat();
+        serde_json::from_str(&self.conversation_table(control, &more)).unwrap()
+    }
+
+    /// The same as a table. `more` may begin with how many: `=7`.
+    pub(crate) fn conversation_table(&self, control: &str, more: &[&str]) -> String {
+        let most = more.iter().find(|word| word.starts_with('=')).copied().unwrap_or_default();
+        let asked = format!("--conversations{most}");
+        let more = more.iter().copied().filter(|word| !word.starts_with('='));
+        let line: Vec<_> =
+            ["status", "--control", control, &asked].into_iter().chain(more).collect();
+        let told = self.run(&line);
+        assert!(told.status.success(), "{}", stderr(&told));
+        String::from_utf8(told.stdout).unwrap()
+    }
+
     /// Runs `polypath send` over two paths.
     pub(crate) fn send(&self, hub: &Node, args: &[&str]) -> Output {
         self.run(&self.send_line(hub, args))

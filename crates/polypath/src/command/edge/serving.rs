@@ -3,14 +3,16 @@
 use std::future::pending;
 
 use anyhow::{Context, anyhow};
+use polypath_net::conversations::{Conversations, Wanted};
 use polypath_net::edge::{Edge, EdgeOpener, Surroundings};
+use polypath_net::gateway::EdgeGateway;
 use polypath_net::proxy::{ProxyOptions, Steering};
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::surfaces::{Serving, Surfaces};
 use super::EdgeOptions;
 use crate::config::SteeringOptions;
-use crate::control::{ControlSocket, Role, Status};
+use crate::control::{ControlSocket, Refusal, Role, Status};
 use crate::gateway::{EdgeGatewayOptions, EdgeSide};
 use crate::metrics::{MetricsListener, Passed};
 use crate::output;
@@ -43,12 +45,14 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
         let status = status.with_quotas(quotas.report());
         status.with_gateway(counts.as_ref().map(|counts| counts()))
     };
+    let packets = side.as_ref().map(EdgeSide::gateway);
+    let conversations = async |wanted: &Wanted| tell(&steering, packets.as_ref(), wanted).await;
     let gateway = carry(side.as_mut(), edge.opener(), surfaces.proxies().clone());
     let mut serving = surfaces.serve(&edge.opener());
     let ended = tokio::select! {
         error = gateway => Err(error),
         error = fail(&edge, &mut serving) => Err(error),
-        ended = control.serve(status) => ended.context("the control socket"),
+        ended = control.serve(status, conversations) => ended.context("the control socket"),
         () = manager.watch(edge.driver().clone()) => Ok(()),
         ended = metrics.serve(Role::Edge, edge.driver().clone(), passed, |_| String::new()) => {
             ended.context("metrics")
@@ -90,6 +94,25 @@ fn passed(
         rules: steering.uses(),
         quotas: quotas.report(),
     }
+}
+
+/// Conversations of clients and, with a gateway, in packets.
+async fn tell(
+    steering: &Steering,
+    gateway: Option<&EdgeGateway>,
+    wanted: &Wanted,
+) -> Result<Conversations, Refusal> {
+    let is_known =
+        |name: &String| steering.uses().iter().any(|rule| rule.name.as_ref() == Some(name));
+    if let Some(rule) = wanted.rule.clone().filter(|rule| !is_known(rule)) {
+        return Err(Refusal::UnknownRule { rule });
+    }
+    let clients = steering.conversations(wanted).await;
+    let packets = match gateway {
+        Some(gateway) => gateway.conversations(wanted).await,
+        None => Conversations::default(),
+    };
+    Ok(Conversations::merged(wanted.most, [clients, packets]))
 }
 
 /// The gateway, if there is to be one.

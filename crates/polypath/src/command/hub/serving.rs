@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy};
+use polypath_net::conversations::{Conversations, Wanted};
 use polypath_net::exit::{FileStore, FileStoreOptions};
 use polypath_net::gateway::HubGateway;
 use polypath_net::hub::{Edges, Hub, HubConfig};
@@ -18,7 +19,7 @@ use super::super::key::generate;
 use super::reachable::reachable;
 use super::{EdgeLimits, HubOptions};
 use crate::config::{AllowedKeys, create_key_file, load_key_file};
-use crate::control::{ControlSocket, Role, Status};
+use crate::control::{ControlSocket, Refusal, Role, Status};
 use crate::gateway::HubSide;
 use crate::metrics::{MetricsListener, Passed};
 use crate::output;
@@ -44,12 +45,13 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
     output::print(&format!("{join}\n"))?;
     let manager = ServiceManager::of_environment();
     manager.ready();
+    let status = || {
+        let counts = served.as_ref().map(HubGateway::counts);
+        Status::of(Role::Hub, hub.driver()).with_gateway(counts)
+    };
     let ended = tokio::select! {
         error = carry(gateway) => Err(error),
-        ended = control.serve(|| {
-            let counts = served.as_ref().map(HubGateway::counts);
-            Status::of(Role::Hub, hub.driver()).with_gateway(counts)
-        }) => {
+        ended = control.serve(status, async |wanted| tell(&hub, wanted).await) => {
             ended.context("the control socket")
         }
         () = manager.watch(hub.driver().clone()) => Ok(()),
@@ -67,6 +69,14 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
 /// What metrics say has passed.
 fn passed(gateway: Option<HubGateway>) -> impl Fn() -> Passed {
     move || Passed { gateway: gateway.as_ref().map(HubGateway::counts), ..Passed::default() }
+}
+
+/// Conversations of edges, whose rules are not known here.
+async fn tell(hub: &Hub, wanted: &Wanted) -> Result<Conversations, Refusal> {
+    match wanted.rule.clone() {
+        Some(rule) => Err(Refusal::UnknownRule { rule }),
+        None => Ok(hub.conversations(wanted).await),
+    }
 }
 
 /// The gateway, if there is one, until it fails.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use polypath_net::conversations::{Conversations, Wanted};
 use polypath_net::edge::Edge;
 use polypath_net::tunnel::FileOffer;
 use polypath_units::Bandwidth;
@@ -15,7 +16,7 @@ use super::super::edge::Paths;
 use super::SendOptions;
 use super::transfer::transfer;
 use super::watch::Watch;
-use crate::control::{ControlSocket, Role, Status};
+use crate::control::{ControlSocket, Refusal, Role, Status};
 use crate::output;
 use crate::progress::Progress;
 use crate::service::Stop;
@@ -98,11 +99,16 @@ async fn answering<T>(
     let Some(control) = control else { return work.await };
     tokio::select! {
         result = work => result,
-        ended = control.serve(|| Status::of(Role::Send, edge.driver())) => {
+        ended = control.serve(|| Status::of(Role::Send, edge.driver()), no_conversations) => {
             ended.context("the control socket")?;
             bail!("the control socket has ended")
         }
     }
+}
+
+/// A file is none.
+async fn no_conversations(_: &Wanted) -> Result<Conversations, Refusal> {
+    Ok(Conversations::default())
 }
 
 async fn deliver(

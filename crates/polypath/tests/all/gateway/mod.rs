@@ -1,6 +1,7 @@
 //! A host, and others behind it, whose traffic passes through a gateway: the real programs in
 //! network namespaces.
 
+mod conversations;
 mod icmp;
 mod marks;
 mod names;

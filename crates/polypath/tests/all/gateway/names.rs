@@ -12,11 +12,11 @@ const RULES: &str = "[[rule]]\nname = \"no ads\"\nprotocol = [\"tcp\", \"udp\"]\
                      domain = \"*.ads.example\"\nmode = \"drop\"\n";
 
 /// `www.ads.example`, asked for its address, and where the answer repeats it.
-const QUESTION: &[u8] = b"\x03www\x03ads\x07example\0\0\x01\0\x01";
+pub(super) const QUESTION: &[u8] = b"\x03www\x03ads\x07example\0\0\x01\0\x01";
 const HEADER: usize = 12;
 
 /// Answers one question with an address.
-fn answer(server: &UdpSocket, address: IpAddr) {
+pub(super) fn answer(server: &UdpSocket, address: IpAddr) {
     let mut message = [0; 512];
     server.set_read_timeout(PATIENCE).unwrap();
     let (length, from) = server.recv_from(&mut message).unwrap();

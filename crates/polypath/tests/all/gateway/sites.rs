@@ -179,6 +179,21 @@ impl Running<'_> {
         self.sites.world.status(self.edge.control())
     }
 
+    /// The conversations that the edge tells of. Each option follows `--conversations`.
+    pub(super) fn conversations(&self, more: &[&str]) -> serde_json::Value {
+        self.sites.world.conversations(self.edge.control(), more)
+    }
+
+    /// The same as a table.
+    pub(super) fn conversation_table(&self, more: &[&str]) -> String {
+        self.sites.world.conversation_table(self.edge.control(), more)
+    }
+
+    /// Those that the hub tells of.
+    pub(super) fn hub_conversations(&self) -> serde_json::Value {
+        self.sites.world.conversations(self.hub.control(), &[])
+    }
+
     /// The edge's address in the hub's network.
     pub(super) fn own_address(&self) -> IpAddr {
         let shown = output(&self.sites.edge, "ip", "-4 -br addr show dev polypath0");
