@@ -62,6 +62,29 @@ mod tests {
         assert_eq!(counted(Duration::ZERO, &[(2, 0), (0, 1), (2, 2)]), [0, 1, 1], "and no copies");
     }
 
+    /// It has come.
+    #[test]
+    fn what_finds_no_room_is_not_lost() {
+        let mut flow = RecvFlow::new(Some(Duration::ZERO), false);
+        for seq in 0..3 {
+            let datagram = DatagramFrame { flow: FlowId(0), seq, data: Bytes::from_static(b"x") };
+            match seq {
+                1 => flow.drop_arrived(&datagram.into()),
+                _ => {
+                    let paths = PathWaits::default();
+                    flow.insert(
+                        PathId::default(),
+                        datagram.into(),
+                        &paths,
+                        10_000,
+                        Timestamp::ZERO,
+                    );
+                }
+            }
+        }
+        assert_eq!((flow.counted().lost, flow.counted().dropped), (0, 1));
+    }
+
     /// What is waited for is not lost yet.
     #[test]
     fn a_number_is_lost_once_it_is_passed_over() {

@@ -106,6 +106,50 @@ fn both_ends_tell_what_passes_of_whom_to_whom_and_how() {
     assert!(stream["edge"].as_str().unwrap().starts_with("ppp1"), "{stream}");
 }
 
+/// Each fifth packet of the bond that holds one of the datagrams is lost on its way to the hub.
+const LOSSES: &str = "table inet losses {
+    chain in {
+        type filter hook input priority 0;
+        iifname \"p1\" udp dport 4433 meta length > 1000 numgen inc mod 5 0 drop
+    }
+}";
+
+#[test]
+fn what_never_comes_is_told_by_the_end_that_it_was_for() {
+    let test = "what_never_comes_is_told_by_the_end_that_it_was_for";
+    let Some(sites) = Sites::new(test) else { return };
+    let policy = sites.world.path("policy.toml");
+    let rule = "[[rule]]\nname = \"one\"\nprotocol = \"udp\"\nmode = \"aggregate\"\n\
+                paths = [\"a\"]\nresend = false\n";
+    fs::write(&policy, rule).unwrap();
+    let gateway = sites.start(&[], &["--policy", &policy]);
+    let server = sites.server.within(|| UdpSocket::bind((SERVER.0, 0)).unwrap());
+    let sending = sites.lan.within(|| UdpSocket::bind((LAN.0, 0)).unwrap());
+    let target = server.local_addr().unwrap();
+    ask(&sending, &server, 1_000);
+    sites.hub.run("nft", LOSSES);
+    for _ in 0..200 {
+        sending.send_to(&[1; 1_000], target).unwrap();
+    }
+    sites.hub.run("nft", "delete table inet losses");
+    // Once a later one has come, all before it have come or are lost.
+    let (sent, received, lost) = loop {
+        sending.send_to(&[2; 1_000], target).unwrap();
+        let [at_edge, at_hub] = [gateway.conversations(&[]), gateway.hub_conversations()];
+        let at_hub = of(&at_hub, "destination", target);
+        let sent = of(&at_edge, "destination", target)["packets_sent"].as_u64().unwrap();
+        let count = |value: &Value| value.as_u64().unwrap();
+        let (received, lost) =
+            (count(&at_hub["packets_received"]), count(&at_hub["order"]["lost"]));
+        if lost > 0 && received + lost >= sent {
+            break (sent, received, lost);
+        }
+    };
+    assert!(received >= 2 && lost < 200, "{received} of {sent}, {lost} lost");
+    let at_edge = of(&gateway.conversations(&[]), "destination", target);
+    assert_eq!(at_edge["order"]["lost"], 0, "answers are not: {at_edge}");
+}
+
 /// Each port of the server is another conversation. What is beyond the memory of the edge is
 /// forgotten, and an answer has no more than was asked for.
 #[test]
