@@ -1,7 +1,8 @@
 //! The conversations that an edge or a hub carries, for whoever asks.
 //!
-//! There may be tens of thousands of them. They are looked at in pages, so that a lock which packets
-//! wait for is held for a short time, and of all that are looked at those of most bytes are told.
+//! There may be tens of thousands of them. They are looked at in pages, so that a lock which
+//! packets wait for is held for a short time, and of all that are looked at those of most bytes are
+//! told.
 
 mod live;
 mod report;

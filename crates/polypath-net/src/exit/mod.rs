@@ -145,8 +145,8 @@ impl Exit {
         &self.inner.options
     }
 
-    /// Those connections to targets that are wanted, of all clients. Which rule of an edge they come
-    /// under is not known here.
+    /// Those connections to targets that are wanted, of all clients. Which rule of an edge they
+    /// come under is not known here.
     pub async fn conversations(&self, wanted: &Wanted) -> Conversations {
         self.inner.talks.told(wanted, |_| Vec::new()).await
     }

@@ -404,8 +404,8 @@ mod tests {
         assert_eq!(lost(&conversations), [None, None], "both use it");
     }
 
-    /// As many as there may be, and more: an answer has as many as are wanted, and each page that is
-    /// looked at under the lock is small.
+    /// As many as there may be, and more: an answer has as many as are wanted, and each page that
+    /// is looked at under the lock is small.
     #[test]
     fn of_as_many_conversations_as_there_may_be_the_largest_are_told() {
         let mut conversations = conversations();
