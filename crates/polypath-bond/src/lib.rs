@@ -11,7 +11,7 @@ pub mod codec;
 pub mod identity;
 
 mod bond;
-mod carried;
+mod carried_bytes;
 mod composition;
 mod config;
 mod control;
@@ -33,7 +33,7 @@ mod send;
 pub use bond::{
     Bond, BondCounters, BondStatus, FlowStatus, PathRates, PathSettings, PathStatus, Transmit,
 };
-pub use carried::Carried;
+pub use carried_bytes::CarriedBytes;
 pub use codec::{
     FlowConfig, FlowId, FlowMode, ListedPath, PathList, PathListError, Redundancy, Side, StreamId,
 };

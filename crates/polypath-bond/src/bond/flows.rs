@@ -3,7 +3,7 @@
 use super::paths::Paths;
 use super::steering::Steered;
 use super::{Bond, Transmit};
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM, PathList};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
@@ -111,7 +111,7 @@ impl Bond {
     }
 
     /// The next datagram of a flow, if one has arrived.
-    pub fn recv_datagram(&mut self, id: FlowId) -> Option<Carried> {
+    pub fn recv_datagram(&mut self, id: FlowId) -> Option<CarriedBytes> {
         self.flows.read(id)
     }
 
@@ -316,7 +316,7 @@ mod tests {
             let mut data = BytesMut::new();
             let datagram = DatagramFrame { flow: FLOW, seq, data: Bytes::from_static(b"x") };
             Frame::Datagram(datagram).encode(&mut data, true);
-            let carried = Carried { data: data.freeze(), is_marked };
+            let carried = CarriedBytes { data: data.freeze(), is_marked };
             bond.on_datagram(PathId::default(), carried, Timestamp::ZERO);
             assert_eq!(bond.recv_datagram(FLOW).map(|whole| whole.is_marked), Some(is_marked));
         }

@@ -1,7 +1,7 @@
 //! What arrives from the peer.
 
 use super::Bond;
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::{
     AckFrame, Control, FirstWindow, Frame, Frames, MAX_CONTROL_SPAN, StreamFrame, StreamId,
 };
@@ -33,8 +33,8 @@ fn compact(data: Bytes) -> Bytes {
 
 impl Bond {
     /// A datagram arrived on a path. A peer that breaks the protocol breaks the bond.
-    pub fn on_datagram(&mut self, id: PathId, datagram: impl Into<Carried>, now: Timestamp) {
-        let Carried { data: datagram, is_marked } = datagram.into();
+    pub fn on_datagram(&mut self, id: PathId, datagram: impl Into<CarriedBytes>, now: Timestamp) {
+        let CarriedBytes { data: datagram, is_marked } = datagram.into();
         if self.lifecycle.is_broken() {
             return;
         }

@@ -3,7 +3,7 @@
 use super::backlog::{Backlog, Waiting};
 use super::early::{ClosedFlows, EarlyFlows};
 use super::{Arrived, FlowCounters, Piece, Queued, RecvFlow, SendFlow, SendRoom};
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::{FlowConfig, FlowId, PathList, Side};
 use crate::error::ProtocolError;
 use bytes::Bytes;
@@ -340,7 +340,7 @@ impl Flows {
     }
 
     /// The next datagram of a flow to be read.
-    pub(crate) fn read(&mut self, flow: FlowId) -> Option<Carried> {
+    pub(crate) fn read(&mut self, flow: FlowId) -> Option<CarriedBytes> {
         let datagram = self.open.get_mut(&flow)?.recv.pop()?;
         self.cost -= RecvFlow::cost_of(&datagram);
         Some(datagram)

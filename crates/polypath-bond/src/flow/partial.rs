@@ -1,7 +1,7 @@
 //! Datagrams of one flow of which a part has arrived.
 
 use super::Arrived;
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::FragmentFrame;
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
@@ -51,7 +51,7 @@ pub(super) enum Added {
     /// More is missing.
     Incomplete,
     /// All is there: it is taken out.
-    Complete(Carried),
+    Complete(CarriedBytes),
     /// No sender cuts like that: it is taken out and dropped.
     Dropped,
 }
@@ -103,7 +103,7 @@ impl Partials {
         }
         let taken = self.remove(seq).filter(|_| complete);
         taken.map_or(Added::Dropped, |Partial { bytes, is_marked, .. }| {
-            Added::Complete(Carried { data: bytes.into(), is_marked })
+            Added::Complete(CarriedBytes { data: bytes.into(), is_marked })
         })
     }
 
@@ -187,7 +187,7 @@ mod tests {
                 let part = part(7, &whole, 100 * n..100 * (n + 1));
                 partials.add(&Arrived { is_marked: n == marked, ..part }, Timestamp::ZERO)
             };
-            let complete = Carried { data: whole.clone(), is_marked: marked < 3 };
+            let complete = CarriedBytes { data: whole.clone(), is_marked: marked < 3 };
             assert_eq!((0..3).map(arrive).last(), Some(Added::Complete(complete)), "{marked}");
         }
     }

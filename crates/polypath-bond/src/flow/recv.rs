@@ -7,7 +7,7 @@ use super::flows::PathWaits;
 use super::overtaken::{Overtaken, Waits};
 use super::partial::{Added, Partials};
 use super::{Arrived, FlowCounters};
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::{FlowConfig, FragmentFrame};
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
@@ -46,10 +46,10 @@ pub(crate) struct RecvFlow {
     partials: Partials,
     /// All below were given to the application or given up.
     next: u64,
-    held: BTreeMap<u64, (Carried, Timestamp)>,
+    held: BTreeMap<u64, (CarriedBytes, Timestamp)>,
     held_cost: u64,
     overtaken: Overtaken,
-    ready: VecDeque<Carried>,
+    ready: VecDeque<CarriedBytes>,
     cost: u64,
     pub(crate) counters: FlowCounters,
 }
@@ -83,7 +83,7 @@ impl RecvFlow {
     }
 
     /// What a datagram costs while it waits for its reader.
-    pub(crate) fn cost_of(datagram: &Carried) -> u64 {
+    pub(crate) fn cost_of(datagram: &CarriedBytes) -> u64 {
         datagram.data.len() as u64 + COST
     }
 
@@ -190,7 +190,7 @@ impl RecvFlow {
         }
         if fragment.is_whole() {
             self.partials.forget(seq);
-            let whole = Carried { data: arrived.fragment.data, is_marked };
+            let whole = CarriedBytes { data: arrived.fragment.data, is_marked };
             self.insert_whole(path, seq, whole, paths, now);
         } else {
             match self.partials.add(&arrived, now) {
@@ -209,7 +209,7 @@ impl RecvFlow {
         &mut self,
         path: PathId,
         seq: u64,
-        whole: Carried,
+        whole: CarriedBytes,
         paths: &PathWaits,
         now: Timestamp,
     ) {
@@ -275,7 +275,7 @@ impl RecvFlow {
         !self.ready.is_empty()
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Carried> {
+    pub(crate) fn pop(&mut self) -> Option<CarriedBytes> {
         let whole = self.ready.pop_front()?;
         self.cost -= Self::cost_of(&whole);
         self.counters.delivered += 1;

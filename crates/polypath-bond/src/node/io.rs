@@ -5,7 +5,7 @@ use super::race::Again;
 use super::{BondKey, Incoming, SocketId};
 use super::{Connection, LossReason, Node, Outgoing, Stage, Timer};
 use crate::bond::Transmit;
-use crate::carried::Carried;
+use crate::carried_bytes::CarriedBytes;
 use crate::codec::CloseCode;
 use crate::path::Payload;
 use crate::quic::{QuicPath, Recorder};
@@ -162,7 +162,7 @@ impl Node {
                 _ => None,
             };
             if let Some((entry, path)) = entry {
-                entry.bond.on_datagram(path, Carried { data, is_marked }, now);
+                entry.bond.on_datagram(path, CarriedBytes { data, is_marked }, now);
                 arrived = true;
             } else if connection.stage != Stage::Closed {
                 connection.early.push(&data);

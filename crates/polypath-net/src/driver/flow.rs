@@ -2,7 +2,7 @@
 
 use super::shared::{Shared, gone};
 use bytes::Bytes;
-use polypath_bond::{Bond, BondKey, Carried, FlowId, SendDatagramError};
+use polypath_bond::{Bond, BondKey, CarriedBytes, FlowId, SendDatagramError};
 use std::future::poll_fn;
 use std::io;
 use std::iter::from_fn;
@@ -59,7 +59,7 @@ impl BondFlow {
     ///
     /// # Errors
     /// When the flow or bond has ended.
-    pub async fn recv_many(&self, most: NonZeroUsize) -> io::Result<Vec<Carried>> {
+    pub async fn recv_many(&self, most: NonZeroUsize) -> io::Result<Vec<CarriedBytes>> {
         self.received(|bond| {
             let first = bond.recv_datagram(self.id)?;
             let more = from_fn(|| bond.recv_datagram(self.id)).take(most.get() - 1);

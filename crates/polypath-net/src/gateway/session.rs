@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use polypath_bond::Carried;
+use polypath_bond::CarriedBytes;
 use polypath_ip::{IpEcn, MarkedNotCapable, Packet};
 use polypath_steering::FlowIndex;
 use tokio::sync::mpsc;
@@ -69,7 +69,7 @@ async fn receive_by<R: Receive>(
 /// A datagram as it leaves the bond: where a path has marked it, a packet in it whose transport
 /// understands marks has the mark (RFC 6040, section 4.2). Others pass: the mark was made on a
 /// packet of the bond, which has slowed down for it, and they would be lost by it.
-fn leave_bond(Carried { data, is_marked }: Carried) -> Bytes {
+fn leave_bond(CarriedBytes { data, is_marked }: CarriedBytes) -> Bytes {
     if !is_marked {
         return data;
     }
@@ -104,14 +104,14 @@ mod tests {
         {
             let data = packet(sent);
             assert_eq!(leave_bond(data.clone().into()), data);
-            let marked = leave_bond(Carried { data, is_marked: true });
+            let marked = leave_bond(CarriedBytes { data, is_marked: true });
             assert_eq!(marked, packet(left), "{sent:?}");
         }
     }
 
     #[test]
     fn what_is_no_packet_stays_as_it_is() {
-        let message = Carried { data: Bytes::from_static(&[0, 1, 2]), is_marked: true };
+        let message = CarriedBytes { data: Bytes::from_static(&[0, 1, 2]), is_marked: true };
         assert_eq!(leave_bond(message.clone()), message.data);
     }
 }

@@ -2,8 +2,8 @@
 use crate::world::{World, WorldConfig};
 use bytes::Bytes;
 use polypath_bond::{
-    Bond, BondConfig, Carried, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError, StreamId,
-    WriteError,
+    Bond, BondConfig, CarriedBytes, Event, FlowConfig, FlowId, FlowMode, OpenError, ReadError,
+    StreamId, WriteError,
 };
 use polypath_core::scheduler::SchedulerKind;
 use polypath_link::{LinkConfig, Loss, RunSeed};
@@ -196,7 +196,7 @@ fn send_flow(delays: &[u64], config: FlowConfig, dies: bool) -> Vec<(Timestamp, 
 fn receive(world: &mut World, flow: FlowId, got: &mut Vec<(Timestamp, u64)>) -> bool {
     let now = world.now();
     let hub = world.hub_bond().unwrap();
-    while let Some(Carried { data, .. }) = hub.recv_datagram(flow) {
+    while let Some(CarriedBytes { data, .. }) = hub.recv_datagram(flow) {
         got.push((now, u64::from_be_bytes(data[..8].try_into().unwrap())));
     }
     false

@@ -4,8 +4,8 @@
 use super::{Dice, HEALED};
 use bytes::Bytes;
 use polypath_bond::{
-    Bond, Carried, Event, FlowConfig, FlowId, FlowMode, ListedPath, OpenError, PathList, ReadError,
-    Redundancy, Side, StreamId, WriteError,
+    Bond, CarriedBytes, Event, FlowConfig, FlowId, FlowMode, ListedPath, OpenError, PathList,
+    ReadError, Redundancy, Side, StreamId, WriteError,
 };
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -276,7 +276,7 @@ impl App {
     /// it was sent before it.
     fn receive_datagrams(&mut self, bond: &mut Bond, now: Timestamp) {
         for (&id, Flow { seen, .. }) in &mut self.flows {
-            while let Some(Carried { data, .. }) = bond.recv_datagram(id) {
+            while let Some(CarriedBytes { data, .. }) = bond.recv_datagram(id) {
                 let words: Vec<_> =
                     data[..24].chunks(8).map(|word| word.try_into().unwrap()).collect();
                 let [number, sent_at, wait] = [0, 1, 2].map(|at| u64::from_be_bytes(words[at]));

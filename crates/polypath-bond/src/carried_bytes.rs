@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 /// Bytes that have been carried, and what the network has said on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedBytes {
     /// The bytes.
     pub data: Bytes,
     /// Whether a packet that brought some of them was marked as having experienced congestion
@@ -13,7 +13,7 @@ pub struct Carried {
 }
 
 /// Without a mark.
-impl From<Bytes> for Carried {
+impl From<Bytes> for CarriedBytes {
     fn from(data: Bytes) -> Self {
         Self { data, is_marked: false }
     }
