@@ -1,8 +1,9 @@
-//! A web server: `GET /N` gives N bytes, `GET /endless` never ends, `PUT` gives the digest of what
-//! it got.
+//! A web server: `GET /N` gives N bytes, `GET /` a page, `GET /endless` never ends, `PUT` gives the
+//! digest of what it got.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -26,14 +27,20 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), "")
+    }
+
+    /// At another address, and with this page.
+    pub(crate) fn start_at(address: IpAddr, page: &str) -> Self {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let (flows, flowing) = channel();
+        let page: Arc<str> = page.into();
         thread::spawn(move || {
             for client in listener.incoming() {
-                let flows = flows.clone();
+                let (flows, page) = (flows.clone(), Arc::clone(&page));
                 // A client that leaves is the test's business, not the server's.
-                thread::spawn(move || serve(client.unwrap(), &flows));
+                thread::spawn(move || serve(client.unwrap(), &flows, &page));
             }
         });
         Self { address, flowing }
@@ -53,7 +60,7 @@ impl Server {
     }
 }
 
-fn serve(client: TcpStream, flows: &Sender<()>) -> std::io::Result<()> {
+fn serve(client: TcpStream, flows: &Sender<()>, page: &str) -> std::io::Result<()> {
     let mut reader = BufReader::new(client.try_clone()?);
     let mut writer = client;
     let (mut request, mut length) = (String::new(), 0);
@@ -84,6 +91,9 @@ fn serve(client: TcpStream, flows: &Sender<()>) -> std::io::Result<()> {
             reader.read_exact(second)?;
             answer(&mut writer, sha256(&body).as_bytes(), || ())
         }
+        (_, Some("/")) => answer(&mut writer, page.as_bytes(), || ()),
+        // What browsers ask for by themselves.
+        (_, Some("/favicon.ico")) => answer(&mut writer, b"", || ()),
         (_, Some("/endless")) => endless(&mut reader, &mut writer),
         (_, Some(path)) if path.starts_with("/half/") => {
             let body = content(path["/half/".len()..].parse().unwrap());

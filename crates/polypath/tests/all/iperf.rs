@@ -5,19 +5,15 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use super::emulated::Emulated;
+use super::process::are_there;
 use super::world::{Process, World, stderr, stdout};
 
 /// How long a measurement runs; the fast path dies in the middle of it.
 const SECONDS: u32 = 4;
 
 /// Whether iperf3 is there; says that `test` is skipped if not.
-#[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
 fn is_there(test: &str) -> bool {
-    let is_there = Command::new("iperf3").arg("--version").output().is_ok();
-    if !is_there {
-        println!("skipped: {test}: iperf3 is not installed");
-    }
-    is_there
+    are_there(test, &["iperf3"])
 }
 
 /// A port that was free a moment ago, for TCP and for UDP: iperf3 takes no port 0, and uses the

@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::process::{Process, stderr};
+use crate::process::{Process, stderr, stdout};
 
 /// A network namespace, for as long as the process that holds it, which ends with its input: so
 /// nothing is left of a test that was killed.
@@ -48,9 +48,16 @@ impl Namespace {
 
     /// Runs a command in it, which succeeds.
     pub(crate) fn run(&self, program: &str, arguments: &str) {
+        self.output(program, arguments);
+    }
+
+    /// What a command that succeeds prints in it.
+    pub(crate) fn output(&self, program: &str, arguments: &str) -> String {
         let arguments: Vec<_> = arguments.split(' ').collect();
         let output = self.command(program, &arguments).output().unwrap();
-        assert!(output.status.success(), "{program} {arguments:?}: {}", stderr(&output));
+        let said = || format!("{}{}", stdout(&output), stderr(&output));
+        assert!(output.status.success(), "{program} {arguments:?}: {}", said());
+        stdout(&output).to_owned()
     }
 
     pub(crate) fn ip(&self, arguments: &str) {

@@ -1,9 +1,11 @@
 //! Programs that a test runs.
 
 use std::cell::RefCell;
+use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A command that was told to end does so within this time.
@@ -15,6 +17,23 @@ pub(crate) fn stdout(output: &Output) -> &str {
 
 pub(crate) fn stderr(output: &Output) -> &str {
     str::from_utf8(&output.stderr).expect("errors are text")
+}
+
+/// The file of a program on the PATH.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let mut files = env::split_paths(&folders).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+/// Whether all these programs are there; says that `test` is skipped if not.
+#[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
+pub(crate) fn are_there(test: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| installed(program).is_none());
+    if let Some(missing) = missing {
+        println!("skipped: {test}: {missing} is not installed");
+    }
+    missing.is_none()
 }
 
 /// Runs the program that is tested with a home directory of its own, and no other variable.
@@ -50,6 +69,11 @@ impl Process {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
+    /// Its input, once, if the command was given a pipe for it.
+    pub(crate) fn input(&self) -> ChildStdin {
+        self.child.borrow_mut().stdin.take().expect("standard input is a pipe")
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.borrow().id()
     }
@@ -79,6 +103,25 @@ impl Drop for Process {
         // It may have ended already.
         let _ = child.kill();
         let _ = child.wait();
+    }
+}
+
+/// The line of a file that grows which is so many times that one with `what` came, waited for.
+pub(crate) fn nth_line(file: &str, number: usize, what: &str) -> String {
+    // Against hanging only.
+    let mut command = Command::new("timeout");
+    command.args(["120", "tail", "-n", "+1", "-f", file]);
+    let lines = Process::spawn(command);
+    let mut found = 0;
+    loop {
+        let Some(line) = lines.line_or_end() else {
+            let all = fs::read_to_string(file).unwrap();
+            panic!("no line {number} with {what:?} in {file}:\n{all}");
+        };
+        found += usize::from(line.contains(what));
+        if found == number {
+            return line;
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::process::{Command, ExitStatus, Output};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use crate::process::nth_line;
 pub(crate) use crate::process::{Process, stderr, stdout};
 
 /// Runs curl, which reads no configuration and gives up after two minutes.
@@ -70,20 +71,7 @@ impl Node {
 
     /// The line of its log which is so many times that one with `what` came, waited for.
     pub(crate) fn nth_log_line(&self, number: usize, what: &str) -> String {
-        // Against hanging only.
-        let mut command = Command::new("timeout");
-        command.args(["120", "tail", "-n", "+1", "-f", &self.log_file()]);
-        let log = Process::spawn(command);
-        let mut found = 0;
-        loop {
-            let Some(line) = log.line_or_end() else {
-                panic!("no line {number} with {what:?} in the log:\n{}", self.log());
-            };
-            found += usize::from(line.contains(what));
-            if found == number {
-                return line;
-            }
-        }
+        nth_line(&self.log_file(), number, what)
     }
 
     fn log_file(&self) -> String {

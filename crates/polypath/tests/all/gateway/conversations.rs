@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::names::{QUESTION, answer};
+use super::super::name_server::answer;
+use super::names::QUESTION;
 use super::sites::{LAN, SERVER, Sites};
 use super::{PATIENCE, ask};
 
@@ -32,9 +33,11 @@ fn of(told: &Value, key: &str, end: SocketAddr) -> Value {
 fn learn_name(sites: &Sites, address: IpAddr) {
     let server = sites.server.within(|| UdpSocket::bind((SERVER.0, 53)).unwrap());
     let asking = sites.lan.within(|| UdpSocket::bind(("0.0.0.0", 0)).unwrap());
-    asking.set_read_timeout(PATIENCE).unwrap();
+    for socket in [&server, &asking] {
+        socket.set_read_timeout(PATIENCE).unwrap();
+    }
     thread::scope(|scope| {
-        scope.spawn(|| answer(&server, address));
+        scope.spawn(|| answer(&server, (address, SERVER.1)));
         let question = [&b"\0\x07\x01\0\0\x01\0\0\0\0\0\0"[..], QUESTION].concat();
         asking.send_to(&question, (SERVER.0, 53)).unwrap();
         asking.recv(&mut [0; 512]).unwrap();

@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 const REQUEST: [u8; 8] = [8, 0, 0xf7, 0xf7, 0, 7, 0, 1];
 
 /// Asks an address of IPv4, and waits for the answer.
-pub(super) fn ping(address: IpAddr) {
+pub(crate) fn ping(address: IpAddr) {
     let mut socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     socket.send_to(&REQUEST, &SocketAddr::new(address, 0).into()).unwrap();

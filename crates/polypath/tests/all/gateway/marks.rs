@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, UdpSocket};
 
 use socket2::SockRef;
 
+use super::PATIENCE;
 use super::sites::{LAN, SERVER, Sites};
-use super::{PATIENCE, output};
 
 /// Every packet of the bond that comes to the hub, by either path, has experienced congestion.
 const MARKING: &str = "table inet marking {
@@ -44,7 +44,7 @@ fn a_packet_has_the_mark_of_its_path_if_its_transport_understands_it() {
             client.send_to(payload, (SERVER.0, 9)).unwrap();
             assert_eq!(server.recv(&mut [0; 2_000]).unwrap(), payload.len());
         }
-        let counted = output(&sites.server, "nft", "list table inet counting");
+        let counted = sites.server.output("nft", "list table inet counting");
         let of = |name: &str| {
             counted.lines().find(|line| line.contains(&format!("\"{name}\""))).unwrap().to_owned()
         };

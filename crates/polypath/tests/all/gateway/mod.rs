@@ -1,12 +1,16 @@
 //! A host, and others behind it, whose traffic passes through a gateway: the real programs in
 //! network namespaces.
 
+mod browser;
 mod conversations;
-mod icmp;
+pub(crate) mod icmp;
 mod marks;
 mod names;
 mod origins;
-mod sites;
+mod programs;
+pub(crate) mod sites;
+mod ssh;
+mod web_socket;
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -15,10 +19,17 @@ use std::thread;
 use std::time::Duration;
 
 use super::world::{stderr, stdout};
-use sites::{LAN, SERVER, Sites, output};
+use sites::{LAN, SERVER, Sites};
 
 /// Against hanging only.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
+
+/// A conversation says nothing for longer than the two seconds after which a flow is taken for
+/// quiet.
+#[expect(clippy::disallowed_methods, reason = "that nothing happens is what is tested")]
+fn idle() {
+    thread::sleep(Duration::from_millis(2_500));
+}
 
 /// Answers a datagram with the same; returns where it came from.
 fn echo(socket: &UdpSocket) -> SocketAddr {
@@ -30,7 +41,7 @@ fn echo(socket: &UdpSocket) -> SocketAddr {
 }
 
 /// A datagram of so many bytes, and its answer; returns where it seems to come from.
-fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) -> SocketAddr {
+pub(crate) fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) -> SocketAddr {
     let payload = vec![size as u8; size];
     asking.set_read_timeout(PATIENCE).unwrap();
     thread::scope(|scope| {
@@ -44,7 +55,7 @@ fn ask(asking: &UdpSocket, answering: &UdpSocket, size: usize) -> SocketAddr {
 }
 
 /// The client says something, ends its half, and hears the same from the server.
-fn exchange(mut client: TcpStream, listener: &TcpListener) {
+pub(crate) fn exchange(mut client: TcpStream, listener: &TcpListener) {
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut server, _) = listener.accept().unwrap();

@@ -2,36 +2,18 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::thread;
 
+use super::super::name_server::answer;
 use super::sites::{SERVER, Sites};
 use super::{PATIENCE, exchange, icmp};
 
 const RULES: &str = "[[rule]]\nname = \"no ads\"\nprotocol = [\"tcp\", \"udp\"]\n\
                      domain = \"*.ads.example\"\nmode = \"drop\"\n";
 
-/// `www.ads.example`, asked for its address, and where the answer repeats it.
+/// `www.ads.example`, asked for its address.
 pub(super) const QUESTION: &[u8] = b"\x03www\x03ads\x07example\0\0\x01\0\x01";
-const HEADER: usize = 12;
-
-/// Answers one question with an address.
-pub(super) fn answer(server: &UdpSocket, address: IpAddr) {
-    let mut message = [0; 512];
-    server.set_read_timeout(PATIENCE).unwrap();
-    let (length, from) = server.recv_from(&mut message).unwrap();
-    let IpAddr::V4(address) = address else { panic!("{address}") };
-    let id = [message[0], message[1]];
-    let record = b"\xc0\x0c\0\x01\0\x01\0\0\x01\x2c\0\x04";
-    let answer = [
-        &id[..],
-        b"\x81\x80\0\x01\0\x01\0\0\0\0",
-        &message[HEADER..length],
-        record,
-        &address.octets(),
-    ];
-    server.send_to(&answer.concat(), from).unwrap();
-}
 
 /// A connection that the rule drops is reset, a datagram is gone; what was allowed before it was
 /// asked for still is not the rule's after that.
@@ -48,11 +30,12 @@ fn a_rule_for_a_name_holds_for_the_address_that_somebody_was_told() {
     exchange(connect(), &listener);
 
     let server = sites.server.within(|| UdpSocket::bind((SERVER.0, 53)).unwrap());
+    server.set_read_timeout(PATIENCE).unwrap();
     // The host asks, and the rule holds for hosts behind it, too.
     let asking = sites.edge.within(|| UdpSocket::bind(("0.0.0.0", 0)).unwrap());
     asking.set_read_timeout(PATIENCE).unwrap();
     thread::scope(|scope| {
-        scope.spawn(|| answer(&server, SERVER.0));
+        scope.spawn(|| answer(&server, SERVER));
         let question = [&b"\0\x07\x01\0\0\x01\0\0\0\0\0\0"[..], QUESTION].concat();
         asking.send_to(&question, (SERVER.0, 53)).unwrap();
         asking.recv(&mut [0; 512]).unwrap();

@@ -3,15 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::namespace::Namespace;
+use super::super::process::are_there;
 use super::super::world::{Node, World};
 
 /// A host of the LAN.
-pub(super) const LAN: (IpAddr, IpAddr) = (
+pub(crate) const LAN: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::new(192, 168, 5, 2)),
     IpAddr::V6(Ipv6Addr::new(0xfd05, 0, 0, 0, 0, 0, 0, 2)),
 );
 /// The server.
-pub(super) const SERVER: (IpAddr, IpAddr) = (
+pub(crate) const SERVER: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2)),
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 2)),
 );
@@ -30,11 +31,11 @@ const BESIDE: &str = "table inet beside {
     }
 }";
 
-pub(super) struct Sites {
-    pub(super) lan: Namespace,
-    pub(super) edge: Namespace,
-    pub(super) hub: Namespace,
-    pub(super) server: Namespace,
+pub(crate) struct Sites {
+    pub(crate) lan: Namespace,
+    pub(crate) edge: Namespace,
+    pub(crate) hub: Namespace,
+    pub(crate) server: Namespace,
     pub(super) world: World,
 }
 
@@ -62,7 +63,10 @@ fn connect(one: (&Namespace, &str, &str), other: (&Namespace, &str, &str)) {
 
 impl Sites {
     /// `None` where they cannot be made; that is told.
-    pub(super) fn new(test: &str) -> Option<Self> {
+    pub(crate) fn new(test: &str) -> Option<Self> {
+        if !are_there(test, &["nft"]) {
+            return None;
+        }
         let [lan, edge, hub, server] = [(); 4].map(|()| Namespace::new(test));
         let (lan, edge, hub, server) = (lan?, edge?, hub?, server?);
         [&lan, &edge, &hub, &server].into_iter().for_each(|host| host.ip("link set lo up"));
@@ -133,7 +137,7 @@ impl Sites {
     }
 
     /// Rules, routes, firewall, devices and forwarding of edge and hub.
-    pub(super) fn settings(&self) -> String {
+    pub(crate) fn settings(&self) -> String {
         let asked = [
             ("ip", "rule"),
             ("ip", "-6 rule"),
@@ -147,7 +151,7 @@ impl Sites {
         let mut told = String::new();
         for host in [&self.edge, &self.hub] {
             for (program, arguments) in asked {
-                told += &output(host, program, arguments);
+                told += &host.output(program, arguments);
             }
         }
         // What comes by itself once a link is up.
@@ -162,16 +166,8 @@ impl Sites {
     }
 
     pub(super) fn left_beside(&self) -> String {
-        output(&self.edge, "nft", "list table inet beside")
+        self.edge.output("nft", "list table inet beside")
     }
-}
-
-/// What a program says there.
-pub(super) fn output(host: &Namespace, program: &str, arguments: &str) -> String {
-    let arguments: Vec<_> = arguments.split(' ').collect();
-    let output = host.command(program, &arguments).output().unwrap();
-    assert!(output.status.success(), "{program} {arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 impl Running<'_> {
@@ -196,7 +192,7 @@ impl Running<'_> {
 
     /// The edge's address in the hub's network.
     pub(super) fn own_address(&self) -> IpAddr {
-        let shown = output(&self.sites.edge, "ip", "-4 -br addr show dev polypath0");
+        let shown = self.sites.edge.output("ip", "-4 -br addr show dev polypath0");
         let address = shown.split_whitespace().find_map(|word| word.strip_suffix("/32"));
         address.expect(&shown).parse().unwrap()
     }

@@ -2,9 +2,9 @@
 //! that token buckets of the kernel hold.
 
 use std::fs;
-use std::process::Command;
 
 use super::super::namespace::Namespace;
+use super::super::process::are_there;
 
 /// The hub's one address, to which all links lead.
 pub(super) const HUB: &str = "10.9.9.9";
@@ -21,7 +21,7 @@ pub(super) struct Network {
 impl Network {
     /// `None` where it cannot be made; that is told.
     pub(super) fn new(test: &str) -> Option<Self> {
-        if !can_translate(test) {
+        if !are_there(test, &["nft"]) {
             return None;
         }
         let (edge, hub) = (Namespace::new(test)?, Namespace::new(test)?);
@@ -94,13 +94,4 @@ fn limit(router: &Namespace, mbit_s: f64) {
         let bucket = format!("tbf rate {mbit_s}mbit burst 32kb latency 50ms");
         router.run("tc", &format!("qdisc add dev {device} root {bucket}"));
     }
-}
-
-#[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
-fn can_translate(test: &str) -> bool {
-    let can = Command::new("nft").arg("--version").output().is_ok();
-    if !can {
-        println!("skipped: {test}: nft is not installed");
-    }
-    can
 }
