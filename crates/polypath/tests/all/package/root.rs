@@ -1,7 +1,6 @@
 //! The root of a bare system.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +10,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::process::{stderr, stdout};
+use crate::namespace::Namespace;
+use crate::process::{are_there, stderr, stdout};
 
 /// What changes with every package: what dpkg knows of them, caches, logs, and the copies that are
 /// made when a user is added or removed.
@@ -20,18 +20,16 @@ const COPIES: [&str; 5] =
     ["etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock"];
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// The root of a system that has what Debian requires, and what makes users for packages.
+/// What makes users for packages, and what gateways need.
+const MORE: &str = "systemd-standalone-sysusers,nftables";
+
+/// The root of a system that has what Debian requires, and what the package can use.
 pub(super) struct Root(TempDir);
 
 fn output(mut command: Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}{}", stdout(&output), stderr(&output));
     output
-}
-
-fn is_installed(program: &str) -> bool {
-    let folders = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
 /// Where this system's own packages come from: its name for the release, and the address.
@@ -51,9 +49,7 @@ impl Root {
     /// `None` where none can be made; that is told.
     #[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
     pub(super) fn new(test: &str) -> Option<Self> {
-        let needed = ["apt-get", "chroot", "debootstrap", "cargo-deb"];
-        if let Some(missing) = needed.iter().find(|program| !is_installed(program)) {
-            println!("skipped: {test}: {missing} is not installed");
+        if !are_there(test, &["apt-get", "chroot", "debootstrap", "cargo-deb"]) {
             return None;
         }
         if !nix::unistd::geteuid().is_root() {
@@ -65,12 +61,23 @@ impl Root {
         // Others than root must be able to pass.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut debootstrap = Command::new("debootstrap");
-        debootstrap.args(["--variant=minbase", "--include=systemd-standalone-sysusers", &name]);
+        debootstrap.args(["--variant=minbase", &format!("--include={MORE}"), &name]);
         output({
             debootstrap.arg(folder.path()).arg(address);
             debootstrap
         });
-        Some(Self(folder))
+        let root = Self(folder);
+        // As udev makes it: open to everybody.
+        fs::create_dir(root.path().join("dev/net")).unwrap();
+        let mut device = Command::new("mknod");
+        output({
+            device
+                .args(["-m", "666"])
+                .arg(root.path().join("dev/net/tun"))
+                .args(["c", "10", "200"]);
+            device
+        });
+        Some(root)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -80,8 +87,20 @@ impl Root {
     /// What a command in it prints.
     pub(super) fn run(&self, line: &[&str]) -> String {
         let mut command = Command::new("chroot");
-        command.arg(self.path()).args(line).env_clear();
-        command.env("PATH", PATH).env("DEBIAN_FRONTEND", "noninteractive");
+        command.arg(self.path()).args(line);
+        Self::printed(command)
+    }
+
+    /// The same in a network, where the command sees processes and parameters of the kernel.
+    pub(super) fn run_in(&self, network: &Namespace, line: &[&str]) -> String {
+        let script = "mount -t proc proc \"$0/proc\" && exec chroot \"$0\" \"$@\"";
+        let mut command = network.command("unshare", &["--mount", "sh", "-c", script]);
+        command.arg(self.path()).args(line);
+        Self::printed(command)
+    }
+
+    fn printed(mut command: Command) -> String {
+        command.env_clear().env("PATH", PATH).env("DEBIAN_FRONTEND", "noninteractive");
         stdout(&output(command)).to_owned()
     }
 
@@ -120,6 +139,10 @@ impl Root {
         fs::read_to_string(self.path().join(file)).unwrap()
     }
 
+    pub(super) fn write(&self, file: &str, text: &str) {
+        fs::write(self.path().join(file), text).unwrap();
+    }
+
     pub(super) fn append(&self, file: &str, text: &str) {
         let mut file = fs::OpenOptions::new().append(true).open(self.path().join(file)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
@@ -128,11 +151,7 @@ impl Root {
     pub(super) fn replace(&self, file: &str, old: &str, new: &str) {
         let text = self.read(file);
         assert_eq!(text.matches(&format!("\n{old}\n")).count(), 1, "{text}");
-        fs::write(
-            self.path().join(file),
-            text.replace(&format!("\n{old}\n"), &format!("\n{new}\n")),
-        )
-        .unwrap();
+        self.write(file, &text.replace(&format!("\n{old}\n"), &format!("\n{new}\n")));
     }
 
     /// The socket of a service manager, which everybody may tell.
