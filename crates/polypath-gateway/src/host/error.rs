@@ -46,6 +46,11 @@ pub enum HostError {
         /// What the operating system said.
         error: io::Error,
     },
+    /// No parameter of the kernel can be read or written.
+    #[error(
+        "the kernel's parameters are not to be seen in /proc/sys/net; a service needs ProcSubset=all"
+    )]
+    ParametersHidden,
     /// The file with the values that parameters had cannot be read or written.
     #[error("{path}: {error}")]
     Record {

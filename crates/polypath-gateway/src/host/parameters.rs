@@ -132,7 +132,11 @@ fn file(path: &str) -> PathBuf {
 fn read(path: &str) -> Result<Option<String>, HostError> {
     match fs::read_to_string(file(path)) {
         Ok(value) => Ok(Some(value.trim().to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // What is not seen would be taken for what the kernel does not have.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match file("net").is_dir() {
+            true => Ok(None),
+            false => Err(HostError::ParametersHidden),
+        },
         Err(error) => Err(HostError::Parameter { path: path.to_owned(), error }),
     }
 }

@@ -228,6 +228,26 @@ fn a_hub_that_may_not_make_a_device_carries_what_sockets_can() {
     sites.lan.within(|| icmp::ping(SERVER.0));
 }
 
+/// It would forward nothing, and nobody would know why.
+#[test]
+fn a_hub_that_does_not_see_the_parameters_of_the_kernel_says_so() {
+    let test = "a_hub_that_does_not_see_the_parameters_of_the_kernel_says_so";
+    let Some(sites) = Sites::new(test) else { return };
+    let [enter, namespace] = sites.hub.runner();
+    // As ProcSubset=pid of a service.
+    let script = "mount -t proc -o subset=pid proc /proc && exec \"$0\" \"$@\"";
+    // Against hanging only.
+    let limit = ["timeout", "60"];
+    let hiding = [enter, namespace, "unshare", "--mount", "sh", "-c", script];
+    let runner = [&limit[..], &hiding].concat();
+    let [key, allow] = ["hub.key", "allow"].map(|name| sites.world.path(name));
+    let line = ["hub", "--key", &key, "--allow", &allow, "--gateway", "10.77.0.0/16"];
+    let refused = sites.world.command_by(&runner, &line).output().unwrap();
+    let told = stderr(&refused);
+    assert!(told.contains("the kernel's parameters are not to be seen"), "{told}");
+    assert_eq!(refused.status.code(), Some(1));
+}
+
 #[test]
 fn what_others_have_removed_is_set_again() {
     let Some(sites) = Sites::new("what_others_have_removed_is_set_again") else { return };
