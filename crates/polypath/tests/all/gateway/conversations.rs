@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -16,6 +15,9 @@ use super::{PATIENCE, ask};
 const RULES: &str = "[[rule]]\nname = \"bulk\"\nprotocol = \"udp\"\n\
                      domain = \"*.ads.example\"\nmode = \"load_balancing\"\n\
                      paths = [\"b\", \"a\"]\n";
+
+/// Against hanging only: each try asks programs that run.
+const TRIES: usize = 1_000;
 
 /// IPv4 and UDP headers.
 const HEADERS: u64 = 28;
@@ -137,7 +139,7 @@ fn what_never_comes_is_told_by_the_end_that_it_was_for() {
     }
     sites.hub.run("nft", "delete table inet losses");
     // Once a later one has come, all before it have come or are lost.
-    let start = Instant::now();
+    let mut tries = 0..TRIES;
     let (sent, received, lost) = loop {
         sending.send_to(&[2; 1_000], target).unwrap();
         let [at_edge, at_hub] = [gateway.conversations(&[]), gateway.hub_conversations()];
@@ -150,7 +152,7 @@ fn what_never_comes_is_told_by_the_end_that_it_was_for() {
             break (sent, received, lost);
         }
         let told = format!("{received} of {sent}, {lost} lost");
-        assert!(PATIENCE.is_some_and(|most| start.elapsed() < most), "{told}");
+        assert!(tries.next().is_some(), "{told}");
     };
     assert!(received >= 2 && lost < 200, "{received} of {sent}, {lost} lost");
     let at_edge = of(&gateway.conversations(&[]), "destination", target);
@@ -170,7 +172,7 @@ fn more_conversations_than_there_may_be_are_answered_for_within_bounds() {
     };
     // A queue that is full drops some: until all that fit are known.
     let mut ports = (1_000..u16::MAX).cycle();
-    let start = Instant::now();
+    let mut tries = 0..TRIES;
     let told = loop {
         for port in ports.by_ref().take(2_000) {
             // The server refuses it, of which the socket hears.
@@ -180,7 +182,7 @@ fn more_conversations_than_there_may_be_are_answered_for_within_bounds() {
         if known(&told) >= 16_384 {
             break told;
         }
-        assert!(PATIENCE.is_some_and(|most| start.elapsed() < most), "{} are known", known(&told));
+        assert!(tries.next().is_some(), "{} are known", known(&told));
     };
     assert_eq!(known(&told), 16_384);
     assert_eq!(told["left_out"], 16_384 - 1_000);
