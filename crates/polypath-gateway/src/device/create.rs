@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use rtnetlink::LinkUnspec;
+use rtnetlink::packet_route::address::AddressHeaderFlags;
 use rtnetlink::packet_route::link::{AfSpecInet6, AfSpecUnspec, In6AddrGenMode, LinkAttribute};
 use rustix::io::Errno;
 use tokio::time::sleep;
@@ -122,8 +123,10 @@ impl Tun {
         }
         for address in addresses {
             let (ip, length) = (address.addr(), address.prefix_len());
-            let added = netlink.handle.address().add(self.index, ip, length).execute().await;
-            added.map_err(failed(format!("address {address}")))?;
+            let mut adding = netlink.handle.address().add(self.index, ip, length);
+            // Nobody else is on the link who could have it: it can be used at once.
+            adding.message_mut().header.flags.insert(AddressHeaderFlags::Nodad);
+            adding.execute().await.map_err(failed(format!("address {address}")))?;
         }
         let up = LinkUnspec::new_with_index(self.index).up().build();
         netlink.handle.link().set(up).execute().await.map_err(failed("up".into()))

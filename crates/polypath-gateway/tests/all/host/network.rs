@@ -104,7 +104,11 @@ impl Network {
             let arguments: Vec<_> = arguments.split(' ').collect();
             let output = self.edge.command(program, &arguments).output().unwrap();
             assert!(output.status.success(), "{command}: {output:?}");
-            format!("{command}\n{}", stdout(&output))
+            // What comes by itself once a link is up.
+            let late = |line: &&str| line.contains("fe80::") || line.contains("ff00::/8");
+            let lines = stdout(&output).lines().filter(|line| !late(line));
+            let lines = lines.flat_map(|line| [line, "\n"]);
+            [*command, "\n"].into_iter().chain(lines).collect::<String>()
         };
         commands.iter().map(told).collect()
     }
