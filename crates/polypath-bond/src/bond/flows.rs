@@ -175,15 +175,18 @@ impl Bond {
             let queue = sender.queue_mut(path);
             let ahead = if skip > 0 { queue.cut_ahead(id, room, skip) } else { None };
             let first = ahead.or_else(|| queue.cut(id, room))?;
-            Some(fill(first, room, |left| queue.cut_whole(id, left, skip)))
+            Some(fill(first, room, |left| match skip {
+                0 => queue.cut_whole(id, left, 0).or_else(|| queue.cut_behind(id, left, room)),
+                _ => queue.cut_whole(id, left, skip),
+            }))
         })??;
         Some(self.commit(path, data, Payload { datagram: true, pieces, ..Payload::default() }))
     }
 }
 
-/// A payload of `room` bytes at most: behind the first piece go whole datagrams that wait. Small
-/// ones would have a packet each, whose headers are as long as they. `next` takes one that is
-/// carried in so many bytes.
+/// A payload of `room` bytes at most: behind the first piece go whole datagrams that wait, and parts
+/// of those that no payload carries. Small ones, and the ends of large ones, would have a packet
+/// each, whose headers are as long as they. `next` takes what is carried in so many bytes.
 fn fill(
     first: Piece,
     room: u64,
@@ -278,6 +281,37 @@ mod tests {
                 payloads,
                 expected.iter().flat_map(|p| vec![p.clone(); paths]).collect::<Vec<_>>()
             );
+        }
+    }
+
+    /// 1,500 bytes take 300 more than a payload; each of the parts has a header of 9 bytes at most.
+    #[test]
+    fn what_has_to_be_cut_fills_payloads() {
+        let mut bond = hub(BondConfig::default(), None);
+        let flow = bond.open_flow(FlowConfig::of(FlowMode::Aggregate)).unwrap();
+        while bond.poll_transmit(Timestamp::ZERO).is_some() {}
+        for n in 0..4 {
+            bond.send_datagram(flow, &Bytes::from(vec![n; 1_500]), Timestamp::ZERO).unwrap();
+        }
+        let (mut sizes, mut parts) = (Vec::new(), Vec::new());
+        while let Some(transmit) = bond.poll_transmit(Timestamp::ZERO) {
+            sizes.push(transmit.datagram.len());
+            parts.extend(Frames::new(transmit.datagram).map(|frame| match frame.unwrap() {
+                Frame::Fragment(part) => (part.data[0], part.offset, part.data.len()),
+                other => panic!("{other:?}"),
+            }));
+        }
+        let (last, full) = sizes.split_last().unwrap();
+        assert!(full.iter().all(|&size| size == 1_200) && full.len() == 5, "{sizes:?}");
+        assert!(*last <= 6_000 + 9 * 9 - 5 * 1_200, "{sizes:?}");
+        for n in 0..4 {
+            let mut of_one: Vec<_> = parts.iter().filter(|part| part.0 == n).collect();
+            of_one.sort();
+            let covered = of_one.iter().fold(0, |end, (_, offset, len)| {
+                assert_eq!(*offset, end);
+                offset + len
+            });
+            assert_eq!(covered, 1_500);
         }
     }
 

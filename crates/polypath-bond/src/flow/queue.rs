@@ -6,6 +6,10 @@ use polypath_units::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+/// The least that a payload has room for behind other pieces where a part of a datagram is put
+/// there: less is not worth a header.
+const LEAST_PART: u64 = 64;
+
 /// Datagrams in the order of their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -104,5 +108,12 @@ impl Queue {
         let queued = self.waiting.remove(at)?;
         self.bytes -= queued.remaining();
         Some(Piece { flow, queued })
+    }
+
+    /// Takes what `left` bytes of a payload of `room` bytes carry of the first datagram, if no such
+    /// payload carries all of it: it has to be cut anyway.
+    pub(crate) fn cut_behind(&mut self, flow: FlowId, left: u64, room: u64) -> Option<Piece> {
+        let is_cut_anyway = !self.front()?.fits(flow, room);
+        if is_cut_anyway && left >= LEAST_PART { self.cut(flow, left) } else { None }
     }
 }

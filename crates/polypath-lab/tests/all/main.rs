@@ -18,6 +18,7 @@ mod pages;
 #[path = "../../../polypath-sim/tests/all/common/parallel.rs"]
 mod parallel;
 #[path = "../../../polypath/tests/all/process.rs"]
+#[allow(dead_code, reason = "the tests of the product use all of it")]
 mod process;
 mod reproduce;
 mod sim;

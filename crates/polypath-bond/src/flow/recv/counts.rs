@@ -34,17 +34,26 @@ mod tests {
 
     const WAIT: Duration = Duration::from_millis(20);
 
+    /// One that waits so long for order.
+    fn flow(wait: Duration) -> RecvFlow {
+        let resequence = Some(wait);
+        RecvFlow::new(&FlowConfig { resequence, ..FlowConfig::default() })
+    }
+
+    /// A datagram of one byte.
+    fn datagram(seq: u64) -> Arrived {
+        let datagram = DatagramFrame { flow: FlowId(0), seq, data: Bytes::from_static(b"x") };
+        Arrived { path: PathId::default(), fragment: datagram.into(), is_marked: false }
+    }
+
     /// What is counted of order after these numbers have come, each at so many milliseconds:
     /// reordered, late and lost.
     fn counted(wait: Duration, arrivals: &[(u64, u64)]) -> [u64; 3] {
-        let resequence = Some(wait);
-        let mut flow = RecvFlow::new(&FlowConfig { resequence, ..FlowConfig::default() });
+        let mut flow = flow(wait);
         for &(seq, ms) in arrivals {
             let (now, paths) = (Timestamp::from_millis(ms), PathWaits::default());
             flow.release(&paths, now);
-            let datagram = DatagramFrame { flow: FlowId(0), seq, data: Bytes::from_static(b"x") };
-            let (path, fragment) = (PathId::default(), datagram.into());
-            flow.insert(Arrived { path, fragment, is_marked: false }, &paths, 10_000, now);
+            flow.insert(datagram(seq), &paths, 10_000, now);
         }
         let unread = flow.counted();
         while flow.pop().is_some() {}
@@ -65,20 +74,12 @@ mod tests {
     /// It has come.
     #[test]
     fn what_finds_no_room_is_not_lost() {
-        let mut flow = RecvFlow::new(Some(Duration::ZERO), false);
+        let mut flow = flow(Duration::ZERO);
         for seq in 0..3 {
-            let datagram = DatagramFrame { flow: FlowId(0), seq, data: Bytes::from_static(b"x") };
             match seq {
-                1 => flow.drop_arrived(&datagram.into()),
+                1 => flow.drop_arrived(&datagram(seq).fragment),
                 _ => {
-                    let paths = PathWaits::default();
-                    flow.insert(
-                        PathId::default(),
-                        datagram.into(),
-                        &paths,
-                        10_000,
-                        Timestamp::ZERO,
-                    );
+                    flow.insert(datagram(seq), &PathWaits::default(), 10_000, Timestamp::ZERO);
                 }
             }
         }

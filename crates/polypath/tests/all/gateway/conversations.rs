@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::super::name_server::answer;
+use super::name_answer::answer;
 use super::names::QUESTION;
 use super::sites::{LAN, SERVER, Sites};
 use super::{PATIENCE, ask};

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::thread;
 
-use super::super::name_server::answer;
+use super::name_answer::answer;
 use super::sites::{SERVER, Sites};
 use super::{PATIENCE, exchange, icmp};
 

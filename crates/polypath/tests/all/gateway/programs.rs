@@ -7,6 +7,7 @@ use std::thread;
 use super::super::http::{Server, content};
 use super::super::name_server;
 use super::super::process::{are_there, stderr};
+use super::name_answer::answer;
 use super::sites::{SERVER, Sites};
 
 /// The server in each family, and how programs are told to use that.
@@ -49,7 +50,7 @@ fn names_are_found_wherever_a_host_looks_for_them() {
     let names = sites.server.within(|| UdpSocket::bind((SERVER.0, 53)).unwrap());
     thread::spawn(move || {
         loop {
-            name_server::answer(&names, SERVER);
+            answer(&names, SERVER);
         }
     });
     for (kind, address) in [("A", SERVER.0), ("AAAA", SERVER.1)] {
