@@ -184,9 +184,9 @@ impl Bond {
     }
 }
 
-/// A payload of `room` bytes at most: behind the first piece go whole datagrams that wait, and parts
-/// of those that no payload carries. Small ones, and the ends of large ones, would have a packet
-/// each, whose headers are as long as they. `next` takes what is carried in so many bytes.
+/// A payload of `room` bytes at most: behind the first piece go whole datagrams that wait, and
+/// parts of those that no payload carries. Small ones, and the ends of large ones, would have a
+/// packet each, whose headers are as long as they. `next` takes what is carried in so many bytes.
 fn fill(
     first: Piece,
     room: u64,
@@ -208,8 +208,8 @@ fn fill(
     (data.freeze(), pieces)
 }
 
-/// How long datagrams of a flow that may take `allowed` may wait to be sent; there is no bound while
-/// none of these paths works, because they wait until one does.
+/// How long datagrams of a flow that may take `allowed` may wait to be sent; there is no bound
+/// while none of these paths works, because they wait until one does.
 fn patience(paths: &Paths, congestion: &Congestion, allowed: &PathList) -> Option<Duration> {
     let usable = paths.active_among(allowed);
     if usable.is_empty() {
