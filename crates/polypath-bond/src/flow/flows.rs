@@ -252,7 +252,8 @@ impl Flows {
         }
     }
 
-    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether there is something to read now and there was not before.
+    /// A datagram, or a part of one, arrived; it is dropped unless `admitted`. Returns whether
+    /// there is something to read now and there was not before.
     ///
     /// # Errors
     /// When it does not belong to the parts that arrived before.
