@@ -102,7 +102,11 @@ mod tests {
         let long = option.get_long().map(|long| format!("--{long}"));
         let names: Vec<_> = short.into_iter().chain(long).collect();
         let value = option.get_value_names().filter(|_| option.get_action().takes_values());
-        let value = value.map_or_else(String::new, |value| format!(" <{}>", value[0]));
+        let value = value.map_or_else(String::new, |value| match option.is_require_equals_set() {
+            // Of those here it may be left out.
+            true => format!("[=<{}>]", value[0]),
+            false => format!(" <{}>", value[0]),
+        });
         format!("{}{value}", names.join(", "))
     }
 

@@ -292,23 +292,21 @@ const MODES: [&str; 7] = [
     "drop",
 ];
 
-const DURATION: &str = "duration = \"6 s\"\n";
-
 /// A path on which nothing is lost that its queue has room for.
-fn random_path(dice: &mut Dice, path: u64, queue: &str) -> String {
+fn random_path(dice: &mut Dice, path: u64) -> String {
     let (rate, delay) = (dice.scale(0.5, 60.0), dice.scale(1.0, 120.0));
     let (jitter, reorder) = (dice.scale(0.1, 20.0), dice.one_in(3));
     format!(
         "[[path]]\nname = \"p{path}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n\
-         jitter = \"{jitter} ms\"\nreorder = {reorder}\nqueue = \"{queue}\"\n"
+         jitter = \"{jitter} ms\"\nreorder = {reorder}\nqueue = \"200 kB\"\n"
     )
 }
 
 /// A random network and what befalls it.
 fn random_network(dice: &mut Dice, paths: u64) -> String {
-    let mut text = DURATION.to_owned();
+    let mut text = "duration = \"6 s\"\n".to_owned();
     for path in 0..paths {
-        text += &random_path(dice, path, "200 kB");
+        text += &random_path(dice, path);
         let _ = writeln!(text, "loss = {}", dice.unit().powi(3) * 0.1);
         if dice.one_in(2) {
             let (at, back) = (dice.scale(0.5, 3.0), dice.scale(0.1, 2.0));
@@ -402,47 +400,4 @@ fn play(seed: u64) {
 #[test]
 fn whatever_goes_through_comes_once() {
     play_random(0..30);
-}
-
-/// Plays random networks on which nothing is lost, with conversations that are put in order and
-/// take less than the paths carry.
-///
-/// # Panics
-/// When something is missing, or comes after something that was sent later.
-pub(crate) fn play_ordered(seeds: Range<u64>) {
-    let seeds: Vec<_> = seeds.collect();
-    crate::common::parallel(&seeds, |&seed| {
-        let report = play_calm(seed);
-        for connection in &report.connections[1..] {
-            let Observed::Messages { missing, reordered, .. } = connection.flows[0].observed else {
-                panic!("{connection:?}")
-            };
-            assert_eq!((missing, reordered), (0, 0), "seed {seed}: {connection:?}");
-        }
-    });
-}
-
-fn play_calm(seed: u64) -> RunReport {
-    let dice = &mut Dice::new(seed);
-    let (paths, conversations) = (2 + dice.below(2), 1 + dice.below(4));
-    let mut scenario = DURATION.to_owned();
-    (0..paths).for_each(|path| scenario += &random_path(dice, path, "200 kB"));
-    scenario += &bond("light");
-    let mut policy = String::new();
-    for port in 1..=conversations {
-        let mode = ["aggregate", "load_balancing"][dice.below(2) as usize];
-        let lines = format!("protocol = \"udp\"\nport = {port}\nmode = \"{mode}\"");
-        policy += &rule(&format!("{port}"), &lines);
-        // Two paths of 0.5 Mbit/s carry four of them.
-        let (rate, packet) = (dice.scale(20.0, 200.0), 8 + dice.below(1_400) as u32);
-        let direction = if dice.one_in(2) { "up" } else { "down" };
-        let flow = steady(&format!("{rate} kbit/s"), packet, direction);
-        scenario += &through(&format!("c{port}"), "udp", &format!("udp 192.0.2.1:{port}"), &flow);
-    }
-    run(&scenario, &policy, seed)
-}
-
-#[test]
-fn what_is_put_in_order_comes_in_order_and_whole_where_nothing_is_lost() {
-    play_ordered(0..30);
 }
