@@ -1,5 +1,6 @@
 //! Results on disk: one line of JSON for each run, written as soon as it is over.
 
+use polypath_net::LockedFile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,7 +17,7 @@ const FILE: &str = "results.jsonl";
 #[derive(Debug)]
 pub struct Store<M> {
     path: PathBuf,
-    file: File,
+    file: LockedFile,
     known: BTreeMap<String, M>,
 }
 
@@ -95,13 +96,13 @@ impl<M: Clone + Serialize + DeserializeOwned> Store<M> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
         let path = folder.join(FILE);
         let mut options = OpenOptions::new();
-        let mut file =
+        let file =
             options.read(true).append(true).create(true).open(&path).map_err(failed(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
+        let mut file = match LockedFile::new(file) {
+            Ok(file) => file,
             Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path }),
             Err(TryLockError::Error(error)) => return Err(StoreError::Io { path, error }),
-        }
+        };
         let torn = drop_torn(&mut file).map_err(failed(&path))?;
         let mut text = String::new();
         file.rewind().and_then(|()| file.read_to_string(&mut text)).map_err(failed(&path))?;

@@ -11,6 +11,7 @@ pub mod gateway;
 pub mod hub;
 pub mod interfaces;
 pub mod limit;
+mod locked_file;
 mod memory;
 mod origin;
 pub mod proxy;
@@ -18,4 +19,5 @@ pub mod socket;
 pub mod tunnel;
 
 pub use accept::accept;
+pub use locked_file::LockedFile;
 pub use memory::give_back_free_memory;

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use chrono::NaiveDate;
+use polypath_net::LockedFile;
 
 /// The first line, by which a file is told from an empty one that a full disk has left.
 const HEADING: &str = "# Polypath: NAME DATE BYTES, what each path has carried since then";
@@ -75,7 +76,7 @@ pub enum QuotaFileError {
 pub(super) struct QuotaFile {
     path: PathBuf,
     /// Locked; the file itself is another one after each write.
-    _lock: File,
+    _lock: LockedFile,
 }
 
 impl QuotaFile {
@@ -127,14 +128,14 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Locks what lies beside the file, until it is closed. Missing directories are made.
-fn lock(path: &Path) -> Result<File, QuotaFileError> {
+fn lock(path: &Path) -> Result<LockedFile, QuotaFileError> {
     let make = io_error("make", path);
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(&make)?;
     }
     let lock = create(&beside(path, ".lock")).map_err(&make)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
+    match LockedFile::new(lock) {
+        Ok(lock) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(QuotaFileError::InUse(path.to_owned())),
         Err(TryLockError::Error(error)) => Err(io_error("lock", path)(error)),
     }

@@ -22,6 +22,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::StoreError;
 use super::error::at;
+use crate::LockedFile;
 use crate::tunnel::{FileName, RESERVED_NAME};
 
 const SECRET_LENGTH: usize = 32;
@@ -36,7 +37,7 @@ pub(super) struct Places {
     own: PathBuf,
     secret: hmac::Key,
     /// Locked for as long as this hub runs.
-    _secret_file: File,
+    _secret_file: LockedFile,
 }
 
 /// What lies in an edge's folder.
@@ -52,15 +53,15 @@ impl Places {
         let own = inbox.join(RESERVED_NAME);
         private_folder(&own)?;
         let path = own.join("secret");
-        let mut file = open_private(&path).map_err(at("opening", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
+        let file = open_private(&path).map_err(at("opening", &path))?;
+        let mut file = match LockedFile::new(file) {
+            Ok(file) => file,
             Err(TryLockError::WouldBlock) => {
                 let problem = "is in use by another hub; allowed: an inbox of its own for each";
                 return Err(StoreError::Folder { path: own, problem });
             }
             Err(TryLockError::Error(error)) => return Err(at("locking", &path)(error)),
-        }
+        };
         let secret = secret(&mut file).map_err(at("reading", &path))?;
         Ok(Self { inbox: inbox.to_owned(), own, secret, _secret_file: file })
     }
