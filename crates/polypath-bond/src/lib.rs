@@ -15,6 +15,7 @@ mod carried_bytes;
 mod composition;
 mod config;
 mod control;
+mod credit;
 mod error;
 mod event;
 mod flight;

@@ -1,5 +1,6 @@
 //! A limit on the rate of a bond.
 
+use crate::credit::Credit;
 use polypath_units::{Bandwidth, Timestamp};
 use std::time::Duration;
 
@@ -15,16 +16,16 @@ const REST: Duration = Duration::from_millis(1);
 /// A token bucket in bytes. What passes may exceed the credit once; the debt is paid by waiting.
 #[derive(Clone, Debug)]
 pub(crate) struct RateLimit {
+    /// Bytes per second.
     rate: f64,
-    credit: f64,
-    updated: Timestamp,
+    credit: Credit,
 }
 
 impl RateLimit {
     /// A limit of `rate`, which must not be zero, with a full bucket.
     pub(crate) fn new(rate: Bandwidth, now: Timestamp) -> Self {
         let rate = rate.bytes_per_sec();
-        Self { rate, credit: Self::burst(rate), updated: now }
+        Self { rate, credit: Credit::new(Self::burst(rate), now) }
     }
 
     fn burst(rate: f64) -> f64 {
@@ -33,19 +34,17 @@ impl RateLimit {
 
     /// `Ok` if something may pass at `now`, otherwise when to ask again.
     pub(crate) fn check(&mut self, now: Timestamp) -> Result<(), Timestamp> {
-        let earned = self.rate * now.since(self.updated).as_secs_f64();
-        self.credit = (self.credit + earned).min(Self::burst(self.rate));
-        self.updated = now;
-        if self.credit > 0.0 {
+        let credit = self.credit.renew(self.rate, Self::burst(self.rate), now);
+        if credit > 0.0 {
             return Ok(());
         }
-        let wait = REST.as_secs_f64() - self.credit / self.rate;
+        let wait = REST.as_secs_f64() - credit / self.rate;
         Err(now + Duration::from_secs_f64(wait.min(1.0)))
     }
 
     /// `bytes` have passed.
     pub(crate) fn take(&mut self, bytes: u64) {
-        self.credit -= bytes as f64;
+        self.credit.spend(bytes);
     }
 }
 

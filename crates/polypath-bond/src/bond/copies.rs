@@ -2,7 +2,7 @@
 
 use super::Bond;
 use super::steering::window_rate;
-use crate::codec::{FlowId, FlowMode, Redundancy};
+use crate::codec::{FlowId, Redundancy};
 use crate::flow::Piece;
 use polypath_units::{PathId, PathSet, Timestamp};
 
@@ -62,11 +62,8 @@ impl Bond {
         pieces: &[Piece],
         now: Timestamp,
     ) {
-        let Some(config) = self.flows.sender(id).map(|flow| &flow.config) else { return };
-        if config.mode != FlowMode::SmallestDelay || config.copy_share == 0 {
-            return;
-        }
-        let active = self.paths.active_among(&config.paths);
+        let Some(flow) = self.flows.sender(id).filter(|flow| flow.may_copy(pieces)) else { return };
+        let active = self.paths.active_among(&flow.config.paths);
         let others = self.sound(active).without(path);
         let other = self.paths.fastest_of(others, &self.congestion);
         let has_room =

@@ -7,7 +7,7 @@ use crate::carried_bytes::CarriedBytes;
 use crate::codec::{Control, FlowConfig, FlowId, FragmentFrame, MAX_DATAGRAM, PathList};
 use crate::error::{OpenError, ProtocolError, SendDatagramError};
 use crate::event::Event;
-use crate::flow::{Arrived, FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece};
+use crate::flow::{Arrived, FlowCounters, MAX_AUTO_RESEQUENCE, PathWaits, Piece, Source};
 use crate::path::{Path, Payload};
 use bytes::{Bytes, BytesMut};
 use polypath_core::congestion::Congestion;
@@ -160,19 +160,22 @@ impl Bond {
 
     /// The next datagram of a flow, where `waiting` bytes wait for the scheduler in all.
     fn poll_flow(&mut self, id: FlowId, waiting: u64, now: Timestamp) -> Option<Transmit> {
-        let Steered { path, skip } = self.steer(id, waiting, now)?;
-        let transmit = self.send_from(id, path, skip)?;
+        let Steered { path, source } = self.steer(id, waiting, now)?;
+        let transmit = self.send_from(id, path, source)?;
         self.on_steered(id, path, transmit.payload.len);
         self.copy_on_another(id, path, &transmit.payload.pieces, now);
         Some(transmit)
     }
 
-    /// A payload on `path` with what it is to carry of a flow, behind about `skip` bytes of what
-    /// waits.
-    fn send_from(&mut self, id: FlowId, path: PathId, skip: u64) -> Option<Transmit> {
+    /// A payload on `path` with what it is to carry of a flow.
+    fn send_from(&mut self, id: FlowId, path: PathId, source: Source) -> Option<Transmit> {
         let room = self.paths.get(path)?.max_datagram;
+        let skip = match source {
+            Source::Shared { skip } => skip,
+            Source::Copies => 0,
+        };
         let (data, pieces) = self.flows.with_sender(id, |sender| {
-            let queue = sender.queue_mut(path);
+            let queue = sender.queue_mut(path, source);
             let ahead = if skip > 0 { queue.cut_ahead(id, room, skip) } else { None };
             let first = ahead.or_else(|| queue.cut(id, room))?;
             Some(fill(first, room, |left| match skip {
@@ -215,17 +218,17 @@ fn patience(paths: &Paths, congestion: &Congestion, allowed: &PathList) -> Optio
     if usable.is_empty() {
         return None;
     }
-    let srtt = |path: &Path| congestion.rtt(path.id)?.srtt().or(path.first_rtt);
     let usable = paths.working().filter(|path| usable.contains(path.id));
-    let slowest = usable.filter_map(srtt).max().unwrap_or_default();
+    let known = usable.filter_map(|path| KnownRtt::of(path, congestion));
+    let slowest = known.map(|rtt| rtt.smoothed).max().unwrap_or_default();
     Some((slowest * PATIENT_ROUNDS).clamp(LEAST_PATIENCE, MOST_PATIENCE))
 }
 
 fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
-    let known = || paths.working().filter_map(|path| congestion.rtt(path.id));
-    let longest = known().filter_map(longest_rtt).max();
-    let slowest = known().filter_map(RttEstimator::srtt).max().unwrap_or_default();
-    let fastest = known().filter_map(RttEstimator::min).min().unwrap_or_default();
+    let known = || paths.working().filter_map(|path| KnownRtt::of(path, congestion));
+    let longest = known().map(|rtt| rtt.longest).max();
+    let slowest = known().map(|rtt| rtt.smoothed).max().unwrap_or_default();
+    let fastest = known().map(|rtt| rtt.least).min().unwrap_or_default();
     let apart = longest.unwrap_or_default().saturating_sub(fastest);
     PathWaits {
         again: slowest.mul_f64(ROUNDS_OF_REPETITION) + DELAYS_OF_REPETITION,
@@ -234,9 +237,25 @@ fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
     }
 }
 
-/// What a packet and its acknowledgement take at most, as far as is known.
-fn longest_rtt(rtt: &RttEstimator) -> Option<Duration> {
-    Some(rtt.srtt()? + 4 * rtt.rttvar())
+/// What is known of a path's round trips.
+struct KnownRtt {
+    least: Duration,
+    smoothed: Duration,
+    /// What a packet and its acknowledgement take at most.
+    longest: Duration,
+}
+
+impl KnownRtt {
+    /// By what was measured, and before that by the set-up of the path as by a first sample
+    /// (RFC 6298, section 2.2): this side may have had nothing to send on it.
+    fn of(path: &Path, congestion: &Congestion) -> Option<Self> {
+        let measured = |rtt: &RttEstimator| {
+            let (least, smoothed) = (rtt.min()?, rtt.srtt()?);
+            Some(Self { least, smoothed, longest: smoothed + 4 * rtt.rttvar() })
+        };
+        let of_setup = |rtt: Duration| Self { least: rtt, smoothed: rtt, longest: rtt * 3 };
+        congestion.rtt(path.id).and_then(measured).or_else(|| path.first_rtt.map(of_setup))
+    }
 }
 
 #[cfg(test)]
@@ -354,6 +373,20 @@ mod tests {
             bond.on_datagram(PathId::default(), carried, Timestamp::ZERO);
             assert_eq!(bond.recv_datagram(FLOW).map(|whole| whole.is_marked), Some(is_marked));
         }
+    }
+
+    /// 100 ms count as a first sample: 300 at most, half of what they are apart, and two and a half
+    /// of them until what was lost comes again.
+    #[test]
+    fn a_path_that_has_brought_no_rtt_is_waited_for_by_that_of_its_setup() {
+        let waits_of = |setup| {
+            let bond = hub(BondConfig::default(), setup);
+            waits(&bond.paths, &bond.congestion)
+        };
+        let known = waits_of(Some(Duration::from_millis(100)));
+        let in_ms = [known.order, known.again, known.rest].map(|wait| wait.as_millis());
+        assert_eq!(in_ms, [100, 260, 2_300]);
+        assert_eq!(waits_of(None).order, Duration::ZERO);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Which path takes the next datagram of a flow, by the mode of the flow.
 
 use super::Bond;
-use crate::codec::{FlowId, FlowMode, PathList};
+use crate::codec::{FlowConfig, FlowId, FlowMode, PathList};
+use crate::flow::Source;
 use polypath_core::scheduler::{PathView, QueueView};
 use polypath_units::{PathId, PathSet, Timestamp};
 use std::time::Duration;
@@ -17,14 +18,7 @@ const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Steered {
     pub(super) path: PathId,
-    /// About how many bytes of its flow's queue stay before it.
-    pub(super) skip: u64,
-}
-
-impl From<PathId> for Steered {
-    fn from(path: PathId) -> Self {
-        Self { path, skip: 0 }
-    }
+    pub(super) source: Source,
 }
 
 /// The paths that a datagram may take.
@@ -48,25 +42,27 @@ impl Bond {
     /// Where the next datagram of a flow goes, if one may leave now. `waiting` bytes wait for the
     /// scheduler, over all flows.
     pub(super) fn steer(&mut self, id: FlowId, waiting: u64, now: Timestamp) -> Option<Steered> {
-        let paths = self.flows.sender(id)?.config.paths;
+        let FlowConfig { mode, paths, .. } = self.flows.sender(id)?.config;
         let choice = self.choice(id);
-        let path = match self.flows.sender(id)?.config.mode {
+        let copies =
+            mode == FlowMode::Redundant || (mode == FlowMode::SmallestDelay && choice.is_none());
+        let path = match mode {
+            _ if copies => self.next_copy_path(id, now),
             FlowMode::Aggregate => return self.schedule(id, &choice?, waiting, now),
-            FlowMode::Redundant => self.next_copy_path(id, now),
             FlowMode::Best if paths.is_all() => self.stick(id, choice?.usable()),
             // Who has put paths in an order wants it kept, and not what goes in one packet.
             FlowMode::Best => self.first_in_order(&paths, choice?.allowed),
-            FlowMode::SmallestDelay => match choice {
-                Some(choice) => self.quickest(id, choice.usable(), now),
-                None => self.next_copy_path(id, now),
-            },
+            FlowMode::Redundant | FlowMode::SmallestDelay => {
+                self.quickest(id, choice?.usable(), now)
+            }
             FlowMode::PriorityBased => self.first_not_congested(id, choice?.allowed),
             FlowMode::LoadBalancing => self.furthest_behind(id, choice?.usable()),
         };
         if path.is_none() {
             self.selection.wake_when_paced(now);
         }
-        path.map(Steered::from)
+        let source = if copies { Source::Copies } else { Source::Shared { skip: 0 } };
+        Some(Steered { path: path?, source })
     }
 
     /// For the next datagram that waits for any path; `None` if there is none.
@@ -105,7 +101,7 @@ impl Bond {
         let (path, skip) = self.selection.pick_for_datagram(&queue, asked, now)?;
         // The flows are served in turn: what is before it is theirs, too.
         let skip = (u128::from(skip) * u128::from(own) / u128::from(waiting.max(1))) as u64;
-        Some(Steered { path, skip })
+        Some(Steered { path, source: Source::Shared { skip } })
     }
 
     /// The path of a `best` flow, if it has room now: it stays while it is one of `usable`.

@@ -1,5 +1,6 @@
 //! What copies may take of what the paths carry.
 
+use crate::credit::Credit;
 use polypath_units::Timestamp;
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ const LEAST_BURST: f64 = 1_500.0;
 /// How many bytes of copies may leave now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CopyAllowance {
-    /// Bytes, and when there were so many. There is a whole burst at first.
-    left: Option<(f64, Timestamp)>,
+    /// A whole burst before the first copy.
+    left: Option<Credit>,
 }
 
 impl CopyAllowance {
@@ -21,12 +22,11 @@ impl CopyAllowance {
     /// nothing is taken, if it is not as much.
     pub(super) fn take(&mut self, bytes: u64, rate: f64, now: Timestamp) -> bool {
         let burst = (rate * BURST.as_secs_f64()).max(LEAST_BURST);
-        let left = self
-            .left
-            .map_or(burst, |(left, at)| (left + rate * now.since(at).as_secs_f64()).min(burst));
-        let wanted = bytes as f64;
-        let is_allowed = wanted <= left;
-        self.left = Some((if is_allowed { left - wanted } else { left }, now));
+        let left = self.left.get_or_insert_with(|| Credit::new(burst, now));
+        let is_allowed = bytes as f64 <= left.renew(rate, burst, now);
+        if is_allowed {
+            left.spend(bytes);
+        }
         is_allowed
     }
 }

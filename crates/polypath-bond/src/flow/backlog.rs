@@ -22,8 +22,8 @@ pub(crate) struct Backlog {
     flows: BTreeSet<FlowId>,
     bytes: u64,
     for_scheduler: u64,
-    /// The flow that is served first next time.
-    turn: Option<FlowId>,
+    /// The flow of this number, or the next, is served first next time.
+    turn: u64,
 }
 
 impl Backlog {
@@ -56,7 +56,7 @@ impl Backlog {
     /// The flow of which something waits that is to be served after this one, or first of all;
     /// `None` after the last one.
     pub(crate) fn next(&self, after: Option<FlowId>) -> Option<FlowId> {
-        let turn = self.turn.unwrap_or(FlowId(0));
+        let turn = FlowId(self.turn);
         let first = || self.flows.range(..turn).next().copied();
         match after {
             None => self.flows.range(turn..).next().copied().or_else(first),
@@ -71,7 +71,7 @@ impl Backlog {
 
     /// A datagram of the flow is sent: the turn passes to the next.
     pub(crate) fn on_served(&mut self, flow: FlowId) {
-        self.turn = Some(FlowId(flow.0 + 1));
+        self.turn = flow.0 + 1;
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use piece::{Piece, Queued};
 pub(crate) use recv::MAX_AUTO_RESEQUENCE;
 pub use recv::MAX_RESEND_WAIT;
 use recv::RecvFlow;
-pub(crate) use send::{SendFlow, SendRoom};
+pub(crate) use send::{SendFlow, SendRoom, Source};
 use shares::Shares;
 
 /// What became of a flow's datagrams.

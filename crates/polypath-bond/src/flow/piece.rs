@@ -29,10 +29,14 @@ impl Queued {
         Self { seq, data, left, since, losses: 0, lost_on, is_spare: false }
     }
 
-    /// A copy for another path, of what leaves whole and for the first time.
-    pub(super) fn spare(&self) -> Option<Self> {
-        let is_new = self.is_whole() && self.losses == 0 && !self.is_spare;
-        is_new.then(|| Self { is_spare: true, ..self.clone() })
+    /// Whether it leaves whole and for the first time.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_whole() && self.losses == 0 && !self.is_spare
+    }
+
+    /// A copy for another path.
+    pub(super) fn spare(&self) -> Self {
+        Self { is_spare: true, ..self.clone() }
     }
 
     /// The same once it was lost on a path, to be sent again.

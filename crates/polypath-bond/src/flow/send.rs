@@ -3,7 +3,7 @@
 use super::allowance::CopyAllowance;
 use super::backlog::Waiting;
 use super::queue::Queue;
-use super::{Queued, Shares};
+use super::{Piece, Queued, Shares};
 use crate::codec::{FlowConfig, FlowMode};
 use bytes::Bytes;
 use polypath_units::{PathId, PathSet, Timestamp};
@@ -21,6 +21,15 @@ pub(crate) struct SendRoom {
     /// For so long, if there is a bound. What comes while another waits for longer has been sent
     /// too fast, and its loss tells it who sends it.
     pub(crate) patience: Option<Duration>,
+}
+
+/// What of a flow a path carries next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// What any path may carry, behind about so many bytes of it.
+    Shared { skip: u64 },
+    /// The copies that are for this path.
+    Copies,
 }
 
 /// Datagrams of one flow that wait to be sent.
@@ -117,9 +126,17 @@ impl SendFlow {
         self.queue.bytes()
     }
 
-    /// A second path is to carry what has just been cut of the shared queue, `queued`, with
-    /// `overhead` for its packet: as long as copies have not had their share of `rate`, in bytes
-    /// per second, and nothing waits that has not been sent at all.
+    /// Whether a second path may carry some of what has just been cut of the shared queue: where
+    /// copies have a share, and nothing waits that has not been sent at all.
+    pub(crate) fn may_copy(&self, pieces: &[Piece]) -> bool {
+        self.config.mode == FlowMode::SmallestDelay
+            && self.config.copy_share > 0
+            && self.queue.is_empty()
+            && pieces.iter().any(|piece| piece.queued.is_new())
+    }
+
+    /// A second path is to carry `queued`, of which this [may be](Self::may_copy), with `overhead`
+    /// for its packet: as long as copies have not had their share of `rate`, in bytes per second.
     pub(crate) fn copy(
         &mut self,
         queued: &Queued,
@@ -128,10 +145,9 @@ impl SendFlow {
         rate: f64,
         now: Timestamp,
     ) {
-        let Some(spare) = queued.spare().filter(|_| self.queue.is_empty()) else { return };
-        let share = f64::from(self.config.copy_share) / 1e6;
-        if self.allowance.take(spare.remaining() + overhead, rate * share, now) {
-            self.copies.entry(path).or_default().push(spare);
+        let rate = rate * f64::from(self.config.copy_share) / 1e6;
+        if queued.is_new() && self.allowance.take(queued.remaining() + overhead, rate, now) {
+            self.copies.entry(path).or_default().push(queued.spare());
         }
     }
 
@@ -140,12 +156,11 @@ impl SendFlow {
         self.copies.get(&path).is_some_and(|copies| !copies.is_empty())
     }
 
-    /// What `path` takes datagrams from: its own copies in redundant mode, and where nothing waits
-    /// for any path; otherwise that.
-    pub(crate) fn queue_mut(&mut self, path: PathId) -> &mut Queue {
-        match self.is_redundant() || (self.queue.is_empty() && self.has_copy(path)) {
-            true => self.copies.entry(path).or_default(),
-            false => &mut self.queue,
+    /// What `path` takes datagrams from.
+    pub(crate) fn queue_mut(&mut self, path: PathId, source: Source) -> &mut Queue {
+        match source {
+            Source::Copies => self.copies.entry(path).or_default(),
+            Source::Shared { .. } => &mut self.queue,
         }
     }
 
@@ -194,6 +209,7 @@ mod tests {
     use crate::codec::FlowId;
 
     const FLOW: FlowId = FlowId(0);
+    const SHARED: Source = Source::Shared { skip: 0 };
 
     /// Where 250 bytes may wait.
     fn push(flow: &mut SendFlow, data: &[u8], paths: &[PathId]) -> bool {
@@ -208,10 +224,10 @@ mod tests {
         let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Redundant));
         for n in 0..4 {
             assert!(push(&mut flow, &[n; 100], &paths));
-            let copy = flow.queue_mut(paths[0]).cut(FLOW, 1_200);
+            let copy = flow.queue_mut(paths[0], Source::Copies).cut(FLOW, 1_200);
             assert_eq!(copy.map(|copy| copy.queued.seq), Some(u64::from(n)));
         }
-        assert_eq!(flow.queue_mut(paths[1]).front().map(|copy| copy.seq), Some(2));
+        assert_eq!(flow.queue_mut(paths[1], Source::Copies).front().map(|copy| copy.seq), Some(2));
     }
 
     #[test]
@@ -229,7 +245,7 @@ mod tests {
         let room = SendRoom { bytes: 3_000, patience: None };
         assert!(flow.push(&vec![7; 3_000].into(), PathSet::EMPTY, &room, Timestamp::ZERO));
         assert!(flow.peek().unwrap().fits(FLOW, 3_003) && !flow.peek().unwrap().fits(FLOW, 3_002));
-        let queue = flow.queue_mut(PathId::default());
+        let queue = flow.queue_mut(PathId::default(), SHARED);
         let first = queue.cut(FLOW, 1_500).unwrap();
         let mut buf = bytes::BytesMut::new();
         first.frame().encode(&mut buf, true);
@@ -246,7 +262,7 @@ mod tests {
 
     /// The first one cut, and what is left of the queue in order behind it.
     fn numbers(flow: &mut SendFlow) -> Vec<(u64, usize)> {
-        let queue = flow.queue_mut(PathId::default());
+        let queue = flow.queue_mut(PathId::default(), SHARED);
         let pieces = std::iter::from_fn(|| queue.cut(FLOW, 1_000));
         pieces.map(|piece| (piece.queued.seq, piece.queued.left.start)).collect()
     }
@@ -256,7 +272,7 @@ mod tests {
         let mut flow = SendFlow::new(config);
         let cut = |flow: &mut SendFlow| {
             assert!(push(flow, &[0; 100], &[]));
-            flow.queue_mut(PathId::default()).cut(FLOW, 1_000).unwrap().queued
+            flow.queue_mut(PathId::default(), SHARED).cut(FLOW, 1_000).unwrap().queued
         };
         let packets = (0..3).map(|_| cut(&mut flow)).collect();
         (flow, packets)
@@ -283,7 +299,7 @@ mod tests {
         let (path, mut packet) = (PathId::new(1).unwrap(), packets[0].clone());
         for _ in 0..3 {
             flow.on_lost(path, &packet, Timestamp::ZERO);
-            packet = flow.queue_mut(path).cut(FLOW, 1_000).unwrap().queued;
+            packet = flow.queue_mut(path, SHARED).cut(FLOW, 1_000).unwrap().queued;
             assert!(packet.lost_on.contains(path));
         }
         flow.on_lost(path, &packet, Timestamp::ZERO);
@@ -309,6 +325,9 @@ mod tests {
     fn an_empty_datagram_is_one_too() {
         let mut flow = SendFlow::new(FlowConfig::of(FlowMode::Aggregate));
         assert!(push(&mut flow, &[], &[]));
-        assert!(flow.queue_mut(PathId::default()).cut(FLOW, 100).is_some() && !flow.has_waiting());
+        assert!(
+            flow.queue_mut(PathId::default(), SHARED).cut(FLOW, 100).is_some()
+                && !flow.has_waiting()
+        );
     }
 }

@@ -401,3 +401,56 @@ fn play(seed: u64) {
 fn whatever_goes_through_comes_once() {
     play_random(0..30);
 }
+
+/// A random network of which each path keeps its order and loses nothing, with conversations in the
+/// modes that put in order.
+///
+/// A datagram is late by what the delays of the paths differ, and by the packets that are before
+/// it: 5 kB of four conversations, 4 ms at 10 Mbit/s. The RTT of the slower path, two times its
+/// delay, is longer where both delays together are more than that, as they are from 5 ms on.
+///
+/// # Panics
+/// When a datagram comes after a later one of its conversation, or not at all.
+fn play_ordered(seed: u64) {
+    let dice = &mut Dice::new(seed);
+    let (paths, conversations) = (2 + dice.below(2), 1 + dice.below(4));
+    let mut scenario = "duration = \"6 s\"\n".to_owned();
+    for path in 0..paths {
+        let (rate, delay) = (dice.scale(10.0, 60.0), dice.scale(5.0, 110.0));
+        let _ = write!(
+            scenario,
+            "[[path]]\nname = \"p{path}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n"
+        );
+    }
+    scenario += &bond("light");
+    let mut policy = String::new();
+    for port in 1..=conversations {
+        let mode = ["aggregate", "load_balancing"][dice.below(2) as usize];
+        policy += &rule(
+            &format!("{port}"),
+            &format!("protocol = \"udp\"\nport = {port}\nmode = \"{mode}\""),
+        );
+        let direction = ["up", "down"][dice.below(2) as usize];
+        let (rate, packet) = (dice.scale(20.0, 200.0), 8 + dice.below(1_000) as u32);
+        let flow = steady(&format!("{rate} kbit/s"), packet, direction);
+        let traffic = format!("udp 192.0.2.1:{port}");
+        scenario += &through(&format!("c{port}"), "udp", &traffic, &flow);
+    }
+    let report = run(&scenario, &policy, seed);
+    for connection in &report.connections[1..] {
+        let Observed::Messages { produced, delivered, reordered, missing, .. } =
+            connection.flows[0].observed
+        else {
+            panic!("{connection:?}")
+        };
+        assert_eq!((reordered, missing), (0, 0), "seed {seed}: {}", connection.name);
+        // The run ends when the last one is sent: others are under way.
+        assert!(2 * delivered > produced, "seed {seed}: {delivered} of {produced}");
+    }
+}
+
+#[test]
+fn what_paths_keep_in_order_comes_in_order() {
+    let seeds: Vec<_> = (0..1_000).collect();
+    crate::common::parallel(&seeds, |&seed| play_ordered(seed));
+}
