@@ -7,7 +7,6 @@ use std::net::IpAddr;
 use std::num::NonZeroU16;
 
 use anyhow::{Context, anyhow};
-use bytes::Bytes;
 use ipnet::IpNet;
 use polypath_gateway::device::Tun;
 use polypath_gateway::host::HostError;
@@ -23,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::installed::Installed;
-use super::pump::pump;
+use super::pump::{Incoming, pump};
 use super::{Carry, EdgeGatewayOptions, Interrupted, TcpHandling, carry, device};
 
 /// The gateway of an edge that runs. What it has set on the host is removed with this.
@@ -61,7 +60,12 @@ impl EdgeSide {
         };
         let (lan, installed) = (BTreeSet::new(), Installed::nothing());
         let setup = Setup { options, hub, port, grant: None, lan, installed };
-        let host = Host { gateway: gateway.clone(), incoming, grants: gateway.grant(), setup };
+        let host = Host {
+            gateway: gateway.clone(),
+            incoming: Incoming::new(incoming),
+            grants: gateway.grant(),
+            setup,
+        };
         Ok(Self { gateway, listeners, host })
     }
 
@@ -126,7 +130,7 @@ fn listen() -> std::io::Result<(Vec<TcpListener>, Option<NonZeroU16>)> {
 /// The edge's host.
 struct Host {
     gateway: EdgeGateway,
-    incoming: mpsc::Receiver<Bytes>,
+    incoming: Incoming,
     grants: watch::Receiver<Option<Grant>>,
     setup: Setup,
 }
@@ -166,7 +170,7 @@ impl Carry for Host {
         tracing::info!(device = %name, addresses = addresses.join(", "), "gateway");
         let sender = gateway.clone();
         tokio::select! {
-            error = pump(tun, move |packets| sender.send(packets), incoming) => Err(error.into()),
+            error = pump(tun, move |packets| sender.send(packets), incoming.clone()) => Err(error.into()),
             Ok(()) = grants.changed() => Err(Interrupted::Grant),
             ended = setup.follow(&mut interfaces) => ended,
         }

@@ -5,7 +5,6 @@ use std::future::pending;
 use std::pin::pin;
 
 use anyhow::Context;
-use bytes::Bytes;
 use ipnet::IpNet;
 use polypath_gateway::Mtu;
 use polypath_gateway::device::{DeviceError, Tun};
@@ -15,7 +14,7 @@ use polypath_net::tunnel::Lease;
 use tokio::sync::mpsc;
 
 use super::installed::Installed;
-use super::pump::pump;
+use super::pump::{Incoming, pump};
 use super::{Carry, HubGatewaySettings, Interrupted, carry, device};
 
 /// The gateway of a hub.
@@ -30,7 +29,7 @@ struct Device {
     gateway: HubGateway,
     settings: HubGatewaySettings,
     addresses: Lease,
-    incoming: mpsc::Receiver<Bytes>,
+    incoming: Incoming,
     /// That was made at the start.
     first: Option<Tun>,
     installed: Installed,
@@ -71,7 +70,7 @@ impl HubSide {
             gateway: gateway.clone(),
             settings,
             addresses,
-            incoming,
+            incoming: Incoming::new(incoming),
             first: Some(tun),
             installed: Installed::nothing(),
         });
@@ -106,6 +105,7 @@ impl Carry for Device {
         installed.put(plan(settings, networks)).await?;
         tracing::info!(device = %settings.device, "gateway");
         let sender = gateway.clone();
+        let incoming = incoming.clone();
         let mut pumping = pin!(pump(tun, move |packets| sender.send(packets), incoming));
         loop {
             tokio::select! {
