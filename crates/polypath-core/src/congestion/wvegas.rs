@@ -218,7 +218,8 @@ impl Wvegas {
         self.flow(id).rate = rate;
         let rate_of = |s: &Subflow| self.flows.get(s.id).map_or(0.0, |flow| flow.rate);
         let others: f64 = subflows.coupled().filter(|s| s.id != id).map(rate_of).sum();
-        let share = self.parameters.total_alpha * rate / (rate + others);
+        // In this order, half of the total is not rounded to less than half, nor all of it.
+        let share = self.parameters.total_alpha * (rate / (rate + others));
         self.flow(id).alpha = share.floor().max(LEAST_SEGMENTS);
     }
 
@@ -358,6 +359,19 @@ mod tests {
         // A backlog of 8 is below the whole of 10.
         assert_eq!(round(&mut flows, 3, 125), 41.0);
         assert_eq!(flows.0.flow(path(0)).alpha, 10.0);
+    }
+
+    /// In floating point, ten times these rates by the rate is below 10, and by twice it below 5.
+    #[test]
+    fn what_rounding_takes_from_a_rate_takes_no_segment_from_its_share() {
+        for rate in [1.982_076_637_538_534_1, 1.740_503_411_833_196_3, 1.841_744_832_274_096_1] {
+            for (other, alpha) in [(0.0, 10.0), (rate, 5.0)] {
+                let (mut wvegas, flows) = two();
+                wvegas.flow(path(1)).rate = other;
+                wvegas.share_backlog(path(0), rate, &flows);
+                assert_eq!(wvegas.flow(path(0)).alpha, alpha, "{rate} beside {other}");
+            }
+        }
     }
 
     #[test]
