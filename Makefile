@@ -45,7 +45,7 @@ lint:
 	cargo fmt --all --check
 	@# cargo fmt does not see modules that a macro declares, nor the fuzz targets.
 	git -c safe.directory='*' ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024 --config-path rustfmt.toml
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace $$(scripts/kernel_features) --all-targets -- -D warnings
 	cargo clippy -p polypath-sim --no-default-features -- -D warnings
 	@# Workspaces of their own, which no test builds.
 	cargo check -q --manifest-path benches/Cargo.toml --benches --target-dir $(OTHER_TARGET)

@@ -98,7 +98,7 @@ PP_INLINE void westwood_plus_on_idle_restart(struct pp_flow *flow)
 	pp_interval_forget(&flow->own.interval);
 }
 
-#define PP_NAME westwood_plus
+#define PP_NAME westwoodplus
 #define PP_ON_ACK(connection, flow, ack) pp_reno_on_ack(flow, ack)
 #define PP_ON_LOSS(connection, flow, loss) pp_reno_on_loss(flow, loss)
 #define PP_ON_TIMEOUT(connection, flow, loss) westwood_plus_on_timeout(flow, loss)

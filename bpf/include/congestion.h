@@ -74,11 +74,14 @@ PP_INLINE void pp_grow_to(struct pp_flow *flow, u64 growth, u64 *acked)
 }
 
 /* Grows in slow start and returns the bytes that are left for congestion avoidance. */
-PP_INLINE u64 pp_grow_in_slow_start(struct pp_connection *connection, struct pp_flow *flow,
-				    const struct pp_ack *ack)
+PP_STEP u64 pp_grow_in_slow_start(struct pp_connection *connection, struct pp_flow *flow,
+				  const struct pp_ack *ack)
 {
-	u64 acked = ack->acked, growth;
+	u64 acked, growth;
 
+	if (!connection || !flow || !ack)
+		return 0;
+	acked = ack->acked;
 	if (!pp_in_slow_start(flow) || flow->in_recovery)
 		return acked;
 	if (!ack->cwnd_limited)
@@ -101,6 +104,44 @@ PP_INLINE void pp_observe(struct pp_flow *flow, const struct pp_ack *ack)
 		flow->in_recovery = false;
 }
 
+/* What is done of each ACK, before windows grow. */
+PP_STEP int pp_deliver(struct pp_flow *flow, const struct pp_ack *ack)
+{
+	if (!flow || !ack)
+		return 0;
+#ifdef PP_ON_DELIVERY
+	PP_ON_DELIVERY(flow, ack);
+#endif
+#ifdef PP_ON_RECOVERY_EXIT
+	if (ack->recovered)
+		PP_ON_RECOVERY_EXIT(flow);
+#endif
+	return 0;
+}
+
+/* A packet-timed round is over. */
+PP_STEP int pp_end_round(struct pp_connection *connection, struct pp_flow *flow,
+			 const struct pp_ack *ack)
+{
+	if (!connection || !flow || !ack)
+		return 0;
+#ifdef PP_ON_ROUND
+	PP_ON_ROUND(connection, flow, ack);
+#endif
+	pp_slow_start_on_round(connection, flow, ack->now_ns);
+	return 0;
+}
+
+/* Congestion avoidance. */
+PP_STEP int pp_avoid(struct pp_connection *connection, struct pp_flow *flow,
+		     const struct pp_ack *ack)
+{
+	if (!connection || !flow || !ack)
+		return 0;
+	PP_ON_ACK(connection, flow, ack);
+	return 0;
+}
+
 /* Data was acknowledged. */
 PP_INLINE void pp_on_ack(struct pp_connection *connection, struct pp_flow *flow,
 			 const struct pp_ack *ack)
@@ -109,22 +150,12 @@ PP_INLINE void pp_on_ack(struct pp_connection *connection, struct pp_flow *flow,
 
 	rest.acked = pp_least(rest.acked, PP_MAX_BYTES);
 	pp_observe(flow, ack);
-#ifdef PP_ON_DELIVERY
-	PP_ON_DELIVERY(flow, &rest);
-#endif
-#ifdef PP_ON_RECOVERY_EXIT
-	if (ack->recovered)
-		PP_ON_RECOVERY_EXIT(flow);
-#endif
-	if (ack->round_start) {
-#ifdef PP_ON_ROUND
-		PP_ON_ROUND(connection, flow, &rest);
-#endif
-		pp_slow_start_on_round(connection, flow, ack->now_ns);
-	}
+	pp_deliver(flow, &rest);
+	if (ack->round_start)
+		pp_end_round(connection, flow, &rest);
 	rest.acked = pp_grow_in_slow_start(connection, flow, &rest);
 	if (rest.acked)
-		PP_ON_ACK(connection, flow, &rest);
+		pp_avoid(connection, flow, &rest);
 	pp_bound(flow, 1);
 }
 
@@ -135,23 +166,29 @@ PP_INLINE void pp_remember(struct pp_flow *flow)
 }
 
 /* A loss or an ECN mark begins an episode. */
-PP_INLINE void pp_on_loss(struct pp_connection *connection, struct pp_flow *flow,
-			  const struct pp_loss *loss)
+PP_STEP int pp_on_loss(struct pp_connection *connection, struct pp_flow *flow,
+		       const struct pp_loss *loss)
 {
+	if (!connection || !flow || !loss)
+		return 0;
 	pp_remember(flow);
 	pp_slow_start_on_congestion(connection, flow);
 	flow->in_recovery = true;
 	PP_ON_LOSS(connection, flow, loss);
 	pp_bound(flow, PP_LEAST_SEGMENTS);
 	pp_slow_start_on_threshold(connection, flow);
+	return 0;
 }
 
 /* The retransmission timer expired; `again`: and nothing was acknowledged since it last did. */
-PP_INLINE void pp_on_timeout(struct pp_connection *connection, struct pp_flow *flow,
-			     const struct pp_loss *loss, bool again)
+PP_STEP int pp_on_timeout(struct pp_connection *connection, struct pp_flow *flow,
+			  const struct pp_loss *loss, bool again)
 {
-	u64 threshold = flow->threshold;
+	u64 threshold;
 
+	if (!connection || !flow || !loss)
+		return 0;
+	threshold = flow->threshold;
 	if (!again)
 		pp_remember(flow);
 	pp_slow_start_on_congestion(connection, flow);
@@ -162,6 +199,7 @@ PP_INLINE void pp_on_timeout(struct pp_connection *connection, struct pp_flow *f
 		flow->threshold = threshold;
 	pp_bound(flow, 1);
 	pp_slow_start_on_threshold(connection, flow);
+	return 0;
 }
 
 /* The last episode was none: its window and threshold come back. */

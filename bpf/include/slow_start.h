@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0 */
 /*
  * The slow starts `standard`, `bess`, `css` and `hystart_pp` with the defaults of the registry,
- * after polypath-core's `slow_start/`. Of BESS and CSS that is without a threshold of the connection to
- * begin with, so that equation (5) of BESS does not occur.
+ * after polypath-core's `slow_start/`. Of BESS and CSS that is without a threshold of the
+ * connection to begin with, so that equation (5) of BESS does not occur.
  *
  * Error: growth of `standard` and `bess` is exact, that of `css` right to 60 * 2^-48, that of
- * `hystart_pp` to 2^-22 bytes. BESS and CSS leave by comparing sums that are right to 40 * 2^-48:
- * where they are equal to that, they may leave an ACK earlier or later than core.
+ * `hystart_pp` to 2^-22 bytes. BESS and CSS leave by comparing sums that are right to 40 *
+ * 2^-48: where they are equal to that, they may leave an ACK earlier or later than core.
  */
 #ifndef PP_SLOW_START_H
 #define PP_SLOW_START_H

@@ -24,6 +24,16 @@ typedef unsigned long long u64;
 #define PP_ARITHMETIC static __attribute__((unused))
 #endif
 
+/*
+ * A step of a decision, global in BPF for the same reason: paths through one step and the next then
+ * add up and do not multiply. The verifier gives it pointers that may be null.
+ */
+#ifdef __bpf__
+#define PP_STEP __attribute__((noinline))
+#else
+#define PP_STEP static
+#endif
+
 PP_INLINE u64 pp_least(u64 a, u64 b)
 {
 	return a < b ? a : b;

@@ -5,6 +5,12 @@
 //! [`SLOW_STARTS`] are the table of what there is.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "load")]
+mod load;
+
+#[cfg(feature = "load")]
+pub use load::{KernelConfig, LoadError, Loaded};
+
 use polypath_core::congestion::CongestionKind;
 use polypath_core::slow_start::SlowStartKind;
 
@@ -15,24 +21,34 @@ pub struct KernelCongestion {
     pub kind: CongestionKind,
     /// Its name in the kernel, as `tcp_congestion_control` takes it: at most 15 bytes.
     pub kernel_name: &'static str,
+    #[cfg(feature = "load")]
+    object: &'static [u8],
+}
+
+/// The row of a congestion control: its name in the registry, and in the kernel.
+macro_rules! row {
+    ($kind:ident, $file:literal, $kernel_name:literal) => {
+        KernelCongestion {
+            kind: CongestionKind::$kind,
+            kernel_name: $kernel_name,
+            #[cfg(feature = "load")]
+            object: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".bpf.o")),
+        }
+    };
 }
 
 /// All congestion controls that the kernel has, too.
 pub const CONGESTION: &[KernelCongestion] = &[
-    of(CongestionKind::Balia, "pp_balia"),
-    of(CongestionKind::Cabe, "pp_cabe"),
-    of(CongestionKind::Lia, "pp_lia"),
-    of(CongestionKind::Olia, "pp_olia"),
-    of(CongestionKind::Tustin, "pp_tustin"),
-    of(CongestionKind::Westwood, "pp_westwood"),
+    row!(Balia, "balia", "pp_balia"),
+    row!(Cabe, "cabe", "pp_cabe"),
+    row!(Lia, "lia", "pp_lia"),
+    row!(Olia, "olia", "pp_olia"),
+    row!(Tustin, "tustin", "pp_tustin"),
+    row!(Westwood, "westwood", "pp_westwood"),
     // "pp_westwood_plus" has a byte too many.
-    of(CongestionKind::WestwoodPlus, "pp_westwoodplus"),
-    of(CongestionKind::Wvegas, "pp_wvegas"),
+    row!(WestwoodPlus, "westwood_plus", "pp_westwoodplus"),
+    row!(Wvegas, "wvegas", "pp_wvegas"),
 ];
-
-const fn of(kind: CongestionKind, kernel_name: &'static str) -> KernelCongestion {
-    KernelCongestion { kind, kernel_name }
-}
 
 /// A slow start, and its number in the programs (`enum pp_slow_start_kind`).
 pub const SLOW_STARTS: &[(SlowStartKind, u32)] = &[

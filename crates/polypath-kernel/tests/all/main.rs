@@ -9,7 +9,23 @@ mod arithmetic;
 mod differential;
 mod event;
 mod link;
+#[cfg(feature = "load")]
+mod loaded;
+#[cfg(feature = "load")]
+#[path = "../../../polypath/tests/all/namespace.rs"]
+#[allow(dead_code, reason = "tests of other crates need the rest")]
+mod namespace;
+#[cfg(feature = "load")]
+#[path = "../../../polypath/tests/all/process.rs"]
+#[allow(dead_code, reason = "tests of other crates need the rest")]
+mod process;
 mod program;
 mod table;
 mod tap;
 mod trace;
+
+/// What `process` runs in other crates: here there is no program.
+#[cfg(feature = "load")]
+fn program() -> &'static str {
+    ""
+}
