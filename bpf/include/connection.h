@@ -7,7 +7,7 @@
  * error of at most 2^-23 bytes for an event, 0.012 bytes for 100,000 of them. The smallest
  * growth that paths of up to 100 Gbit/s and 5 s know, a segment in a window of 62.5 GB, is 3e-5
  * bytes for an ACK, 140 times the last place. The largest window is 2^40 bytes, as in core, so
- * that twice of it fits.
+ * that twice of it fits; that is also the largest threshold but for the infinite one.
  *
  * Times are nanoseconds, as in core. The kernel's smoothed RTT has units of 1/8 us and its RTT
  * samples units of 1 us: on paths of 10 us they are wrong by up to 1.25 % and 10 %, which no

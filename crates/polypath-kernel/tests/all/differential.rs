@@ -8,7 +8,7 @@
 use super::event::{Event, Windows};
 use super::link::Profile;
 use super::program::{Program, bpf};
-use super::trace::{Composition, Life, Trace};
+use super::trace::{Composition, Draw, Life, Trace};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::random::SplitMix64;
 use polypath_kernel::{CONGESTION, SLOW_STARTS};
@@ -44,6 +44,16 @@ fn extreme(random: &mut SplitMix64) -> Profile {
         base: Duration::from_secs_f64(spread(random, 10e-6, 5.0)),
         buffer: spread(random, 0.2, 4.0),
         loss: spread(random, 1e-6, 1e-2),
+    }
+}
+
+/// One of the four corners of that, without losses but those of a full queue.
+fn corner<const FAST: bool, const FAR: bool>(_random: &mut SplitMix64) -> Profile {
+    Profile {
+        rate: if FAST { 100e9 } else { 1e3 } / 8.0,
+        base: if FAR { Duration::from_secs(5) } else { Duration::from_micros(10) },
+        buffer: 1.0,
+        loss: 0.0,
     }
 }
 
@@ -96,5 +106,31 @@ fn at_any_rate_and_rtt_windows_are_those_of_core() {
         for (seed, of) in (2..).zip(compositions(row.kind)) {
             compare(&program, "extreme", of, &Life::new(of, 8, extreme, seed).until(EVENTS));
         }
+    }
+}
+
+/// Where paths of all time scales are in one trace, the fast ones have most of its events and the
+/// slow ones never fill: here both paths of a connection are alike.
+#[test]
+fn in_the_corners_of_rates_and_rtts_windows_are_those_of_core() {
+    let corners: [Draw; 4] = [
+        corner::<false, false>,
+        corner::<false, true>,
+        corner::<true, false>,
+        corner::<true, true>,
+    ];
+    for row in CONGESTION {
+        let program = program(row.kind);
+        let mut largest: f64 = 0.0;
+        for (draw, of) in
+            corners.iter().flat_map(|&d| compositions(row.kind).map(move |of| (d, of)))
+        {
+            let trace = Life::new(of, 2, draw, 1).disturbed_in(2_048).until(EVENTS / 4);
+            compare(&program, "corner", of, &trace);
+            largest = trace.expected.iter().map(|windows| windows.window).fold(largest, f64::max);
+        }
+        // wVegas leaves slow start at the first queue, and grows by a segment in 5 s.
+        let fills = row.kind == CongestionKind::Wvegas || largest >= 100e9 / 8.0 * 5.0;
+        assert!(fills, "{}: the largest window is {largest:e}", row.kind);
     }
 }

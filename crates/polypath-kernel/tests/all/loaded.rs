@@ -6,10 +6,10 @@ use polypath_core::slow_start::SlowStartKind;
 use polypath_kernel::{CONGESTION, KernelConfig, Loaded, SLOW_STARTS};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
-/// What each transfer sends: of 2,760 packets, of which one in 200 is lost, none is lost in one of
+/// What each side sends: of 2,760 packets, of which one in 200 is lost, none is lost in one of
 /// a million transfers.
 const BYTES: usize = 4_000_000;
 /// Looks at the sockets of a namespace after which they count as staying.
@@ -33,7 +33,8 @@ impl Network {
         network.client.ip("mptcp limits set subflow 8 add_addr_accepted 8");
         network.server.ip("mptcp limits set subflow 8 add_addr_accepted 8");
         network.client.ip("mptcp endpoint add 10.77.2.1 dev link2 subflow");
-        network.lose();
+        lose(&network.client);
+        lose(&network.server);
         Some(network)
     }
 
@@ -50,28 +51,28 @@ impl Network {
             host.ip(&format!("link set link{link} up"));
         }
     }
+}
 
-    /// One packet of 200 does not reach the server.
-    fn lose(&self) {
-        let rules = "add table inet lossy; \
-            add chain inet lossy in { type filter hook input priority 0; }; \
-            add rule inet lossy in meta length > 500 numgen random mod 200 == 0 drop";
-        let nft = self.server.command("nft", &[rules]).output().expect("nft is there");
-        assert!(nft.status.success(), "{}", String::from_utf8_lossy(&nft.stderr));
-    }
+/// One packet of 200 does not arrive at a host.
+fn lose(host: &Namespace) {
+    let rules = "add table inet lossy; \
+        add chain inet lossy in { type filter hook input priority 0; }; \
+        add rule inet lossy in meta length > 500 numgen random mod 200 == 0 drop";
+    let nft = host.command("nft", &[rules]).output().expect("nft is there");
+    assert!(nft.status.success(), "{}", String::from_utf8_lossy(&nft.stderr));
+}
 
-    /// What `ss` tells of the client's subflows, a line for each, once it is as wanted.
-    fn subflows(&self, wanted: impl Fn(&[String]) -> bool) -> Vec<String> {
-        let mut lines = Vec::new();
-        for _ in 0..LOOKS {
-            let all = self.client.output("ss", "-HOtin state established");
-            lines = all.lines().map(str::to_owned).collect();
-            if wanted(&lines) {
-                break;
-            }
+/// What `ss` tells of a host's subflows, a line for each, once it is as wanted.
+fn subflows(host: &Namespace, wanted: impl Fn(&[String]) -> bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for _ in 0..LOOKS {
+        let all = host.output("ss", "-HOtin state established");
+        lines = all.lines().map(str::to_owned).collect();
+        if wanted(&lines) {
+            break;
         }
-        lines
     }
+    lines
 }
 
 fn mptcp() -> Socket {
@@ -82,15 +83,22 @@ fn address(host: [u8; 4], port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::from(host), port))
 }
 
-/// Sends to the server by an algorithm, and gives what `ss` tells of the subflows afterwards.
-fn transfer(network: &Network, name: &str) -> Vec<String> {
+/// Waits at the server for a connection by an algorithm.
+fn listen(network: &Network, name: &str) -> (Socket, u16) {
     let listener = network.server.within(|| {
         let socket = mptcp();
+        socket.set_tcp_congestion(name.as_bytes()).unwrap();
         socket.bind(&address([0; 4], 0).into()).unwrap();
         socket.listen(1).unwrap();
         socket
     });
     let port = listener.local_addr().unwrap().as_socket().unwrap().port();
+    (listener, port)
+}
+
+/// Both ends of a connection with two subflows by an algorithm.
+fn connect(network: &Network, name: &str) -> (Socket, Socket) {
+    let (listener, port) = listen(network, name);
     let mut client = network.client.within(|| {
         let socket = mptcp();
         socket.set_tcp_congestion(name.as_bytes()).unwrap();
@@ -99,23 +107,32 @@ fn transfer(network: &Network, name: &str) -> Vec<String> {
     });
     let (mut server, _) = listener.accept().unwrap();
     // A connection has other subflows once data of the first one was acknowledged.
-    let greeting = [1_u8; 1_000];
-    client.write_all(&greeting).unwrap();
+    client.write_all(&[1; 1_000]).unwrap();
     server.read_exact(&mut [0; 1_000]).unwrap();
-    let joined = network.subflows(|lines| lines.len() == 2);
-    assert_eq!(joined.len(), 2, "{name}: {joined:#?}");
-    let sink = thread::spawn(move || {
+    for host in [&network.client, &network.server] {
+        let joined = subflows(host, |lines| lines.len() == 2);
+        assert_eq!(joined.len(), 2, "{name}: {joined:#?}");
+    }
+    (client, server)
+}
+
+/// Sends to the server and back by an algorithm, and gives what `ss` tells of the subflows of
+/// both hosts afterwards.
+fn transfer(network: &Network, name: &str) -> [Vec<String>; 2] {
+    let (mut client, mut server) = connect(network, name);
+    let echo = thread::spawn(move || {
         let mut received = vec![0_u8; BYTES];
         server.read_exact(&mut received).unwrap();
-        (received, server)
+        server.write_all(&received).unwrap();
+        server
     });
     let sent: Vec<u8> = (0..BYTES).map(|at| (at % 251) as u8).collect();
     client.write_all(&sent).unwrap();
-    let (received, server) = sink.join().unwrap();
+    let mut received = vec![0_u8; BYTES];
+    client.read_exact(&mut received).unwrap();
     assert!(received == sent, "{name}: other bytes arrived");
-    let told = network.subflows(|lines| lines.len() == 2);
-    client.shutdown(Shutdown::Both).unwrap();
-    drop((client, server));
+    let told = [&network.client, &network.server].map(|host| subflows(host, |_| true));
+    drop((client, echo.join().unwrap()));
     told
 }
 
@@ -127,15 +144,17 @@ fn number(line: &str, key: &str) -> Option<u64> {
 
 fn run(network: &Network, config: KernelConfig) {
     let loaded = Loaded::new(config).unwrap_or_else(|error| panic!("{config:?}: {error}"));
-    let subflows = transfer(network, loaded.kernel_name());
-    for line in &subflows {
-        assert!(line.contains(loaded.kernel_name()), "{config:?}: {line}");
-        assert!(number(line, "bytes_acked") > Some(100_000), "{config:?}: {line}");
-        assert!(number(line, "cwnd") >= Some(1), "{config:?}: {line}");
+    for lines in transfer(network, loaded.kernel_name()) {
+        assert_eq!(lines.len(), 2, "{config:?}: {lines:#?}");
+        for line in &lines {
+            assert!(line.contains(loaded.kernel_name()), "{config:?}: {line}");
+            assert!(number(line, "bytes_acked") > Some(100_000), "{config:?}: {line}");
+            assert!(number(line, "cwnd") >= Some(1), "{config:?}: {line}");
+        }
+        let sent_again = lines.iter().any(|line| number(line, "bytes_retrans") > Some(0));
+        assert!(sent_again, "{config:?}: nothing was lost: {lines:#?}");
     }
-    let sent_again = subflows.iter().any(|line| number(line, "bytes_retrans") > Some(0));
-    assert!(sent_again, "{config:?}: nothing was lost: {subflows:#?}");
-    network.subflows(|_| loaded.connections() == 0);
+    subflows(&network.client, |_| loaded.connections() == 0);
     assert_eq!(loaded.connections(), 0, "{config:?}: state of connections that are gone");
 }
 

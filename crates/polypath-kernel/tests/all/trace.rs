@@ -36,11 +36,17 @@ pub(crate) struct Life {
     random: SplitMix64,
     now: Timestamp,
     draw: Draw,
+    disturbance: u64,
     trace: Trace,
 }
 
 fn path(number: usize) -> PathId {
     PathId::new(number as u8).expect("a trace has few paths")
+}
+
+/// A finite threshold above the largest window is as good as that: the C does not go beyond.
+fn reachable(threshold: f64) -> f64 {
+    if threshold.is_finite() { threshold.min(Congestion::MAX_WINDOW as f64) } else { threshold }
 }
 
 fn nanos(duration: Option<Duration>) -> u64 {
@@ -64,10 +70,16 @@ impl Life {
             random: SplitMix64::new(seed),
             now: Timestamp::from_nanos(1),
             draw,
+            disturbance: 64,
             trace: Trace::default(),
         };
         (0..paths).for_each(|number| life.join(path(number)));
         life
+    }
+
+    /// One to which something happens in one of so many steps, in the mean.
+    pub(crate) fn disturbed_in(self, steps: u64) -> Self {
+        Self { disturbance: steps, ..self }
     }
 
     /// Lives until it has this many events.
@@ -75,7 +87,7 @@ impl Life {
         while self.trace.events.len() < events {
             self.send_all();
             self.happen();
-            if self.random.below(64) == 0 {
+            if self.random.below(self.disturbance) == 0 {
                 self.disturb();
             }
         }
@@ -85,8 +97,8 @@ impl Life {
     fn note(&mut self, event: Event) {
         let in_flight = self.congestion.bytes_in_flight(event.flow);
         let state = self.congestion.subflow(event.flow);
-        let windows = |(window, threshold)| Windows { window, threshold };
-        self.trace.expected.push(windows(state.map_or((0.0, 0.0), |s| (s.cwnd, s.ssthresh))));
+        let (window, threshold) = state.map_or((0.0, 0.0), |s| (s.cwnd, s.ssthresh));
+        self.trace.expected.push(Windows { window, threshold: reachable(threshold) });
         self.trace.events.push(Event { in_flight, ..event });
     }
 
