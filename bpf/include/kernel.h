@@ -24,9 +24,6 @@
 
 #define PP_STRING(name) #name
 #define PP_KERNEL_NAME(name) "pp_" PP_STRING(name)
-#ifndef PP_REGISTERED
-#define PP_REGISTERED PP_KERNEL_NAME(PP_NAME)
-#endif
 
 /* What a socket keeps (icsk_ca_priv). */
 struct pp_socket {
@@ -428,7 +425,7 @@ struct tcp_congestion_ops pp_ops = {
 	.cwnd_event = (void *)pp_ops_cwnd_event,
 	.pkts_acked = (void *)pp_ops_pkts_acked,
 	.undo_cwnd = (void *)pp_ops_undo_cwnd,
-	.name = PP_REGISTERED,
+	.name = PP_KERNEL_NAME(PP_NAME),
 };
 
 #endif
