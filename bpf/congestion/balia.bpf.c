@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // BALIA, the balanced linked adaptation of MPTCP (Peng et al., IEEE/ACM ToN 24(1), 2016;
 // draft-walid-mptcp-congestion-control-04 section 3): polypath-core's `congestion/balia.rs`.
 

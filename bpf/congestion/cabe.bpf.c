@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // CABE: LIA's growth, and a decrease to what an adaptive estimator measured (CABE-MPTCP, J. ICT
 // Standardization 12(1), 2024, equations 1 to 12): polypath-core's `congestion/cabe.rs` and
 // `estimator/bandwidth/adaptive.rs`.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // LIA, the linked increases of MPTCP (RFC 6356 sections 3 and 4): polypath-core's
 // `congestion/lia.rs`. Loss and timeout are Reno's.
 

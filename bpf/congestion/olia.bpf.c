@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // OLIA, the opportunistic linked increases of MPTCP (Khalili et al., CoNEXT 2012;
 // draft-khalili-mptcp-congestion-control-05): polypath-core's `congestion/olia.rs`.
 //

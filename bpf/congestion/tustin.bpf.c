@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // Westwood with the bilinear filter of its paper (Mascolo et al., Mobicom 2001, sections 2.1, 2.2):
 // polypath-core's `congestion/tustin.rs`.
 

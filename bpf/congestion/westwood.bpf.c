@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // Westwood with a fixed pole (Mascolo et al., Mobicom 2001, section 2):
 // polypath-core's `congestion/westwood.rs`.
 

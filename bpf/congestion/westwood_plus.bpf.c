@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // Westwood+ (Linux `tcp_westwood.c`; Grieco and Mascolo, CCR 34(2), 2004): polypath-core's
 // `congestion/westwood_plus.rs`. A sample for each round trip of more than 50 ms, through two poles
 // of 7/8, which are right to 8 * 2^-46.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0
 // wVegas, weighted Vegas (Cao, Xu, Fu, ICNP 2012, algorithm 1): polypath-core's
 // `congestion/wvegas.rs` with its defaults. Loss and timeout are Reno's.
 //

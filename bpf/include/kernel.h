@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0 */
 /*
  * The kernel's callbacks of an algorithm: what they tell becomes the events of `congestion.h`, and
  * its windows become those of the socket.
@@ -71,7 +71,8 @@ struct {
 /* Templates of new entries. */
 const struct pp_shared pp_no_subflows = {};
 
-char LICENSE[] SEC("license") = "GPL";
+/* The kernel asks for one that is compatible with its own (GPL-2.0). */
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 PP_INLINE struct pp_socket *pp_socket(struct tcp_sock *tp)
 {

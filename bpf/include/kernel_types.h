@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0 */
 /*
  * What is used of the kernel: types with the fields that are read, found in the kernel at hand by
  * their names (CO-RE), helpers by the numbers of the kernel's interface, and sections.
