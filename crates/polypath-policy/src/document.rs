@@ -276,6 +276,11 @@ mod tests {
                 "load_balancing over a (80), b (20)",
             ),
             ("mode = \"active_standby\"\nresend = true", "active_standby, lost ones again"),
+            ("mode = \"aggregate\"\nin_order = true", "aggregate, in order"),
+            (
+                "mode = \"load_balancing\"\nresend = false\nin_order = false",
+                "load_balancing, lost ones not again, in any order",
+            ),
             (
                 "mode = \"smallest_delay\"\ncopy_share = 0.05",
                 "smallest_delay with copies up to 0.05 of the rate",
@@ -321,6 +326,15 @@ mod tests {
             ("copy_share = 0.1\nmode = \"aggregate\"", "4: copy_share: says nothing of mode"),
             ("resend = true\nmode = \"redundant\"", "4: resend: says nothing of mode redundant"),
             ("resend = false\nmode = \"drop\"", "4: resend: says nothing of mode drop; allowed"),
+            ("in_order = 1\nmode = \"aggregate\"", "4: in_order: a value of type integer is not"),
+            ("in_order = false\nmode = \"drop\"", "4: in_order: says nothing of mode drop"),
+            ("in_order = true\nmode = \"redundant\"", "4: in_order: says nothing of mode"),
+            ("in_order = false\nmode = \"active_standby\"", "4: in_order: says nothing of"),
+            (
+                "in_order = false\nmode = \"smallest_delay\"",
+                "4: in_order: says nothing of mode smallest_delay; allowed: with aggregate, \
+                 priority_based and load_balancing",
+            ),
             ("rate = \"2\"\nmode = \"redundant\"", "4: rate: \"2\" is not a rate such as"),
             ("rate = \"1 kbit/s\"\nmode = \"redundant\"", "4: rate: 1 kbit/s is no rate of a rule"),
             ("rate = \"2 Mbit/s\"\nmode = \"drop\"", "4: rate: says nothing of mode drop"),

@@ -48,6 +48,12 @@ impl SteeringMode {
             Self::LoadBalancing => "load_balancing",
         }
     }
+
+    /// Whether packets that follow each other take different paths as a rule, and are put in order
+    /// at the other end.
+    pub const fn puts_in_order(self) -> bool {
+        matches!(self, Self::Aggregate | Self::PriorityBased | Self::LoadBalancing)
+    }
 }
 
 impl fmt::Display for SteeringMode {

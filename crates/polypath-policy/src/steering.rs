@@ -31,6 +31,9 @@ pub struct Steering {
     pub redundancy: Redundancy,
     /// Whether packets that are lost are sent again; `None` if the rule does not say.
     pub resend: Option<bool>,
+    /// Of the modes that put packets in order: whether they do; `None` if the rule does not say.
+    /// Without order packets are delivered as they arrive.
+    pub in_order: Option<bool>,
     /// Of mode [`SteeringMode::SmallestDelay`]: packets have a copy on a second path while copies
     /// take no more than this share of what the paths carry, in millionths; 0 if none has.
     pub copy_share: u32,
@@ -93,6 +96,11 @@ impl fmt::Display for Steering {
             None => "",
             Some(true) => ", lost ones again",
             Some(false) => ", lost ones not again",
+        })?;
+        f.write_str(match self.in_order {
+            None => "",
+            Some(true) => ", in order",
+            Some(false) => ", in any order",
         })
     }
 }

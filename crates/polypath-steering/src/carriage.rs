@@ -3,6 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU8;
 use std::sync::Arc;
+use std::time::Duration;
 
 use polypath_bond::{FlowConfig, FlowMode, ListedPath, PathList, PathListError, Redundancy};
 use polypath_policy::{Steering, SteeringMode, SteeringPath};
@@ -19,6 +20,8 @@ pub struct Carriage {
     pub redundancy: Redundancy,
     /// Whether what is lost is sent again.
     pub resend: bool,
+    /// Whether what arrives is put in order, where the mode does so.
+    pub in_order: bool,
     /// In mode `smallest_delay`: the share of what the paths carry that copies may take, in
     /// millionths.
     pub copy_share: u32,
@@ -50,8 +53,9 @@ impl Carriage {
             Ok(ListedPath { path: id, weight: path.weight.unwrap_or(0) })
         });
         let paths = PathList::new(&listed.collect::<Result<Vec<_>, CarriageError>>()?)?;
-        let Self { mode, redundancy, resend, copy_share, .. } = *self;
-        Ok(FlowConfig { mode, paths, redundancy, resequence: None, resend, copy_share })
+        let Self { mode, redundancy, resend, in_order, copy_share, .. } = *self;
+        let resequence = (!in_order).then_some(Duration::ZERO);
+        Ok(FlowConfig { mode, paths, redundancy, resequence, resend, copy_share })
     }
 }
 
@@ -59,7 +63,7 @@ impl From<FlowMode> for Carriage {
     /// Over all paths.
     fn from(mode: FlowMode) -> Self {
         let (paths, redundancy) = (Arc::default(), Redundancy::default());
-        Self { mode, paths, redundancy, resend: resends(mode), copy_share: 0 }
+        Self { mode, paths, redundancy, resend: resends(mode), in_order: true, copy_share: 0 }
     }
 }
 
@@ -91,6 +95,7 @@ impl From<&Steering> for Carriage {
             paths: steering.paths.clone().into(),
             redundancy: Redundancy { copies, rtt_above, loss_above },
             resend: steering.resend.unwrap_or_else(|| resends(mode)),
+            in_order: steering.in_order.unwrap_or(true),
             copy_share: steering.copy_share,
         }
     }
@@ -163,10 +168,20 @@ mod tests {
             let carriage = Carriage::from(&Steering::from(mode));
             assert_eq!(carriage.flow_config(|_| None), Ok(flow_of(carriage.mode)));
             assert_eq!(steering_mode(carriage.mode), mode);
+            assert_eq!(mode.puts_in_order(), carriage.mode.spreads());
         }
         assert_eq!(by_mode, [Aggregate, SmallestDelay, PriorityBased, LoadBalancing]);
         assert!(!resends(Steering { resend: Some(false), ..Aggregate.into() }));
         let standby = SteeringMode::ActiveStandby.into();
         assert!(resends(Steering { resend: Some(true), ..standby }));
+    }
+
+    #[test]
+    fn order_is_waited_for_unless_the_rule_says_otherwise() {
+        for (in_order, wait) in [(None, None), (Some(true), None), (Some(false), Some(0))] {
+            let steering = Steering { in_order, ..SteeringMode::Aggregate.into() };
+            let config = Carriage::from(&steering).flow_config(|_| None).unwrap();
+            assert_eq!(config.wait_for_order(), wait.map(Duration::from_millis), "{in_order:?}");
+        }
     }
 }

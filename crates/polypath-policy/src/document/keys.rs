@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// All of them.
-pub(super) const KEYS: [&str; 9] =
-    [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, COPY_SHARE, RESEND, RATE];
+pub(super) const KEYS: [&str; 10] =
+    [MODE, PATHS, WEIGHTS, COPIES, RTT_ABOVE, LOSS_ABOVE, COPY_SHARE, RESEND, IN_ORDER, RATE];
 
 pub(super) const MODE: &str = "mode";
 pub(super) const PATHS: &str = "paths";
@@ -24,6 +24,7 @@ const RTT_ABOVE: &str = "rtt_above";
 const LOSS_ABOVE: &str = "loss_above";
 const COPY_SHARE: &str = "copy_share";
 const RESEND: &str = "resend";
+const IN_ORDER: &str = "in_order";
 const RATE: &str = "rate";
 
 /// A millionth.
@@ -43,12 +44,15 @@ pub(super) fn read_treatment(table: &Table<'_>) -> Result<Treatment, DocumentErr
     keys.refuse_unless(quick, &[COPY_SHARE], "smallest_delay")?;
     let once = steering.is_some() && !copies;
     keys.refuse_unless(once, &[RESEND], "every mode but redundant and drop")?;
+    let orders = steering.is_some_and(SteeringMode::puts_in_order);
+    keys.refuse_unless(orders, &[IN_ORDER], "aggregate, priority_based and load_balancing")?;
     let Some(mode) = steering else { return Ok(treatment) };
     let (paths, redundancy) = (read_paths(table)?, read_redundancy(table)?);
-    let resend = table.get(RESEND).map(|value| value.boolean()).transpose()?;
+    let boolean = |key| table.get(key).map(|value| value.boolean()).transpose();
+    let (resend, in_order) = (boolean(RESEND)?, boolean(IN_ORDER)?);
     let copy_share = table.get(COPY_SHARE).map(|value| read_copy_share(&value)).transpose()?;
     let copy_share = copy_share.unwrap_or(0);
-    Ok(Treatment::Steer(Steering { mode, paths, redundancy, resend, copy_share }))
+    Ok(Treatment::Steer(Steering { mode, paths, redundancy, resend, in_order, copy_share }))
 }
 
 /// The limit of a rule's rate, if it has one.

@@ -171,6 +171,26 @@ fn a_rule_steers_as_the_mode_of_a_flow_does() {
     }
 }
 
+/// Packets of 4 ms distance take paths of 10 and 25 ms in turn: each on the slower one is overtaken
+/// by the next one, and by none if order is waited for. The hub obeys, too. There are 875 packets,
+/// 438 on the slower path at most, and those of the first 25 ms and the last, 7 each, may be with
+/// others or still on their way.
+#[test]
+fn packets_of_a_rule_without_order_come_as_they_arrive() {
+    for direction in ["up", "down"] {
+        for (in_order, reordered) in [(true, 0..=0), (false, 438 - 14..=438)] {
+            let lines = format!("protocol = \"udp\"\nmode = \"aggregate\"\nin_order = {in_order}");
+            let inner = through("udp", "udp", "udp", &steady("2 Mbit/s", 1_000, direction));
+            let bond = bond("light") + "scheduler = \"round_robin\"\n";
+            let report = run(&(CLEAN.to_owned() + &bond + &inner), &rule("all", &lines), 1);
+            let [produced, _, late] = messages(connection(&report, "udp"));
+            let what = format!("{direction}, in order: {in_order}");
+            assert_eq!(produced, 875, "{what}");
+            assert!(reordered.contains(&late), "{what}: {late}");
+        }
+    }
+}
+
 #[test]
 fn tcp_and_quic_pass_in_packets_both_ways_on_either_carrier() {
     for carrier in ["light", "quic"] {

@@ -320,7 +320,8 @@ impl EdgeArgs {
     }
 
     fn steering(&self) -> Result<SteeringOptions, Fault> {
-        let options = SteeringOptions::new(self.policy.clone(), &self.udp_rule, self.udp_mode)?;
+        let options = SteeringOptions::new(self.policy.clone(), &self.udp_rule, self.udp_mode)?
+            .with_tcp(self.gateway.tcp());
         if self.auto {
             return Ok(options);
         }

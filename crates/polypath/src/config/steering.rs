@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use polypath_bond::FlowMode;
 use polypath_net::proxy::SteeringRules;
-use polypath_policy::{Criterion, Policy, PolicyError, UdpRule};
+use polypath_policy::{Criterion, Policy, PolicyError, Protocol, Rule, UdpRule};
 
 use super::{Fault, UsageError};
+use crate::gateway::TcpHandling;
 
 /// What `policy`, `udp_rule` and `udp_mode` say together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct SteeringOptions {
     udp_mode: Option<FlowMode>,
     /// The names of the edge's paths; `None` where they come and go.
     paths: Option<Vec<String>>,
+    /// What becomes of connections of TCP.
+    tcp: TcpHandling,
 }
 
 impl SteeringOptions {
@@ -37,13 +40,19 @@ impl SteeringOptions {
         let front = Policy::new(rules.iter().map(|rule| rule.rule().clone()).collect());
         let front = front.map_err(|error| fault(error.to_string()))?;
         refuse_untold(&front).map_err(fault)?;
-        Ok(Self { file, front, udp_mode, paths: None })
+        Ok(Self { file, front, udp_mode, paths: None, tcp: TcpHandling::default() })
     }
 
     /// The same for an edge that has the paths of these names and no others.
     #[must_use]
     pub(crate) fn among(self, paths: Vec<String>) -> Self {
         Self { paths: Some(paths), ..self }
+    }
+
+    /// The same for an edge where this becomes of connections of TCP.
+    #[must_use]
+    pub(crate) fn with_tcp(self, tcp: TcpHandling) -> Self {
+        Self { tcp, ..self }
     }
 
     /// The file of the policy, which may change.
@@ -55,13 +64,15 @@ impl SteeringOptions {
     /// given for all other datagrams, none.
     ///
     /// # Errors
-    /// When the file cannot be read, is no policy, or names a path that the edge does not have.
+    /// When the file cannot be read, is no policy, names a path that the edge does not have, or has
+    /// a rule for streams alone that leaves their order open.
     pub(crate) fn read(&self) -> anyhow::Result<SteeringRules> {
         let behind = match (&self.file, self.udp_mode) {
             (Some(file), _) => {
                 let policy = read_policy(file)?;
-                let known = self.refuse_unknown_paths(&policy);
-                known.map_err(|problem| UsageError::in_file(file, None, None, problem))?;
+                let fits = self.refuse_unknown_paths(&policy);
+                let fits = fits.and_then(|()| self.refuse_streams_out_of_order(&policy));
+                fits.map_err(|problem| UsageError::in_file(file, None, None, problem))?;
                 policy
             }
             (None, Some(_)) => Policy::default(),
@@ -89,6 +100,25 @@ impl SteeringOptions {
             }
         }
         Ok(())
+    }
+
+    /// A rule that is for others, too, does what it says of those.
+    fn refuse_streams_out_of_order(&self, policy: &Policy) -> Result<(), String> {
+        let is_wrong = |rule: &&Rule| {
+            let steering = rule.treatment().steering();
+            steering.is_some_and(|steering| steering.in_order == Some(false))
+                && rule.descriptor().protocol == [Protocol::TCP]
+        };
+        let wrong = policy.rules().iter().find(is_wrong);
+        match wrong.filter(|_| self.tcp == TcpHandling::Split) {
+            None => Ok(()),
+            Some(rule) => Err(format!(
+                "the rule {:?} with `in_order = false` is for TCP connections alone, which this \
+                 edge splits into streams, and these are in order; allowed: a gateway with \
+                 tcp = \"tunnel\", or a protocol other than tcp",
+                rule.name()
+            )),
+        }
     }
 }
 
@@ -177,6 +207,24 @@ mod tests {
         let error = listed(&["lte", "dsl"]).unwrap_err().to_string();
         let expected = ": the rule \"a\" names the path \"wifi\", which this edge does not have; \
                         allowed: lte, dsl";
+        assert!(error.ends_with(expected), "{error}");
+    }
+
+    #[test]
+    fn a_rule_for_streams_out_of_order_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let options = SteeringOptions::new(Some(file.path().to_owned()), &[], None).unwrap();
+        let read = |protocol: &str, tcp| {
+            let rule = "[[rule]]\nname = \"a\"\nmode = \"aggregate\"\nin_order = false\n";
+            std::fs::write(file.path(), format!("{rule}protocol = {protocol}\n")).unwrap();
+            options.clone().with_tcp(tcp).read()
+        };
+        read("\"tcp\"", TcpHandling::Tunnel).unwrap();
+        read("[\"tcp\", \"udp\"]", TcpHandling::Split).unwrap();
+        let error = read("\"tcp\"", TcpHandling::Split).unwrap_err().to_string();
+        let expected = ": the rule \"a\" with `in_order = false` is for TCP connections alone, \
+                        which this edge splits into streams, and these are in order; allowed: a \
+                        gateway with tcp = \"tunnel\", or a protocol other than tcp";
         assert!(error.ends_with(expected), "{error}");
     }
 

@@ -129,6 +129,11 @@ impl EdgeGatewayArgs {
         self.gateway
     }
 
+    /// What TCP connections become, with a gateway or without.
+    pub(crate) fn tcp(&self) -> TcpHandling {
+        self.tcp.unwrap_or_default()
+    }
+
     /// The gateway, if there is to be one.
     ///
     /// # Errors
@@ -151,7 +156,7 @@ impl EdgeGatewayArgs {
             exclude: self.exclude.clone(),
             dns: self.resolvers()?,
             kill_switch: self.kill_switch,
-            tcp: self.tcp.unwrap_or_default(),
+            tcp: self.tcp(),
         }))
     }
 

@@ -43,6 +43,8 @@ struct TreatmentReport {
     copy_share: Option<f64>,
     /// Whether what is lost is sent again.
     resend: Option<bool>,
+    /// Whether what arrives is put in order.
+    in_order: Option<bool>,
     /// What passes at most in each direction.
     rate_mbit_s: Option<f64>,
     #[serde(skip)]
@@ -133,6 +135,7 @@ impl TreatmentReport {
             loss_above: redundancy.loss_share(),
             copy_share: steering.copy_share(),
             resend: steering.resend,
+            in_order: steering.in_order,
             rate_mbit_s: rate.map(Bandwidth::mbit_per_sec),
             text: match rate {
                 Some(rate) => format!("{treatment} at up to {rate}"),
@@ -237,6 +240,7 @@ policy.toml: rules: 3
             weights = [80, 20]
             rate = "2 Mbit/s"
             resend = false
+            in_order = false
             [[rule]]
             name = "calls"
             protocol = "udp"
@@ -249,8 +253,8 @@ policy.toml: rules: 3
         let report = CheckReport::new(Path::new("p"), &policy);
         let expected = "\
 p: rules: 2
-1  bulk   load_balancing over wifi (80), lte (20), lost ones not again at up to 2 Mbit/s  port 5000; protocol udp
-2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01              protocol udp
+1  bulk   load_balancing over wifi (80), lte (20), lost ones not again, in any order at up to 2 Mbit/s  port 5000; protocol udp
+2  calls  redundant with 2 copies while RTT is above 80ms or loss above 0.01                            protocol udp
 ";
         assert_eq!(report.text(), expected);
         let json = serde_json::to_value(&report).unwrap();
@@ -258,6 +262,7 @@ p: rules: 2
         assert_eq!((&bulk["mode"], &bulk["copies"]), (&"load_balancing".into(), &().into()));
         assert_eq!((&bulk["paths"][1], &bulk["weights"][1]), (&"lte".into(), &20.into()));
         assert_eq!((&bulk["rate_mbit_s"], &bulk["resend"]), (&2.0.into(), &false.into()));
+        assert_eq!((&bulk["in_order"], &json["rules"][1]["in_order"]), (&false.into(), &().into()));
         let calls = &json["rules"][1];
         assert_eq!((&calls["copies"], &calls["rtt_above_ms"]), (&2.into(), &80.0.into()));
         assert_eq!((&calls["loss_above"], &calls["weights"]), (&0.01.into(), &().into()));
@@ -266,8 +271,8 @@ p: rules: 2
         let traffic = "udp 192.0.2.1:5000";
         let judgements = policy.explain(&Traffic::parse(traffic).unwrap());
         let text = TestReport::new(traffic, &judgements).text();
-        let first = "load_balancing over wifi (80), lte (20), lost ones not again at up to 2 Mbit/s \
-                     by rule 1, \"bulk\":\n";
+        let first = "load_balancing over wifi (80), lte (20), lost ones not again, in any order at \
+                     up to 2 Mbit/s by rule 1, \"bulk\":\n";
         assert!(text.starts_with(first), "{text}");
     }
 
