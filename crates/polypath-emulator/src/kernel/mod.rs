@@ -10,6 +10,7 @@ mod window;
 pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
 pub use socket::KernelTransport;
+pub(crate) use tcp_info::tcp_info;
 pub use timeline::Timeline;
 pub(crate) use transfer::Transfer;
 pub use window::WindowSample;

@@ -6,7 +6,7 @@ use std::io;
 use std::mem;
 
 /// The state of a connected socket of TCP.
-pub(super) fn tcp_info(socket: impl AsFd) -> io::Result<libc::tcp_info> {
+pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<libc::tcp_info> {
     // SAFETY: all fields are numbers, for which zero is valid.
     let mut info: libc::tcp_info = unsafe { mem::zeroed() };
     let mut length = size_of_val(&info) as libc::socklen_t;

@@ -17,6 +17,12 @@ impl Timeline {
         self.0.last().map_or(0, |&(_, total)| total)
     }
 
+    /// The same with times that count from `start`, which is before all of them.
+    pub(crate) fn since(&self, start: Timestamp) -> Self {
+        let later = |&(at, total): &(Timestamp, u64)| (Timestamp::ZERO + at.since(start), total);
+        Self(self.0.iter().map(later).collect())
+    }
+
     /// When something came, ascending.
     pub fn times(&self) -> impl Iterator<Item = Timestamp> {
         self.0.iter().map(|&(at, _)| at)
@@ -59,6 +65,13 @@ mod tests {
         assert_eq!(at, [0, 1_000, 1_000, 1_500, 3_000, 3_000]);
         assert_eq!(timeline.total(), 3_000);
         assert_eq!(timeline.times().collect::<Vec<_>>(), [10, 20, 70].map(ms));
+    }
+
+    #[test]
+    fn times_count_from_a_start() {
+        let since = timeline().since(ms(5));
+        assert_eq!(since.times().collect::<Vec<_>>(), [5, 15, 65].map(ms));
+        assert_eq!((since.bytes_at(ms(15)), since.total()), (1_500, 3_000));
     }
 
     /// 2000 bytes in 60 ms.

@@ -1,6 +1,6 @@
 //! The congestion window of a sender, looked at while it sends.
 
-use super::tcp_info::tcp_info;
+use super::tcp_info;
 use crate::realtime::Clock;
 use polypath_units::Timestamp;
 use std::io;

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod demo;
 pub mod emulate;
 pub mod model;
+mod program;
 pub mod reproduce;
 mod runs;
 pub mod scenario;

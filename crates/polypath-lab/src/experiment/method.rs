@@ -1,5 +1,6 @@
 //! How a trial comes to what it observes.
 
+use super::live::LiveTransfer;
 use super::observation::Observation;
 use super::own::Formulas;
 use core::fmt;
@@ -39,6 +40,14 @@ pub trait Evaluate: fmt::Debug + Send + Sync {
     /// # Errors
     /// When a model or a run refuses the parameters.
     fn evaluate(&self, seed: u32) -> Result<Observation, TrialFailure>;
+
+    /// The same in network namespaces, if it can run there.
+    ///
+    /// # Errors
+    /// When there is no such network.
+    fn live(&self, _seed: u32) -> Result<Option<LiveTransfer>, TrialFailure> {
+        Ok(None)
+    }
 }
 
 /// A file of an experiment, and what a trial has otherwise.
@@ -172,6 +181,15 @@ impl Prepared {
                 Ok(observer.observe(plan.scenario(), &outcome)?)
             }
             Self::Evaluation(parameters) => parameters.evaluate(seed),
+        }
+    }
+
+    /// # Errors
+    /// See [`Evaluate::live`].
+    pub(super) fn live(&self, seed: u32) -> Result<Option<LiveTransfer>, TrialFailure> {
+        match self {
+            Self::Run(..) => Ok(None),
+            Self::Evaluation(parameters) => parameters.live(seed),
         }
     }
 }

@@ -14,6 +14,7 @@
 mod claim;
 mod expression;
 mod hypercube;
+mod live;
 mod method;
 mod observation;
 mod own;
@@ -32,6 +33,7 @@ mod trial;
 
 pub use claim::{Judgement, Verdict};
 pub use expression::{Expression, ParseExpressionError};
+pub use live::{LiveLink, LivePoint, LiveRow, LiveTransfer, Source};
 pub use method::{Evaluate, Input, Method, Observer, TrialFailure};
 pub use observation::{Curve, Observation};
 pub use own::{Formulas, OwnPlan, ScenarioSource, WrittenQuantity};
@@ -47,6 +49,7 @@ pub use report::{
 pub use runs::SeedRuns;
 pub use sensitivity::{Sensitivity, ValueReport};
 pub use study::{Effort, Study};
+pub(crate) use study::{FIRST_SEED, LiveTrial};
 pub use study_error::StudyError;
 pub use trial::{Trial, TrialError};
 
@@ -65,7 +68,12 @@ pub struct Experiment {
     pub method: Method,
     /// What its claims may be about.
     pub quantities: &'static [Quantity],
+    /// What the paper has beside model, simulator and live run, if there can be one.
+    pub live: Option<LiveRows>,
 }
+
+/// The rows of a table of model, simulator and live run, of all points of the plan.
+pub type LiveRows = fn(&ExperimentPlan, &[LivePoint<'_>]) -> Vec<LiveRow>;
 
 /// A number that a claim is about, made of all runs of a seed.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! An experiment whose plan has been read.
 
 use super::Experiment;
+use super::live::{LiveTransfer, MODEL, SIMULATOR};
 use super::method::Prepared;
 use super::method::TrialFailure;
 use super::observation::Observation;
@@ -17,6 +18,27 @@ use std::path::Path;
 
 /// No plan of one's own has more runs.
 const MOST_RUNS: usize = 1_000_000;
+
+/// The seed of live runs.
+pub(crate) const FIRST_SEED: u32 = 1;
+
+/// A transfer in network namespaces, and what is held against it.
+#[derive(Debug)]
+pub(crate) struct LiveTrial<'a> {
+    /// The value on each axis, by the name of the axis.
+    pub(crate) at: Vec<(&'a str, &'a str)>,
+    pub(crate) model: Trial<'a>,
+    pub(crate) simulator: Trial<'a>,
+    pub(crate) transfer: LiveTransfer,
+}
+
+impl LiveTrial<'_> {
+    /// `R1-1, links 2, delay_asymmetry 0 ms`
+    pub(crate) fn name(&self) -> String {
+        let at: String = self.at.iter().map(|(axis, value)| format!(", {axis} {value}")).collect();
+        format!("{}{at}", self.model.study_id())
+    }
+}
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,15 +238,36 @@ impl Study {
         Ok(trials)
     }
 
+    /// The transfers that can run in network namespaces, of the first seed at each point, or with
+    /// `ends` at the ends of the last axis and the beginning of the others, and the trials of model
+    /// and simulator that are held against them.
+    ///
+    /// # Errors
+    /// When the parameters cannot be read with what the plan sets.
+    pub(crate) fn live_trials(&self, ends: bool) -> Result<Vec<LiveTrial<'_>>, TrialError> {
+        let mut trials = Vec::new();
+        let variants = &self.plan.variant.value;
+        let number = |name: &str| variants.iter().position(|variant| variant.value.name == name);
+        let Some((model, simulator)) = number(MODEL).zip(number(SIMULATOR)) else {
+            return Ok(trials);
+        };
+        for point in self.points().into_iter().filter(|point| !ends || self.is_end(point)) {
+            let trial = |variant| Trial::new(self, Scope::Main, variant, point.clone(), FIRST_SEED);
+            let (model, simulator) = (trial(model)?, trial(simulator)?);
+            if let Some(transfer) = simulator.live()? {
+                trials.push(LiveTrial { at: simulator.at(), model, simulator, transfer });
+            }
+        }
+        Ok(trials)
+    }
+
     /// What has come out of all the trials.
     pub fn report(&self, results: &[(Trial<'_>, Observation)]) -> StudyReport {
         let mut scopes: BTreeMap<Scope, BTreeMap<u32, SeedRuns<'_>>> = BTreeMap::new();
         for (trial, observation) in results {
-            let at = self.plan.axis.iter().zip(&trial.point);
-            let at = at.map(|(axis, value)| (axis.value.name.as_str(), *value)).collect();
             let variant = &self.plan.variant.value[trial.variant].value.name;
             let seeds = scopes.entry(trial.scope).or_default();
-            seeds.entry(trial.seed).or_default().add(variant, at, observation);
+            seeds.entry(trial.seed).or_default().add(variant, trial.at(), observation);
         }
         let scopes =
             scopes.into_iter().map(|(scope, seeds)| (scope, seeds.into_values().collect()));
@@ -308,6 +351,16 @@ impl Study {
         let all = self.plan.variant.value.iter().enumerate();
         let runs = move |beyond: bool| scope == Scope::Main || !beyond;
         all.filter(move |(_, variant)| runs(variant.value.beyond)).map(|(index, _)| index)
+    }
+
+    /// Whether a point is at an end of the last axis and at the beginning of the others.
+    fn is_end(&self, point: &[&str]) -> bool {
+        let last_axis = point.len().saturating_sub(1);
+        point.iter().enumerate().all(|(axis, value)| {
+            let values = self.values(axis);
+            let other_end = values.last().filter(|_| axis == last_axis);
+            [values.first(), other_end].into_iter().flatten().any(|end| end == value)
+        })
     }
 
     /// All points of the axes, those of the last axis next to each other.

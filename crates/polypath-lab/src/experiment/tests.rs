@@ -124,6 +124,7 @@ fn experiment(plan: &str) -> &'static Experiment {
         input_file: "x/scenario.toml",
         input: SCENARIO,
         method: Method::Simulation(Observer::Code(observe)),
+        live: None,
         quantities: &[Quantity {
             name: "growth",
             unit: "",

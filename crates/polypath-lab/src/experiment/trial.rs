@@ -1,5 +1,6 @@
 //! A run of an experiment, or an evaluation.
 
+use super::live::LiveTransfer;
 use super::method::{Input, Prepared, TrialFailure};
 use super::observation::Observation;
 use super::plan::filled;
@@ -89,6 +90,29 @@ impl<'a> Trial<'a> {
             observation.curves.clear();
         }
         Ok(observation)
+    }
+
+    /// The same in network namespaces, if it can run there.
+    ///
+    /// # Errors
+    /// When there is no such network.
+    pub(super) fn live(&self) -> Result<Option<LiveTransfer>, TrialError> {
+        self.prepared.live(self.seed).map_err(|error| TrialError {
+            experiment: self.study.plan().id.value.clone(),
+            run: self.name(),
+            error: Box::new(error),
+        })
+    }
+
+    /// The name of its experiment.
+    pub(super) fn study_id(&self) -> &str {
+        &self.study.plan().id.value
+    }
+
+    /// The value on each axis, by the name of the axis.
+    pub(super) fn at(&self) -> Vec<(&'a str, &'a str)> {
+        let axes = self.study.plan().axis.iter().map(|axis| axis.value.name.as_str());
+        axes.zip(self.point.iter().copied()).collect()
     }
 
     fn name(&self) -> String {

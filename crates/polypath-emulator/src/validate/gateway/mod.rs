@@ -6,6 +6,7 @@
 //! sends and receives is in this process, so that both ends share a clock.
 
 mod datagrams;
+mod dealt;
 mod death;
 mod error;
 mod figure;
@@ -25,6 +26,7 @@ mod tcp;
 mod udp;
 
 pub use datagrams::LEAST_BYTES as LEAST_PACKET_BYTES;
+pub use dealt::{DealtOutcome, DealtTransfer};
 pub use error::GatewayError;
 pub use figure::{Figure, GatewayRow};
 pub use interrupt::Interrupt;

@@ -4,6 +4,7 @@ use super::error::GatewayError;
 use super::figure::Figure;
 use super::interrupt::Ending;
 use super::profile::{GatewayProfile, LAN};
+use super::program::Given;
 use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::{SERVER_HOST, Site};
@@ -48,7 +49,7 @@ pub(super) fn run(
         figures.push(Figure::maybe(format!("{} alone, p50", path.name), "ms", median));
     }
     site.forget_routes()?;
-    let rig = Rig::start_on(site, settings, None)?;
+    let rig = Rig::start_on(site, settings, Given::default())?;
     let seen = measure(rig.site(), settings)?;
     rig.stop()?;
     let median = seen.quantile_ms(0.5);

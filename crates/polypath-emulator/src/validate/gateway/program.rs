@@ -17,6 +17,17 @@ const PORT: u16 = 4433;
 /// The networks of the gateway.
 const NETWORKS: &str = "10.77.0.0/16,fd77::/48";
 
+/// What the programs are given beside what all are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Given<'a> {
+    /// The edge's policy, if it is not the standard one.
+    pub(super) policy: Option<&'a str>,
+    /// More options of the edge.
+    pub(super) edge: &'a [&'a str],
+    /// More options of the hub.
+    pub(super) hub: &'a [&'a str],
+}
+
 /// A hub and an edge with a gateway, over all paths of a site.
 #[derive(Debug)]
 pub(super) struct Programs {
@@ -35,23 +46,24 @@ struct Program {
 }
 
 impl Programs {
-    /// Starts both, the edge with this policy if there is one, and waits until the gateway is set
-    /// and all paths have joined.
+    /// Starts both, with what they are given, and waits until the gateway is set and all paths have
+    /// joined.
     pub(super) fn start(
         site: &mut Site,
         settings: &GatewaySettings,
-        policy: Option<&str>,
+        given: Given<'_>,
     ) -> Result<Self, GatewayError> {
         let home = TempDir::with_prefix("polypath-gateway-").map_err(of_files)?;
         let key = make_key(&settings.program, home.path(), "edge.key")?;
         make_key(&settings.program, home.path(), "hub.key")?;
         fs::write(home.path().join("allow"), key).map_err(of_files)?;
-        let hub = Program::start(site, settings, HUB, home.path(), &hub_line(home.path()))?;
+        let line = hub_line(home.path(), given.hub);
+        let hub = Program::start(site, settings, HUB, home.path(), &line)?;
         let join = hub.wait(settings, "its join string came", |line| {
             line.starts_with("polypath:1/").then(|| line.to_owned())
         })?;
         hub.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
-        let line = edge_line(site, home.path(), &join, policy)?;
+        let line = edge_line(site, home.path(), &join, given)?;
         let edge = Program::start(site, settings, EDGE, home.path(), &line)?;
         edge.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
         for path in site.paths() {
@@ -152,7 +164,7 @@ fn make_key(program: &Path, home: &Path, name: &str) -> Result<Vec<u8>, GatewayE
     }
 }
 
-fn hub_line(home: &Path) -> Vec<String> {
+fn hub_line(home: &Path, more: &[&str]) -> Vec<String> {
     let file = |name| home.join(name).display().to_string();
     let listen = format!("0.0.0.0:{PORT}");
     let [key, allow, leases] = ["hub.key", "allow", "leases"].map(file);
@@ -164,23 +176,24 @@ fn hub_line(home: &Path) -> Vec<String> {
         ["--gateway-leases", &leases],
         ["--target", "198.18.0.0/15:*"],
     ];
-    options.concat().into_iter().map(str::to_owned).collect()
+    options.concat().into_iter().chain(more.iter().copied()).map(str::to_owned).collect()
 }
 
 fn edge_line(
     site: &Site,
     home: &Path,
     join: &str,
-    policy: Option<&str>,
+    given: Given<'_>,
 ) -> Result<Vec<String>, GatewayError> {
     let key = home.join("edge.key").display().to_string();
     let known = ["--key", &key, "--join", join, "--gateway", "--lan", LAN_DEVICE];
-    let mut line: Vec<_> = known.map(str::to_owned).into();
+    let mut line: Vec<_> =
+        known.iter().chain(given.edge).map(|option| (*option).to_owned()).collect();
     for path in site.paths() {
         line.push("--path".to_owned());
         line.push(format!("{}={},{}:{PORT}", path.name, path.device, path.hub));
     }
-    if let Some(policy) = policy {
+    if let Some(policy) = given.policy {
         let file = home.join("policy.toml");
         fs::write(&file, policy).map_err(of_files)?;
         line.extend(["--policy".to_owned(), file.display().to_string()]);

@@ -4,6 +4,7 @@
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::{GatewayProfile, LAN, SERVER};
+use super::program::Given;
 use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::{LAN_HOST, Site};
@@ -49,7 +50,7 @@ pub(super) fn run(
         figures.push(Figure::new(format!("{} alone", path.name), "Mbit/s", mbit_s));
     }
     site.forget_routes()?;
-    let rig = Rig::start_on(site, settings, None)?;
+    let rig = Rig::start_on(site, settings, Given::default())?;
     let mbit_s = download(rig.site(), settings)?;
     figures.push(Figure::new("gateway", "Mbit/s", mbit_s));
     let factor = (best > 0.0).then(|| mbit_s / best);

@@ -3,7 +3,7 @@
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::GatewayProfile;
-use super::program::Programs;
+use super::program::{Given, Programs};
 use super::settings::GatewaySettings;
 use super::site::Site;
 
@@ -23,16 +23,17 @@ impl Rig {
         seed: u64,
         policy: Option<&str>,
     ) -> Result<Self, GatewayError> {
-        Self::start_on(Site::new(profile, settings, seed)?, settings, policy)
+        let given = Given { policy, ..Given::default() };
+        Self::start_on(Site::new(profile, settings, seed)?, settings, given)
     }
 
-    /// Starts the programs on a site, the edge with this policy if there is one.
+    /// Starts the programs on a site, with what they are given beside what all are.
     pub(super) fn start_on(
         mut site: Site,
         settings: &GatewaySettings,
-        policy: Option<&str>,
+        given: Given<'_>,
     ) -> Result<Self, GatewayError> {
-        let programs = Programs::start(&mut site, settings, policy)?;
+        let programs = Programs::start(&mut site, settings, given)?;
         Ok(Self { programs, site })
     }
 

@@ -3,7 +3,7 @@
 use super::error::GatewayError;
 use super::figure::Figure;
 use super::profile::GatewayProfile;
-use super::{Interrupt, death, ping, quic, steered, tcp, udp};
+use super::{Interrupt, LEAST_PACKET_BYTES, death, ping, quic, steered, tcp, udp};
 use crate::plan::Prefix;
 use polypath_units::Timestamp;
 use serde::Serialize;
@@ -100,6 +100,13 @@ pub struct GatewaySettings {
 }
 
 impl GatewaySettings {
+    /// Of transfers that say themselves how long they last: nothing is measured of other traffic.
+    pub fn of_transfers(program: PathBuf, prefix: Prefix, interrupt: Interrupt) -> Self {
+        let (warm_up, duration) = (Duration::ZERO, Duration::ZERO);
+        let packet_bytes = LEAST_PACKET_BYTES;
+        Self { program, prefix, warm_up, duration, flows: 1, mbit_s: 0.0, packet_bytes, interrupt }
+    }
+
     /// From when to when is measured, of traffic that begins at a time.
     pub(super) fn window(&self, start: Timestamp) -> (Timestamp, Timestamp) {
         let from = start + self.warm_up;

@@ -13,16 +13,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 /// The host in the LAN, and the edge there.
 pub(super) const LAN_HOST: Ipv4Addr = Ipv4Addr::new(192, 168, 5, 2);
-const LAN_EDGE: Ipv4Addr = Ipv4Addr::new(192, 168, 5, 1);
+pub(super) const LAN_EDGE: Ipv4Addr = Ipv4Addr::new(192, 168, 5, 1);
 /// The server, and the hub there: in the network for measurements of RFC 2544.
 pub(super) const SERVER_HOST: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 const SERVER_HUB: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// The networks that these are in.
 const LAN_NET: &str = "192.168.5.0/24";
-const SERVER_NET: &str = "198.18.0.0/24";
+pub(super) const SERVER_NET: &str = "198.18.0.0/24";
 /// The interface of the LAN, at both ends, and of the server's link.
 pub(super) const LAN_DEVICE: &str = "lan0";
-const SERVER_DEVICE: &str = "server0";
+pub(super) const SERVER_DEVICE: &str = "server0";
 
 /// A path's ends.
 #[derive(Clone, Debug)]
@@ -97,11 +97,13 @@ impl Site {
         self.take(&[delete(EDGE, SERVER_NET), delete(HUB, LAN_NET), delete(SERVER, LAN_NET)])
     }
 
-    fn step(&self, node: &str, commands: Vec<String>) -> Step {
+    /// Lines of `ip -batch` in a node.
+    pub(super) fn step(&self, node: &str, commands: Vec<String>) -> Step {
         Step { namespace: self.node(node).namespace.clone(), commands, ..Step::default() }
     }
 
-    fn take(&self, steps: &[Step]) -> Result<(), GatewayError> {
+    /// Takes steps, in order.
+    pub(super) fn take(&self, steps: &[Step]) -> Result<(), GatewayError> {
         Ok(self.network.namespaces().take(steps)?)
     }
 

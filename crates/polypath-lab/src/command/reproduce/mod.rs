@@ -1,5 +1,6 @@
 //! `polypath reproduce`: claims, of papers and one's own, and what becomes of them.
 
+mod live;
 mod studies;
 mod text;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use super::runs::{RunsOptions, Work};
 use crate::report::reproduction;
+use live::LiveOptions;
 use polypath::service::INTERRUPTED;
 
 /// What `--out` is for beside keeping results.
@@ -43,6 +45,8 @@ pub struct ReproduceOptions {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
+    live: LiveOptions,
+    #[command(flatten)]
     runs: RunsOptions,
 }
 
@@ -58,6 +62,9 @@ struct Results<'a> {
 /// # Errors
 /// When an experiment is not known, a run fails, or something cannot be read or written.
 pub fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
+    if options.live.live {
+        return live::run(options);
+    }
     let studies = studies::of(&options.experiments, &options.set, options.effort())?;
     let Some(reports) = all(&studies, options)? else { return Ok(INTERRUPTED.into()) };
     if let Some(folder) = options.runs.out() {

@@ -56,7 +56,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The name and version of the kernel.
-fn kernel_version() -> anyhow::Result<String> {
+pub(super) fn kernel_version() -> anyhow::Result<String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease");
     Ok(format!("Linux {}", release.context("cannot read the kernel's version")?.trim()))
 }

@@ -29,18 +29,28 @@ mod r4_6;
 mod r4_7;
 mod r4_8;
 mod r4_9;
-mod striping;
+pub(super) mod striping;
 
 use super::{Experiment, Method, Observer};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
-/// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated).
+/// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated; `live`:
+/// and can run in network namespaces, too).
 macro_rules! experiments {
     (@on $module:ident) => {
         Method::Simulation(Observer::Code($module::observe))
     };
     (@of $module:ident) => {
         Method::Evaluation(|input| input.parameters::<$module::Parameters>())
+    };
+    (@live $module:ident) => {
+        experiments!(@of $module)
+    };
+    (@rows live $module:ident) => {
+        Some($module::live_rows)
+    };
+    (@rows $how:tt $module:ident) => {
+        None
     };
     ($($module:ident in $folder:literal $how:tt $input:literal),+ $(,)?) => {
         /// All experiments, in the order of the papers.
@@ -51,6 +61,7 @@ macro_rules! experiments {
             input: include_str!(concat!("../../../experiments/", $input)),
             method: experiments!(@$how $module),
             quantities: $module::QUANTITIES,
+            live: experiments!(@rows $how $module),
         }),+];
     };
 }
@@ -61,9 +72,9 @@ experiments! {
     r0_3 in "r0-3" on "networks/s0.toml",
     r0_4 in "r0-4" on "networks/s0.toml",
     r0_5 in "r0-5" on "networks/s0.toml",
-    r1_1 in "r1-1" of "networks/s1_rates.toml",
-    r1_2 in "r1-2" of "networks/s1_rates.toml",
-    r1_3 in "r1-3" of "networks/s1_train.toml",
+    r1_1 in "r1-1" live "networks/s1_rates.toml",
+    r1_2 in "r1-2" live "networks/s1_rates.toml",
+    r1_3 in "r1-3" live "networks/s1_train.toml",
     r1_4 in "r1-4" of "networks/s1_equal.toml",
     r1_5 in "r1-5" of "networks/s1_equal.toml",
     r1_6 in "r1-6" of "networks/s1_equal.toml",

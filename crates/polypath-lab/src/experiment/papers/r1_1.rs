@@ -3,8 +3,9 @@
 pub(super) use super::striping::Parameters;
 
 use super::striping::accuracy;
+use super::striping::live::paper;
 use crate::experiment::runs::most;
-use crate::experiment::{Quantity, SeedRuns};
+use crate::experiment::{ExperimentPlan, LivePoint, LiveRow, Quantity, SeedRuns};
 use polypath_model::metrics::mean;
 
 /// Numbers of links of the paper; a quick run has not all of them.
@@ -21,6 +22,20 @@ fn of_links(runs: &SeedRuns<'_>, links: &str) -> Option<f64> {
 /// The same for each number of links.
 fn all(runs: &SeedRuns<'_>) -> Vec<f64> {
     LINKS.iter().filter_map(|links| of_links(runs, links)).collect()
+}
+
+/// A row for each number of links, with the paper's accuracy, and one of all.
+pub(super) fn live_rows(plan: &ExperimentPlan, points: &[LivePoint<'_>]) -> Vec<LiveRow> {
+    let of = |links: &&str| {
+        let at = ("links", *links);
+        let points: Vec<_> = points.iter().filter(|point| point.at.contains(&at)).collect();
+        let paper = paper(plan, &format!("accuracy_{links}"));
+        (!points.is_empty())
+            .then(|| LiveRow::of_throughput(format!("{links} links"), &paper, &points))
+    };
+    let paper = paper(plan, "mean_accuracy");
+    let all = LiveRow::of_throughput("all", &paper, &points.iter().collect::<Vec<_>>());
+    LINKS.iter().filter_map(of).chain([all]).collect()
 }
 
 pub(super) const QUANTITIES: &[Quantity] = &[

@@ -2,8 +2,10 @@
 
 pub(super) use super::striping::Parameters;
 
+use super::striping::live::paper;
+use crate::experiment::live::in_place_of_simulator;
 use crate::experiment::runs::least;
-use crate::experiment::{Quantity, SeedRuns};
+use crate::experiment::{ExperimentPlan, LivePoint, LiveRow, Quantity, SeedRuns};
 use polypath_model::metrics::mean;
 
 /// Numbers of links of the paper; a quick run has not all of them.
@@ -55,6 +57,17 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         below as f64 + (equal as f64 - 1.0) / 2.0
     };
     values.iter().map(rank).collect()
+}
+
+/// How the throughput falls by each of the three.
+pub(super) fn live_rows(plan: &ExperimentPlan, points: &[LivePoint<'_>]) -> Vec<LiveRow> {
+    let row = |quantity: &Quantity| {
+        let paper = paper(plan, quantity.name);
+        LiveRow::of_each(quantity.name, (&paper, quantity.unit), |source| {
+            (quantity.of)(&in_place_of_simulator(points, source))
+        })
+    };
+    QUANTITIES.iter().map(row).collect()
 }
 
 pub(super) const QUANTITIES: &[Quantity] = &[

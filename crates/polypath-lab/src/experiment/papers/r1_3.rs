@@ -2,9 +2,13 @@
 
 use super::network::{in_mbit_s, mean_between, of_connection};
 use super::striping::links::Link;
+use super::striping::live::{paper, profile};
 use super::striping::{By, accuracy, simulated};
-use crate::experiment::{Evaluate, Observation, Quantity, TrialFailure};
+use crate::experiment::{
+    Evaluate, ExperimentPlan, LivePoint, LiveRow, LiveTransfer, Observation, Quantity, TrialFailure,
+};
 use core::fmt::Write;
+use polypath_emulator::validate::gateway::DealtTransfer;
 use polypath_link::RunSeed;
 use polypath_link::trace::generate::Preset;
 use polypath_model::metrics::mean;
@@ -12,6 +16,7 @@ use polypath_model::{
     MultipathOptions, SchedulerFamily, StripedTransfer, StripingOptions, TunnelControl,
     TunnelTransfer, multipath_rate, striped_throughput, tunnel_throughput,
 };
+use polypath_sim::Direction;
 use polypath_sim::scenario::declare::keys;
 use polypath_units::{Bandwidth, ByteCount};
 use std::time::Duration;
@@ -50,6 +55,13 @@ keys! {
 const LITTLE: f64 = 0.001;
 /// So much of a transfer is predicted for each interval: it goes on for ever.
 const LONG: u64 = 10_000_000;
+/// The largest segment, in bytes of payload, whose packet a payload of the bond carries whole over
+/// a link with an MTU of 1500 bytes, so that packets are dealt and not parts of them. The largest
+/// UDP payload is 1452 bytes. Of these are QUIC's short header 1, a connection ID of 8, a packet
+/// number of up to 4 and its tag 16, and the type of its DATAGRAM frame 1; of the bond's DATAGRAM
+/// frame type 1, flow ID up to 2 and number up to 8 (docs/protocol.md 3.1). The packet's own
+/// headers are IPv4 20 and TCP 20 with timestamps 12: 1359 are left.
+const LARGEST_WHOLE: u32 = 1_350;
 /// The receive buffer of the phone.
 const RECEIVE_BUFFER: u64 = 6 << 20;
 
@@ -72,6 +84,28 @@ impl Evaluate for Parameters {
         let observation = Observation::default().with("throughput", mean(&rates));
         Ok(observation.with_curve("throughput", over_time))
     }
+
+    fn live(&self, seed: u32) -> Result<Option<LiveTransfer>, TrialFailure> {
+        let profile = profile(&self.scenario(&self.networks(seed), TUNNEL))?;
+        let transfer = DealtTransfer {
+            direction: Direction::Down,
+            bytes: None,
+            limit: self.duration,
+            congestion: "cubic",
+            segment_bytes: LARGEST_WHOLE.min(self.segment.get() as u32),
+            initial_window: None,
+            window_bytes: RECEIVE_BUFFER,
+            sack: self.sack,
+            timestamps: true,
+        };
+        Ok(Some(LiveTransfer { profile, transfer, interval: Some(self.interval) }))
+    }
+}
+
+/// A row of the mean throughput, with the paper's accuracy.
+pub(super) fn live_rows(plan: &ExperimentPlan, points: &[LivePoint<'_>]) -> Vec<LiveRow> {
+    let all: Vec<_> = points.iter().collect();
+    vec![LiveRow::of_throughput("6 networks", &paper(plan, "accuracy"), &all)]
 }
 
 /// That of Linux 3.13, whose loss detection counts duplicates.

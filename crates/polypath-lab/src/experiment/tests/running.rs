@@ -68,6 +68,7 @@ fn an_experiment_may_evaluate_a_model() {
         method: Method::Evaluation(|input| input.parameters::<Doubled>()),
         folder: "x",
         input_file: "x/parameters.toml",
+        live: None,
         quantities: experiment(PLAN).quantities,
     }));
     let study = Study::new(evaluated, Effort::Full).unwrap();

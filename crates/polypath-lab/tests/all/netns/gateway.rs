@@ -10,17 +10,6 @@ use crate::process::{Process, stderr, stdout};
 /// 20 and 10 Mbit/s with 5 and 15 ms.
 const LINKS: &str = "20Mbit/s,5ms+10Mbit/s,15ms";
 
-/// `None` where a gateway cannot be set; that is told.
-#[allow(clippy::print_stdout, reason = "a skipped test says so")]
-fn lab(test: &str) -> Option<Lab> {
-    let nft = Command::new("nft").arg("--version").output();
-    if !nft.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {test}: the program nft is not there");
-        return None;
-    }
-    Lab::new(test, "")
-}
-
 /// The command with short measurements, as JSON.
 fn validate(lab: &Lab, traffic: &str) -> Command {
     let mut command = polypath(&["validate", "gateway", "--json", "--links", LINKS]);
@@ -48,7 +37,7 @@ fn figure(gateways: &Value, traffic: &str, name: &str) -> f64 {
 /// comes before its link's delay. That the bond uses both is seen from more than one carries.
 #[test]
 fn traffic_of_a_lan_passes_the_gateway() {
-    let Some(lab) = lab("traffic_of_a_lan_passes_the_gateway") else { return };
+    let Some(lab) = Lab::for_gateway("traffic_of_a_lan_passes_the_gateway") else { return };
     let _alone = alone();
     let output = validate(&lab, "tcp,udp,ping").output().unwrap();
     let gateways = measured(&output);
@@ -85,7 +74,7 @@ fn traffic_of_a_lan_passes_the_gateway() {
 #[test]
 fn a_call_on_all_paths_loses_nothing_when_one_dies() {
     let test = "a_call_on_all_paths_loses_nothing_when_one_dies";
-    let Some(lab) = lab(test) else { return };
+    let Some(lab) = Lab::for_gateway(test) else { return };
     let _alone = alone();
     let gateways = measured(&validate(&lab, "redundant").output().unwrap());
     for direction in ["down", "up"] {
@@ -105,7 +94,7 @@ fn a_call_on_all_paths_loses_nothing_when_one_dies() {
 /// (a packet of 1,480 bytes has 65 of them).
 #[test]
 fn a_quic_connection_passes_the_gateway() {
-    let Some(lab) = lab("a_quic_connection_passes_the_gateway") else { return };
+    let Some(lab) = Lab::for_gateway("a_quic_connection_passes_the_gateway") else { return };
     let _alone = alone();
     let gateways = measured(&validate(&lab, "quic").output().unwrap());
     let [a, b] = ["a alone", "b alone"].map(|name| figure(&gateways, "quic", name));
@@ -119,7 +108,9 @@ fn a_quic_connection_passes_the_gateway() {
 
 #[test]
 fn a_signal_ends_the_measurement_and_leaves_nothing() {
-    let Some(lab) = lab("a_signal_ends_the_measurement_and_leaves_nothing") else { return };
+    let Some(lab) = Lab::for_gateway("a_signal_ends_the_measurement_and_leaves_nothing") else {
+        return;
+    };
     let mut command = Command::new("sh");
     // Its progress, line by line.
     command.args(["-c", "exec \"$@\" 2>&1", "sh"]);

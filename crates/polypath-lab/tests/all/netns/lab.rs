@@ -54,6 +54,18 @@ impl Lab {
         Some(lab)
     }
 
+    /// For a test without a scenario that sets a gateway; `None` where that cannot be, which is
+    /// told.
+    #[allow(clippy::print_stdout, reason = "a skipped test says so")]
+    pub(crate) fn for_gateway(test: &str) -> Option<Self> {
+        let nft = Command::new("nft").arg("--version").output();
+        if !nft.is_ok_and(|output| output.status.success()) {
+            println!("skipped: {test}: the program nft is not there");
+            return None;
+        }
+        Self::new(test, "")
+    }
+
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).to_str().unwrap().to_owned()
     }

@@ -1,6 +1,6 @@
-//! `polypath emulate --netns` and `polypath validate gateway` with the real binary: programs, the
-//! kernel's TCP and Multipath TCP in network namespaces, and what is left of them. Needs root;
-//! without it these tests are skipped.
+//! `polypath emulate --netns`, `validate gateway` and `reproduce --live` with the real binary:
+//! programs, the kernel's TCP and Multipath TCP in network namespaces, and what is left of them.
+//! Needs root; without it these tests are skipped.
 
 mod command;
 mod event;
@@ -8,5 +8,6 @@ mod gateway;
 mod killed;
 mod lab;
 mod rate;
+mod reproduce;
 mod trace;
 mod usage;

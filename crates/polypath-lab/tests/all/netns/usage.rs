@@ -64,7 +64,7 @@ fn run_as_nobody(args: &[&str]) -> Option<Output> {
     };
     let reached = command(Path::new("test"), &["-x", binary.to_str().unwrap()])
         .is_ok_and(|output| output.status.success());
-    reached.then(|| command(&binary, &[&["emulate"], args].concat()).unwrap())
+    reached.then(|| command(&binary, args).unwrap())
 }
 
 #[test]
@@ -74,13 +74,19 @@ fn who_is_not_root_is_told() {
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let scenario = folder.path().join("two.toml");
     fs::write(&scenario, TWO_LINKS).unwrap();
-    let args = [scenario.to_str().unwrap(), "--netns", "emulate_nobody"];
-    let Some(output) = run_as_nobody(&args) else {
-        println!("skipped: who_is_not_root_is_told: no setpriv, or others cannot run the binary");
-        return;
-    };
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let expected = "error: cannot emulate the network: network namespaces need root \
-        (CAP_SYS_ADMIN and CAP_NET_ADMIN); this is user ";
-    assert!(stderr(&output).starts_with(expected), "{}", stderr(&output));
+    let program = crate::program();
+    let emulate = ["emulate", scenario.to_str().unwrap(), "--netns", "emulate_nobody"];
+    let live = ["reproduce", "R1-1", "--live", "--program", program.to_str().unwrap()];
+    for (args, what) in [(&emulate[..], "error: cannot emulate the network: "), (&live, "error: ")]
+    {
+        let Some(output) = run_as_nobody(args) else {
+            println!("skipped: who_is_not_root_is_told: no setpriv, or not for others to run");
+            return;
+        };
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let expected = format!(
+            "{what}network namespaces need root (CAP_SYS_ADMIN and CAP_NET_ADMIN); this is user "
+        );
+        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+    }
 }

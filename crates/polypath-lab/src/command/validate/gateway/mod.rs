@@ -2,7 +2,6 @@
 
 mod options;
 mod profiles;
-mod program;
 mod text;
 
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use polypath_emulator::validate::gateway::{
 use polypath_units::{Bandwidth, parse_duration};
 
 use super::profiles::{self, Links};
-use super::program;
+use crate::command::program;
 use crate::compare::drawn::DRAW_SEED;
 
 /// The most payload of a UDP datagram over IPv4: 65,535 bytes less both headers.

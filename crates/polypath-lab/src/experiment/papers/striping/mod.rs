@@ -1,9 +1,10 @@
 //! S1: one transfer over links that differ, by the simulator and by models.
 
 pub(super) mod links;
+pub(super) mod live;
 pub(super) mod simulated;
 
-use crate::experiment::{Evaluate, Observation, TrialFailure};
+use crate::experiment::{Evaluate, LiveTransfer, Observation, TrialFailure};
 use links::{Link, LinkKeys};
 use polypath_model::{
     MultipathOptions, Reading, Rounding, SchedulerFamily, SingleLink, StripedTransfer,
@@ -101,6 +102,10 @@ impl Evaluate for Parameters {
         let bytes_per_sec = self.bytes_per_sec(&self.links.drawn(seed), seed)?;
         Ok(Observation::default().with("throughput", bytes_per_sec * 8e-6))
     }
+
+    fn live(&self, seed: u32) -> Result<Option<LiveTransfer>, TrialFailure> {
+        live::transfer(self, &self.links.drawn(seed)).map(Some)
+    }
 }
 
 impl Parameters {
@@ -178,6 +183,6 @@ impl Parameters {
 }
 
 /// S1 equation 24: 1 is exact; below 0 the prediction is more than twice what was measured.
-pub(super) fn accuracy(predicted: f64, measured: f64) -> f64 {
+pub(in crate::experiment) fn accuracy(predicted: f64, measured: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
 }

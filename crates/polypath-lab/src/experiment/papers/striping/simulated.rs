@@ -48,18 +48,7 @@ fn throughput(
     connection: &str,
     seed: u32,
 ) -> Result<f64, TrialFailure> {
-    let mut text = format!("duration = \"{LONGEST_S} s\"\n");
-    for (index, Link { rate, rtt }) in links.iter().enumerate() {
-        let _ = write!(
-            text,
-            "[[path]]\nname = \"l{index}\"\nrate = \"{} bit/s\"\ndelay = \"{} ns\"\n\
-             jitter = \"{} ns\"\nqueue = \"{} packets\"\n",
-            rate.bits_per_sec(),
-            rtt.as_nanos() / 2,
-            parameters.jitter.as_nanos(),
-            parameters.queue,
-        );
-    }
+    let mut text = network(parameters, links);
     let bytes = parameters.bytes.get();
     let _ = write!(
         text,
@@ -72,9 +61,30 @@ fn throughput(
     Ok(finished.map_or(delivered as f64 / LONGEST_S, |finished| bytes as f64 / finished))
 }
 
+/// The duration and the links of the scenario.
+pub(super) fn network(parameters: &Parameters, links: &[Link]) -> String {
+    let mut text = format!("duration = \"{LONGEST_S} s\"\n");
+    for (index, Link { rate, rtt }) in links.iter().enumerate() {
+        let _ = write!(
+            text,
+            "[[path]]\nname = \"l{index}\"\nrate = \"{} bit/s\"\ndelay = \"{} ns\"\n\
+             jitter = \"{} ns\"\nqueue = \"{} packets\"\n",
+            rate.bits_per_sec(),
+            rtt.as_nanos() / 2,
+            parameters.jitter.as_nanos(),
+            parameters.queue,
+        );
+    }
+    text
+}
+
 /// Runs a scenario that was made of parameters.
 pub(in crate::experiment::papers) fn run(text: &str, seed: u32) -> Result<Outcome, TrialFailure> {
+    Ok(Plan::new(scenario(text)?)?.run(seed.into(), Keep::default(), &mut |_| {})?)
+}
+
+/// Reads a scenario that was made of parameters.
+pub(in crate::experiment::papers) fn scenario(text: &str) -> Result<Scenario, TrialFailure> {
     let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
-    let scenario = Scenario::parse(text, Path::new("made of the parameters"), no_trace)?;
-    Ok(Plan::new(scenario)?.run(seed.into(), Keep::default(), &mut |_| {})?)
+    Ok(Scenario::parse(text, Path::new("made of the parameters"), no_trace)?)
 }
