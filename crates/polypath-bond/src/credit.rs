@@ -5,8 +5,9 @@ use polypath_units::Timestamp;
 /// Bytes that may pass: they come at a rate, and no more than a burst of them is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit {
-    bytes: f64,
-    updated: Timestamp,
+    pub(crate) bytes: f64,
+    /// When there were so many.
+    pub(crate) updated: Timestamp,
 }
 
 impl Credit {

@@ -1,4 +1,4 @@
-//! A limit on the rate of a bond.
+//! A limit on a rate.
 
 use crate::credit::Credit;
 use polypath_units::{Bandwidth, Timestamp};
@@ -18,6 +18,8 @@ const REST: Duration = Duration::from_millis(1);
 pub(crate) struct RateLimit {
     /// Bytes per second.
     rate: f64,
+    /// Bytes.
+    burst: f64,
     credit: Credit,
 }
 
@@ -25,21 +27,30 @@ impl RateLimit {
     /// A limit of `rate`, which must not be zero, with a full bucket.
     pub(crate) fn new(rate: Bandwidth, now: Timestamp) -> Self {
         let rate = rate.bytes_per_sec();
-        Self { rate, credit: Credit::new(Self::burst(rate), now) }
+        Self::with_burst(rate, (rate * BURST.as_secs_f64()).max(MIN_BURST), now)
     }
 
-    fn burst(rate: f64) -> f64 {
-        (rate * BURST.as_secs_f64()).max(MIN_BURST)
+    /// The same for a rate in bytes per second and a bucket of so many bytes.
+    pub(crate) fn with_burst(rate: f64, burst: f64, now: Timestamp) -> Self {
+        Self { rate, burst, credit: Credit::new(burst, now) }
     }
 
     /// `Ok` if something may pass at `now`, otherwise when to ask again.
     pub(crate) fn check(&mut self, now: Timestamp) -> Result<(), Timestamp> {
-        let credit = self.credit.renew(self.rate, Self::burst(self.rate), now);
-        if credit > 0.0 {
-            return Ok(());
+        match self.credit.renew(self.rate, self.burst, now) {
+            credit if credit > 0.0 => Ok(()),
+            _ => Err(self.ready_at()),
         }
-        let wait = REST.as_secs_f64() - credit / self.rate;
-        Err(now + Duration::from_secs_f64(wait.min(1.0)))
+    }
+
+    /// When to ask, by what has passed until it was asked last.
+    pub(crate) fn ready_at(&self) -> Timestamp {
+        let Credit { bytes, updated } = self.credit;
+        if bytes > 0.0 {
+            return updated;
+        }
+        let wait = REST.as_secs_f64() - bytes / self.rate;
+        updated + Duration::from_secs_f64(wait.min(1.0))
     }
 
     /// `bytes` have passed.

@@ -2,6 +2,7 @@
 //! restored within a bound.
 
 mod counts;
+mod pace;
 
 use super::flows::PathWaits;
 use super::overtaken::{Overtaken, Waits};
@@ -11,6 +12,7 @@ use crate::carried_bytes::CarriedBytes;
 use crate::codec::{FlowConfig, FragmentFrame};
 use crate::error::ProtocolError;
 use crate::ranges::RangeSet;
+use pace::Pace;
 use polypath_units::{PathId, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -48,6 +50,10 @@ pub(crate) struct RecvFlow {
     next: u64,
     held: BTreeMap<u64, (CarriedBytes, Timestamp)>,
     held_cost: u64,
+    /// Since when the first of them waits for a missing one.
+    blocked: Option<Timestamp>,
+    /// How fast they leave once it does not.
+    pace: Option<Pace>,
     overtaken: Overtaken,
     ready: VecDeque<CarriedBytes>,
     cost: u64,
@@ -65,6 +71,8 @@ impl RecvFlow {
             next: 0,
             held: BTreeMap::new(),
             held_cost: 0,
+            blocked: None,
+            pace: None,
             overtaken: Overtaken::new(),
             ready: VecDeque::new(),
             cost: 0,
@@ -222,6 +230,11 @@ impl RecvFlow {
             self.ready.push_back(whole);
             return;
         }
+        if seq == self.next && self.held.is_empty() {
+            self.next = seq + 1;
+            self.ready.push_back(whole);
+            return;
+        }
         self.held_cost += Self::cost_of(&whole);
         self.held.insert(seq, (whole, now));
         self.release(paths, now);
@@ -239,16 +252,33 @@ impl RecvFlow {
     pub(crate) fn release(&mut self, paths: &PathWaits, now: Timestamp) {
         while let Some((&seq, &(_, arrived))) = self.held.first_key_value() {
             if seq != self.next && self.deadline(seq, arrived, paths) > now {
+                self.blocked.get_or_insert(now);
+                return;
+            }
+            if !self.has_turn(now) {
                 return;
             }
             self.give_first();
         }
+        (self.blocked, self.pace) = (None, None);
+    }
+
+    /// Whether the first of those that wait for order, which need not wait for others any more, is
+    /// not leaving too fast.
+    fn has_turn(&mut self, now: Timestamp) -> bool {
+        if let Some(since) = self.blocked.take() {
+            self.pace = Some(Pace::new(self.held_cost, now.since(since), now));
+        }
+        self.pace.as_mut().is_none_or(|pace| pace.has_turn(now))
     }
 
     /// Gives the first of those that wait for order to the application; false if none does.
     fn give_first(&mut self) -> bool {
         let Some((seq, (whole, _))) = self.held.pop_first() else { return false };
         self.held_cost -= Self::cost_of(&whole);
+        if let Some(pace) = &mut self.pace {
+            pace.on_left(Self::cost_of(&whole));
+        }
         self.next = seq + 1;
         self.ready.push_back(whole);
         true
@@ -256,8 +286,10 @@ impl RecvFlow {
 
     /// When [`Self::release`] would find something, or [`Self::expire`].
     pub(crate) fn next_timer(&self, paths: &PathWaits) -> Option<Timestamp> {
-        let held = self.held.first_key_value();
-        let held = held.map(|(&seq, &(_, arrived))| self.deadline(seq, arrived, paths));
+        let held = self.held.first_key_value().map(|(&seq, &(_, arrived))| {
+            let due = if seq == self.next { arrived } else { self.deadline(seq, arrived, paths) };
+            self.pace.as_ref().map_or(due, |pace| due.max(pace.next()))
+        });
         held.into_iter().chain(self.partials.next_timer(self.patience(paths))).min()
     }
 
@@ -367,6 +399,43 @@ mod tests {
         assert_eq!(feed(2, 1_070), None);
         (4..24).for_each(|seq| assert_eq!(feed(seq, seq * 500), None));
         assert_eq!(feed(25, 12_000), None, "nothing was late for ten seconds");
+    }
+
+    /// 100 datagrams of 1,000 bytes, one each millisecond, wait for one that comes after them: with
+    /// what each costs beside its bytes 31 make a burst, and two leave each millisecond, with a
+    /// rest of one millisecond at first.
+    #[test]
+    fn what_has_waited_leaves_twice_as_fast_as_it_came() {
+        let resequence = Some(Duration::from_millis(500));
+        let mut flow = RecvFlow::new(&FlowConfig { resequence, ..SPREAD });
+        let paths = PathWaits::default();
+        // How many have left by then.
+        let insert = |flow: &mut RecvFlow, seq: u64, ms| {
+            let data = Bytes::from(vec![0; 1_000]);
+            let datagram = DatagramFrame { flow: FlowId(0), seq, data };
+            let (path, now) = (PathId::default(), Timestamp::from_millis(ms));
+            let arrived = Arrived { path, fragment: datagram.into(), is_marked: false };
+            flow.insert(arrived, &paths, 1_000_000, now);
+            flow.ready.len()
+        };
+        (1..=100).for_each(|seq| assert_eq!(insert(&mut flow, seq, seq), 0));
+        let first = insert(&mut flow, 0, 101);
+        assert!((30..=33).contains(&first), "{first}");
+        for seq in 101..=160 {
+            let (left, expected) =
+                (insert(&mut flow, seq, seq + 1), first + 2 * (seq as usize - 100));
+            assert!(left.abs_diff(expected) <= 3, "{seq}: {left} and not {expected}");
+        }
+        assert!(flow.next_timer(&paths) <= Some(Timestamp::from_millis(163)));
+        // However much comes: nothing is held back for longer than the first one has waited.
+        for seq in 161..=700 {
+            insert(&mut flow, seq, 161);
+        }
+        flow.release(&paths, Timestamp::from_millis(200));
+        assert!(flow.held.len() > 200);
+        assert_eq!(flow.next_timer(&paths), Some(Timestamp::from_millis(201)));
+        flow.release(&paths, Timestamp::from_millis(201));
+        assert_eq!(flow.held.len(), 0);
     }
 
     #[test]
