@@ -16,7 +16,7 @@ PP_INLINE pp_scaled_t balia_lag(const struct pp_flow *flow, const struct pp_tota
 PP_INLINE pp_scaled_t balia_growth(const struct pp_connection *connection,
 				   const struct pp_flow *flow, const struct pp_ack *ack)
 {
-	struct pp_totals totals = pp_totals_as_they_are(connection);
+	struct pp_totals totals = pp_totals(connection, PP_PRESENT_WINDOWS);
 	pp_scaled_t lag = balia_lag(flow, &totals), rtt = pp_of(flow->srtt_ns);
 	pp_scaled_t rate = pp_div(pp_bytes(flow->window), rtt);
 	pp_scaled_t linked = pp_div(pp_div(rate, rtt), pp_square(totals.rate));
@@ -37,7 +37,7 @@ PP_INLINE void balia_on_ack(struct pp_connection *connection, struct pp_flow *fl
 // Takes min(a, 1.5) / 2 of the window.
 PP_INLINE void balia_decrease(struct pp_connection *connection, struct pp_flow *flow)
 {
-	struct pp_totals totals = pp_totals_as_they_are(connection);
+	struct pp_totals totals = pp_totals(connection, PP_PRESENT_WINDOWS);
 	pp_scaled_t share = pp_least(balia_lag(flow, &totals), pp_ratio(3, 2));
 	u64 taken = pp_window_of(pp_mul(pp_bytes(flow->window), pp_mul(share, pp_scaled(1, -1))));
 

@@ -91,7 +91,7 @@ PP_INLINE struct olia_sets olia_sets(const struct pp_connection *connection,
 PP_INLINE void olia_grow(const struct pp_connection *connection, struct pp_flow *flow,
 			 const struct pp_ack *ack)
 {
-	struct pp_totals totals = pp_totals(connection);
+	struct pp_totals totals = pp_totals(connection, PP_COUPLING_WINDOWS);
 	struct olia_leaders leaders = olia_leaders(connection);
 	struct olia_sets sets = olia_sets(connection, &leaders);
 	enum olia_role role = olia_role(flow, &leaders);

@@ -13,7 +13,6 @@
 #include "connection.h"
 
 struct pp_totals {
-	pp_scaled_t window;
 	pp_scaled_t rate;
 	pp_scaled_t max_rate;
 	/* max_i(w_i / rtt_i^2) */
@@ -22,39 +21,26 @@ struct pp_totals {
 
 PP_INLINE void pp_total(struct pp_totals *sum, u64 window, u64 srtt_ns)
 {
-	pp_scaled_t bytes = pp_bytes(window), rtt = pp_of(srtt_ns);
-	pp_scaled_t rate = pp_div(bytes, rtt);
+	pp_scaled_t rtt = pp_of(srtt_ns), rate = pp_div(pp_bytes(window), rtt);
 
-	sum->window = pp_add(sum->window, bytes);
 	sum->rate = pp_add(sum->rate, rate);
 	sum->max_rate = pp_most(sum->max_rate, rate);
 	sum->max_acceleration = pp_most(sum->max_acceleration, pp_div(rate, rtt));
 }
 
-/* The sums with the windows that count in coupling. */
-PP_INLINE struct pp_totals pp_totals(const struct pp_connection *connection)
+/* The windows of sums: those that count in coupling, or as they are, also in recovery. */
+enum pp_windows { PP_COUPLING_WINDOWS, PP_PRESENT_WINDOWS };
+
+PP_INLINE struct pp_totals pp_totals(const struct pp_connection *connection, enum pp_windows of)
 {
 	struct pp_totals sum = {};
 
 	for (u32 i = 0; i < PP_FLOWS; i++) {
 		const struct pp_flow *flow = &connection->flows[i];
+		u64 window = of == PP_COUPLING_WINDOWS ? pp_coupling_window(flow) : flow->window;
 
 		if (pp_is_coupled(flow))
-			pp_total(&sum, pp_coupling_window(flow), flow->srtt_ns);
-	}
-	return sum;
-}
-
-/* The sums with the windows as they are, also in recovery. */
-PP_INLINE struct pp_totals pp_totals_as_they_are(const struct pp_connection *connection)
-{
-	struct pp_totals sum = {};
-
-	for (u32 i = 0; i < PP_FLOWS; i++) {
-		const struct pp_flow *flow = &connection->flows[i];
-
-		if (pp_is_coupled(flow))
-			pp_total(&sum, flow->window, flow->srtt_ns);
+			pp_total(&sum, window, flow->srtt_ns);
 	}
 	return sum;
 }
@@ -136,7 +122,7 @@ PP_INLINE void pp_linked_on_ack(struct pp_connection *connection, struct pp_flow
 		return;
 	growth = alone = pp_reno_increase(flow, ack);
 	if (pp_is_coupled(flow)) {
-		totals = pp_totals(connection);
+		totals = pp_totals(connection, PP_COUPLING_WINDOWS);
 		/* a / w_tot = max_i(w_i / rtt_i^2) / (sum_i w_i / rtt_i)^2 */
 		growth = pp_div(totals.max_acceleration, pp_square(totals.rate));
 		growth = pp_least(pp_mul(growth, pp_acked(flow, ack)), alone);

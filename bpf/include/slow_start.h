@@ -85,7 +85,7 @@ PP_INLINE void pp_hystart_on_round(struct pp_slow_start *state)
 /* CSS: whether the connection sends as fast as one TCP would at the end of its slow start. */
 PP_INLINE bool pp_css_is_reached(const struct pp_connection *connection)
 {
-	struct pp_totals totals = pp_totals(connection);
+	struct pp_totals totals = pp_totals(connection, PP_COUPLING_WINDOWS);
 	u64 base_ns = 0;
 
 	for (u32 i = 0; i < PP_FLOWS; i++) {

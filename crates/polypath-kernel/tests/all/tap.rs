@@ -5,7 +5,7 @@ use polypath_core::congestion::{
 };
 use polypath_core::registry::Factory;
 use polypath_units::PathId;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// What it was told: that of the kernel's callbacks which makes a decision.
@@ -24,16 +24,19 @@ pub(crate) struct Log(Arc<Mutex<Vec<Told>>>);
 
 impl Log {
     pub(crate) fn take(&self) -> Vec<Told> {
-        core::mem::take(&mut self.0.lock().expect("no test has panicked with it"))
+        core::mem::take(&mut self.told())
+    }
+
+    fn told(&self) -> MutexGuard<'_, Vec<Told>> {
+        self.0.lock().expect("no test has panicked with it")
     }
 
     fn push(&self, told: Told) {
-        self.0.lock().expect("no test has panicked with it").push(told);
+        self.told().push(told);
     }
 
     fn recovered(&self) {
-        let mut log = self.0.lock().expect("no test has panicked with it");
-        if let Some(Told::Ack { recovered, .. }) = log.last_mut() {
+        if let Some(Told::Ack { recovered, .. }) = self.told().last_mut() {
             *recovered = true;
         }
     }
