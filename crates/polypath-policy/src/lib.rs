@@ -33,7 +33,7 @@ pub use explain::{Finding, Judgement};
 pub use mode::{ParseTreatmentError, SteeringMode, Treatment};
 pub use names::Names;
 pub use origin::{Origin, ParseOriginError, User, UserPattern};
-pub use policy::{MAX_RULES, MAX_STEERINGS, Policy, PolicyError};
+pub use policy::{MAX_RULES, MAX_STEERINGS, Policy, PolicyError, StreamsInOrder};
 pub use ports::{ParsePortRangeError, PortRange};
 pub use protocol::{ParseProtocolError, Protocol};
 pub use rate::{MAX_RATE, MIN_RATE, RateLimit};

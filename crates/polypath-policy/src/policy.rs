@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Criterion, Judgement, Rule, Traffic};
+use crate::{Criterion, Judgement, Protocol, Rule, Traffic};
 
 /// Most rules of a policy: a packet may be compared with each of them.
 pub const MAX_RULES: usize = 256;
@@ -55,6 +55,18 @@ pub enum PolicyError {
         /// The one before it.
         before: String,
     },
+}
+
+/// A rule that says nothing of the streams that it is for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the rule {name:?} with `in_order = false` is for TCP connections alone, which are split into \
+     streams here, and these are in order; allowed: a gateway with tcp = \"tunnel\", or a protocol \
+     other than tcp"
+)]
+pub struct StreamsInOrder {
+    /// The name of the rule.
+    pub name: String,
 }
 
 impl PolicyError {
@@ -121,6 +133,21 @@ impl Policy {
     /// Whether a rule looks at this.
     pub fn asks_for(&self, criterion: Criterion) -> bool {
         self.rules.iter().any(|rule| !rule.descriptor().wanted(criterion).is_empty())
+    }
+
+    /// Refuses rules that say nothing where TCP connections are split into streams, which are in
+    /// order: such as leave the order of their packets open, and are for no other protocol.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_for_streams(&self) -> Result<(), StreamsInOrder> {
+        let is_wrong = |rule: &&Rule| {
+            let steering = rule.treatment().steering();
+            steering.is_some_and(|steering| steering.in_order == Some(false))
+                && rule.descriptor().protocol == [Protocol::TCP]
+        };
+        let wrong = self.rules.iter().find(is_wrong);
+        wrong.map_or(Ok(()), |rule| Err(StreamsInOrder { name: rule.name().to_owned() }))
     }
 
     /// The place of the first rule that matches, from 0.
@@ -291,6 +318,18 @@ mod tests {
         let (front, behind) = (policy(&rules[..4]).unwrap(), named("b", &rules[4..]).unwrap());
         let error = behind.behind(&front).unwrap_err();
         assert_eq!(error, PolicyError::TooManySteerings { rule: 7, name: "b3".into() });
+    }
+
+    /// A rule that is for other protocols, too, does what it says of those.
+    #[test]
+    fn rules_for_streams_out_of_order_are_told() {
+        let check = |line: &str| {
+            let rule = "[[rule]]\nname = \"a\"\nmode = \"aggregate\"\nin_order = false\n";
+            Policy::parse(Path::new("p"), &format!("{rule}{line}\n")).unwrap().check_for_streams()
+        };
+        assert_eq!(check("protocol = \"tcp\""), Err(StreamsInOrder { name: "a".into() }));
+        assert_eq!(check("protocol = [\"tcp\", \"udp\"]"), Ok(()));
+        assert_eq!(check(""), Ok(()));
     }
 
     #[test]

@@ -300,6 +300,11 @@ fn what_makes_no_gateway_is_refused_with_what_is_allowed() {
     let missing = (CLEAN.to_owned() + &bond("light")).replace("policy.toml", "none.toml");
     let error = read(&missing, "").unwrap_err();
     assert!(error.contains("policy: none.toml cannot be read"), "{error}");
+    let unordered = rule("a", "protocol = \"tcp\"\nmode = \"aggregate\"\nin_order = false");
+    let split = CLEAN.to_owned() + &bond("light");
+    let error = read(&split, &unordered).unwrap_err();
+    assert!(error.contains("policy: has the rule \"a\" with `in_order = false`"), "{error}");
+    read(&(split + "tcp = \"tunnel\"\n"), &unordered).unwrap();
 }
 
 const MODES: [&str; 7] = [

@@ -1,6 +1,6 @@
 //! Connections that go through a bond, as through a gateway, and the policies of bonds.
 
-use super::{ConnectionKeys, ConnectionSpec, Through, Transport, known};
+use super::{ConnectionKeys, ConnectionSpec, InnerTcp, Through, Transport, known};
 use crate::endpoint::InnerTraffic;
 use crate::scenario::ScenarioError;
 use crate::scenario::declare::Located;
@@ -14,7 +14,12 @@ pub(super) fn read_policy(
     reader: &mut Reader<'_>,
 ) -> Result<Option<Policy>, ScenarioError> {
     let Transport::Bond(bond) = transport else { return Ok(None) };
-    bond.policy.as_ref().map(|file| reader.policy(file)).transpose()
+    let Some(file) = &bond.policy else { return Ok(None) };
+    let policy = reader.policy(file)?;
+    if bond.tcp == InnerTcp::Split {
+        policy.check_for_streams().map_err(|error| file.wrong(format_args!("has {error}")))?;
+    }
+    Ok(Some(policy))
 }
 
 /// A connection through one of those that stand before it.
