@@ -1,13 +1,18 @@
 //! What a token bucket holds.
 
 use polypath_units::Timestamp;
+use std::time::Duration;
+
+/// Credit to wait for once there is none, as time at the rate: a driver is not woken for every
+/// packet.
+const REST: Duration = Duration::from_millis(1);
 
 /// Bytes that may pass: they come at a rate, and no more than a burst of them is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit {
-    pub(crate) bytes: f64,
+    bytes: f64,
     /// When there were so many.
-    pub(crate) updated: Timestamp,
+    updated: Timestamp,
 }
 
 impl Credit {
@@ -21,6 +26,15 @@ impl Credit {
         self.bytes = (self.bytes + earned).min(burst);
         self.updated = now;
         self.bytes
+    }
+
+    /// When to ask again, by what has passed until it was asked for last.
+    pub(crate) fn ready_at(&self, rate: f64) -> Timestamp {
+        if self.bytes > 0.0 {
+            return self.updated;
+        }
+        let wait = REST.as_secs_f64() - self.bytes / rate;
+        self.updated + Duration::from_secs_f64(wait.min(1.0))
     }
 
     /// `bytes` have passed. The credit may be negative: a debt, which is paid by waiting.

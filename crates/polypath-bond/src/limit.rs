@@ -9,9 +9,6 @@ use std::time::Duration;
 const BURST: Duration = Duration::from_millis(20);
 /// At least this much credit may build up, in bytes: some full packets at any rate.
 const MIN_BURST: f64 = 6_000.0;
-/// Credit to wait for once there is none, as time at the rate: a driver is not woken for every
-/// packet.
-const REST: Duration = Duration::from_millis(1);
 
 /// A token bucket in bytes. What passes may exceed the credit once; the debt is paid by waiting.
 #[derive(Clone, Debug)]
@@ -27,11 +24,7 @@ impl RateLimit {
     /// A limit of `rate`, which must not be zero, with a full bucket.
     pub(crate) fn new(rate: Bandwidth, now: Timestamp) -> Self {
         let rate = rate.bytes_per_sec();
-        Self::with_burst(rate, (rate * BURST.as_secs_f64()).max(MIN_BURST), now)
-    }
-
-    /// The same for a rate in bytes per second and a bucket of so many bytes.
-    pub(crate) fn with_burst(rate: f64, burst: f64, now: Timestamp) -> Self {
+        let burst = (rate * BURST.as_secs_f64()).max(MIN_BURST);
         Self { rate, burst, credit: Credit::new(burst, now) }
     }
 
@@ -39,18 +32,8 @@ impl RateLimit {
     pub(crate) fn check(&mut self, now: Timestamp) -> Result<(), Timestamp> {
         match self.credit.renew(self.rate, self.burst, now) {
             credit if credit > 0.0 => Ok(()),
-            _ => Err(self.ready_at()),
+            _ => Err(self.credit.ready_at(self.rate)),
         }
-    }
-
-    /// When to ask, by what has passed until it was asked last.
-    pub(crate) fn ready_at(&self) -> Timestamp {
-        let Credit { bytes, updated } = self.credit;
-        if bytes > 0.0 {
-            return updated;
-        }
-        let wait = REST.as_secs_f64() - bytes / self.rate;
-        updated + Duration::from_secs_f64(wait.min(1.0))
     }
 
     /// `bytes` have passed.

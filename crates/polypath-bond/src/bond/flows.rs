@@ -225,19 +225,20 @@ fn patience(paths: &Paths, congestion: &Congestion, allowed: &PathList) -> Optio
 }
 
 fn waits(paths: &Paths, congestion: &Congestion) -> PathWaits {
-    let known = || paths.working().filter_map(|path| KnownRtt::of(path, congestion));
-    let longest = known().map(|rtt| rtt.longest).max();
-    let slowest = known().map(|rtt| rtt.smoothed).max().unwrap_or_default();
-    let fastest = known().map(|rtt| rtt.least).min().unwrap_or_default();
-    let apart = longest.unwrap_or_default().saturating_sub(fastest);
+    let known = paths.working().filter_map(|path| KnownRtt::of(path, congestion));
+    let all = known.reduce(KnownRtt::spanning);
+    let apart = all.map_or(Duration::ZERO, |rtt| rtt.longest.saturating_sub(rtt.least));
+    let slowest = all.map_or(Duration::ZERO, |rtt| rtt.smoothed);
+    let longest = all.map_or(MAX_FRAGMENT_RTT, |rtt| rtt.longest.min(MAX_FRAGMENT_RTT));
     PathWaits {
         again: slowest.mul_f64(ROUNDS_OF_REPETITION) + DELAYS_OF_REPETITION,
         order: slowest.max(apart / 2).min(MAX_AUTO_RESEQUENCE),
-        rest: longest.unwrap_or(MAX_FRAGMENT_RTT).min(MAX_FRAGMENT_RTT) + FRAGMENTS_LEAVE_WITHIN,
+        rest: longest + FRAGMENTS_LEAVE_WITHIN,
     }
 }
 
 /// What is known of a path's round trips.
+#[derive(Clone, Copy)]
 struct KnownRtt {
     least: Duration,
     smoothed: Duration,
@@ -246,6 +247,15 @@ struct KnownRtt {
 }
 
 impl KnownRtt {
+    /// The least of two paths, and else that of the slower one.
+    fn spanning(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            smoothed: self.smoothed.max(other.smoothed),
+            longest: self.longest.max(other.longest),
+        }
+    }
+
     /// By what was measured, and before that by the set-up of the path as by a first sample
     /// (RFC 6298, section 2.2): this side may have had nothing to send on it.
     fn of(path: &Path, congestion: &Congestion) -> Option<Self> {

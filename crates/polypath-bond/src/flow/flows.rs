@@ -261,7 +261,7 @@ impl Flows {
         &mut self,
         arrived: Arrived,
         admitted: bool,
-        paths: impl FnOnce() -> PathWaits,
+        paths: impl Fn() -> PathWaits,
         now: Timestamp,
     ) -> Result<bool, ProtocolError> {
         let id = arrived.fragment.flow;
@@ -277,12 +277,7 @@ impl Flows {
         let Some(Halves { recv: flow, .. }) = self.open.get_mut(&id) else { return Ok(false) };
         let (was_ready, cost) = (flow.has_ready(), flow.cost());
         if has_room {
-            // A wait that was asked for does not follow the paths.
-            let paths = match flow.follows_paths() {
-                true => paths(),
-                false => PathWaits::default(),
-            };
-            flow.insert(arrived, &paths, share, now);
+            flow.insert(arrived, paths, share, now);
         } else {
             flow.drop_arrived(&arrived.fragment);
         }
@@ -357,7 +352,7 @@ impl Flows {
     ) {
         for (&id, Halves { recv: flow, .. }) in &mut self.open {
             let (was_ready, cost) = (flow.has_ready(), flow.cost());
-            flow.release(&paths, now);
+            flow.release(|| paths, now);
             flow.expire(&paths, now);
             self.cost -= cost - flow.cost();
             if !was_ready && flow.has_ready() {

@@ -52,8 +52,8 @@ mod tests {
         let mut flow = flow(wait);
         for &(seq, ms) in arrivals {
             let (now, paths) = (Timestamp::from_millis(ms), PathWaits::default());
-            flow.release(&paths, now);
-            flow.insert(datagram(seq), &paths, 10_000, now);
+            flow.release(|| paths, now);
+            flow.insert(datagram(seq), || paths, 10_000, now);
         }
         let unread = flow.counted();
         while flow.pop().is_some() {}
@@ -79,7 +79,7 @@ mod tests {
             match seq {
                 1 => flow.drop_arrived(&datagram(seq).fragment),
                 _ => {
-                    flow.insert(datagram(seq), &PathWaits::default(), 10_000, Timestamp::ZERO);
+                    flow.insert(datagram(seq), PathWaits::default, 10_000, Timestamp::ZERO);
                 }
             }
         }
