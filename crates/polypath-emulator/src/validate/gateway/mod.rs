@@ -24,6 +24,7 @@ mod site;
 mod steered;
 mod tcp;
 mod udp;
+mod unread;
 
 pub use datagrams::LEAST_BYTES as LEAST_PACKET_BYTES;
 pub use dealt::{DealtOutcome, DealtTransfer};
