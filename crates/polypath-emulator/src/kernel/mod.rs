@@ -1,5 +1,6 @@
 //! The connections of a scenario on the kernel's own TCP and Multipath TCP, in a live network.
 
+mod congestion;
 mod plan;
 mod socket;
 mod tcp_info;
@@ -7,6 +8,7 @@ mod timeline;
 mod transfer;
 mod window;
 
+pub use congestion::{KernelCongestion, LoadedCongestion};
 pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
 pub use socket::KernelTransport;
@@ -18,6 +20,7 @@ pub use window::WindowSample;
 use crate::live::{Network, NetworkReport};
 use crate::netns::enter;
 use crate::realtime::{Clock, rest};
+use congestion::Loading;
 use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use socket::Connected;
@@ -33,6 +36,12 @@ pub struct KernelError {
     pub connection: String,
     /// What the operating system said.
     pub error: io::Error,
+}
+
+impl KernelConnection {
+    fn failed(&self, problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> KernelError {
+        KernelError { connection: self.name.clone(), error: io::Error::other(problem) }
+    }
 }
 
 /// How long a scenario goes on, and when it is looked at.
@@ -70,13 +79,14 @@ pub struct KernelOutcome {
 /// Runs connections until the end.
 ///
 /// # Errors
-/// If one of them cannot be opened, or breaks.
+/// If one of them cannot be opened, or breaks, or its congestion control cannot be loaded.
 pub fn run(
     network: &Network,
     connections: &[KernelConnection],
     schedule: Schedule,
 ) -> Result<KernelOutcome, KernelError> {
     let clock = network.clock();
+    let _loading = Loading::of(connections)?;
     thread::scope(|scope| {
         let spawn = |connection| scope.spawn(move || serve(connection, clock, schedule));
         let running: Vec<_> = connections.iter().map(spawn).collect();
@@ -126,7 +136,8 @@ fn serve(
 }
 
 fn open(connection: &KernelConnection) -> io::Result<Connected> {
-    let KernelConnection { transport, congestion, client, server, .. } = connection;
+    let KernelConnection { transport, client, server, .. } = connection;
+    let congestion = connection.congestion.name();
     let listening =
         in_namespace(&server.0, || socket::listening(*transport, congestion, server.1))?;
     let client = in_namespace(&client.0, || socket::bound(*transport, congestion, client.1))?;

@@ -1,8 +1,9 @@
 //! What the kernel is to do of a scenario.
 
+use super::congestion::{KernelCongestion, LoadedCongestion};
 use super::socket::KernelTransport;
 use crate::plan::{NetworkPlan, NodePlan};
-use polypath_core::congestion::CongestionKind;
+use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::registry::{Algorithm, Configured};
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
@@ -30,8 +31,8 @@ pub struct KernelConnection {
     pub name: String,
     /// Its protocol.
     pub transport: KernelTransport,
-    /// Its congestion control, as the kernel names it.
-    pub congestion: String,
+    /// Its congestion control.
+    pub congestion: KernelCongestion,
     /// The namespace and the address that it is opened from.
     pub client: (String, SocketAddr),
     /// The namespace and the address that it is opened to.
@@ -85,7 +86,7 @@ fn connection(
     port: u16,
 ) -> Result<KernelConnection, String> {
     let spec = &plan.scenario().connections[planned.spec];
-    let (transport, control) = protocol(&spec.transport)?;
+    let (transport, congestion) = protocol(&spec.transport)?;
     if transport == KernelTransport::Mptcp && !spec.paths.is_empty() {
         return Err("`paths`: the kernel opens a subflow over each link of the host".to_owned());
     }
@@ -94,7 +95,7 @@ fn connection(
     Ok(KernelConnection {
         name: planned.name.clone(),
         transport,
-        congestion: congestion(control)?,
+        congestion,
         client: (client.0, SocketAddr::new(client.1, 0)),
         server: (server.0, SocketAddr::new(server.1, port)),
         start: planned.start,
@@ -102,25 +103,34 @@ fn connection(
     })
 }
 
-/// The protocol of a transport, if it is the kernel's with the kernel's options.
-fn protocol(transport: &Transport) -> Result<(KernelTransport, &WindowControl), String> {
+/// The protocol of a transport and its congestion control, if they are the kernel's with the
+/// kernel's options.
+fn protocol(transport: &Transport) -> Result<(KernelTransport, KernelCongestion), String> {
     match transport {
         Transport::Tcp(Tcp { tcp, control, receive }) => {
             only_defaults(tcp, *receive)?;
-            Ok((KernelTransport::Tcp, control))
+            Ok((KernelTransport::Tcp, congestion(control, false)?))
         }
         Transport::Mptcp(options) => {
             let Mptcp { composition, tcp, backup, receive, subflow_buffers: _ } = options;
             only_defaults(tcp, *receive)?;
-            let CompositionOptions { control, .. } = composition;
-            let rest = CompositionOptions { control: WindowControl::default(), ..*composition };
+            let CompositionOptions { control, coupled, .. } = composition;
+            let is_coupled = coupled.unwrap_or_else(|| kind(control).kind().is_coupled());
+            let congestion = congestion(control, is_coupled)?;
+            let coupled = match congestion {
+                KernelCongestion::Own(_) => *coupled,
+                KernelCongestion::Loaded(_) => None,
+            };
+            let control = WindowControl::default();
+            let rest = CompositionOptions { control, coupled, ..*composition };
             // `subflow_buffers` says that the simulator is to do as the kernel does.
             match rest != CompositionOptions::default() || !backup.is_empty() {
-                true => Err("the kernel's Multipath TCP has none of the options `coupled`, \
-                    `scheduler`, `failure`, `opportunistic_retransmission`, `penalisation`, \
-                    `blocking_protection`, `backup`"
+                true => Err("the kernel's Multipath TCP has none of the options `coupled` (but \
+                    with what Polypath brings), `scheduler`, `failure`, \
+                    `opportunistic_retransmission`, `penalisation`, `blocking_protection`, \
+                    `backup`"
                     .to_owned()),
-                false => Ok((KernelTransport::Mptcp, control)),
+                false => Ok((KernelTransport::Mptcp, congestion)),
             }
         }
         other => {
@@ -144,19 +154,26 @@ fn only_defaults(tcp: &TcpOptions, receive: ReceiveOptions) -> Result<(), String
     }
 }
 
-fn congestion(control: &WindowControl) -> Result<String, String> {
-    let congestion = control.congestion.unwrap_or(CongestionKind::Cubic.into());
+fn kind(control: &WindowControl) -> Configured<CongestionKind> {
+    control.congestion.unwrap_or(CongestionKind::Cubic.into())
+}
+
+fn congestion(control: &WindowControl, coupled: bool) -> Result<KernelCongestion, String> {
+    let congestion = kind(control);
     only_kernels(&congestion)?;
-    let name = congestion.kind().name();
-    if let Some(slow_start) = &control.slow_start {
-        only_kernels(slow_start)?;
-        if !is_kernels(slow_start.kind().name(), name) {
-            let problem = "`slow_start`: that of the kernel is part of its congestion control: \
-                \"hystart\" with \"cubic\", \"standard\" with others";
-            return Err(problem.to_owned());
-        }
+    let slow_start = control.slow_start.unwrap_or(CongestionConfig::default().slow_start);
+    only_kernels(&slow_start)?;
+    let loaded = LoadedCongestion::new(congestion.kind(), slow_start.kind(), coupled)?;
+    if let Some(loaded) = loaded {
+        return Ok(KernelCongestion::Loaded(loaded));
     }
-    Ok(name.to_owned())
+    let name = congestion.kind().name();
+    if control.slow_start.is_some() && !is_kernels(slow_start.kind().name(), name) {
+        let problem = "`slow_start`: that of the kernel is part of its congestion control: \
+            \"hystart\" with \"cubic\", \"standard\" with others";
+        return Err(problem.to_owned());
+    }
+    Ok(KernelCongestion::Own(name.to_owned()))
 }
 
 /// Refuses parameters of algorithms but those that say how the kernel's are.
@@ -266,7 +283,7 @@ mod tests {
         "#;
         let connection = &planned(rest).unwrap()[0];
         assert_eq!(connection.transport, KernelTransport::Tcp);
-        assert_eq!(connection.congestion, "reno");
+        assert_eq!(connection.congestion.name(), "reno");
         assert_eq!(connection.client, ("x-client".to_owned(), "10.0.2.1:0".parse().unwrap()));
         assert_eq!(connection.server, ("x-server".to_owned(), "10.0.2.2:5001".parse().unwrap()));
         let [flow] = connection.flows[..] else { panic!("one flow") };
@@ -289,7 +306,7 @@ mod tests {
         let ports = connections.iter().map(|connection| connection.server.1.port());
         assert_eq!(ports.collect::<Vec<_>>(), [5_001, 5_002]);
         assert_eq!(connections[1].start, Timestamp::from_millis(3_000));
-        assert!(connections.iter().all(|connection| connection.congestion == "cubic"));
+        assert!(connections.iter().all(|connection| connection.congestion.name() == "cubic"));
         assert!(connections.iter().all(|c| c.transport == KernelTransport::Mptcp));
     }
 
@@ -327,7 +344,7 @@ mod tests {
             ))
         };
         for parameters in ["", ", late_alpha = 0"] {
-            assert_eq!(cubic(parameters).unwrap()[0].congestion, "cubic");
+            assert_eq!(cubic(parameters).unwrap()[0].congestion.name(), "cubic");
         }
         for (parameters, named) in [
             (", late_alpha = 0.5", "`late_alpha = 0.5` of \"cubic\""),

@@ -8,9 +8,11 @@ use std::path::Path;
 
 /// The shipped table, and the scenarios that it names.
 const CELLS: &str = include_str!("../../../../scenarios/validation/cells.toml");
-const SCENARIOS: [(&str, &str); 4] = [
+const SCENARIOS: [(&str, &str); 6] = [
     ("tcp.toml", include_str!("../../../../scenarios/validation/tcp.toml")),
     ("mptcp.toml", include_str!("../../../../scenarios/validation/mptcp.toml")),
+    ("shared.toml", include_str!("../../../../scenarios/validation/shared.toml")),
+    ("congested.toml", include_str!("../../../../scenarios/validation/congested.toml")),
     ("death.toml", include_str!("../../../../scenarios/validation/death.toml")),
     ("silent_death.toml", include_str!("../../../../scenarios/validation/silent_death.toml")),
 ];

@@ -1,6 +1,8 @@
 //! What is compared, measured on the kernel and in the simulator.
 
-use crate::kernel::{self, KernelError, KernelOutcome, Schedule, Unsuited, connections};
+use crate::kernel::{
+    self, FlowOutcome, KernelError, KernelOutcome, Schedule, Unsuited, connections,
+};
 use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
 use crate::plan::Prefix;
@@ -11,13 +13,28 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// What is compared of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     /// Payload of all connections that came in order, from the end of the warm-up on.
     pub goodput_mbit_s: f64,
     /// The mean time that a packet spent in the queue and in service of a link, over the links in
     /// the direction that carried more, weighted by their rates.
     pub sojourn_ms: f64,
+    /// The payload of each connection, counted as that of all.
+    pub connections_mbit_s: Vec<f64>,
+    /// What each link carried in the direction that carried more, with headers.
+    pub links_mbit_s: Vec<f64>,
+}
+
+impl Measurement {
+    fn new(connections_mbit_s: Vec<f64>, links: &[Busier]) -> Self {
+        Self {
+            goodput_mbit_s: connections_mbit_s.iter().sum(),
+            sojourn_ms: sojourn(links),
+            connections_mbit_s,
+            links_mbit_s: links.iter().map(|(rate, _)| *rate).collect(),
+        }
+    }
 }
 
 /// Why there is no measurement of the kernel.
@@ -54,10 +71,12 @@ pub fn with_kernel(
     let outcome = run_kernel(plan, &network, end, None)?;
     network.stop()?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-    let flows = outcome.flows.iter().flatten();
-    let goodput_mbit_s = flows.map(|flow| flow.received.mbit_s(warm_up, end)).sum();
-    let sojourn_ms = sojourn(busier_live(&outcome.warm, &outcome.end));
-    Ok((Measurement { goodput_mbit_s, sojourn_ms }, outcome))
+    let connection = |flows: &Vec<FlowOutcome>| {
+        flows.iter().map(|flow| flow.received.mbit_s(warm_up, end)).sum()
+    };
+    let connections = outcome.flows.iter().map(connection).collect();
+    let links = busier_live(&outcome.warm, &outcome.end);
+    Ok((Measurement::new(connections, &links), outcome))
 }
 
 /// The network of a plan, live, and when the run is over.
@@ -91,9 +110,8 @@ pub(super) fn run_kernel(
 /// See [`Plan::run`].
 pub fn with_simulator(plan: &Plan, seed: u64) -> Result<(Measurement, RunReport), RunError> {
     let report = plan.run(seed, Keep::default(), &mut |_| {})?.report;
-    let goodput_mbit_s = report.connections.iter().map(|c| c.goodput_mbit_s).sum();
-    let sojourn_ms = sojourn(busier_simulated(&report));
-    Ok((Measurement { goodput_mbit_s, sojourn_ms }, report))
+    let connections = report.connections.iter().map(|c| c.goodput_mbit_s).collect();
+    Ok((Measurement::new(connections, &busier_simulated(&report)), report))
 }
 
 /// A link in its busier direction: its rate in Mbit/s, and its mean sojourn time in ms.
@@ -125,9 +143,9 @@ fn used(before: &DirectionReport, after: &DirectionReport, seconds: f64) -> Busi
 }
 
 /// The mean of the sojourn times, weighted by the rates; zero of links that carried nothing.
-fn sojourn(links: impl IntoIterator<Item = Busier>) -> f64 {
+fn sojourn(links: &[Busier]) -> f64 {
     let (mut sum, mut weight) = (0.0, 0.0);
-    for (rate, sojourn) in links {
+    for &(rate, sojourn) in links {
         sum += rate * sojourn;
         weight += rate;
     }
@@ -140,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_sojourn_time_is_that_of_a_packet() {
-        assert_eq!(sojourn([(30.0, 10.0), (10.0, 50.0)]), 20.0);
-        assert_eq!(sojourn([]), 0.0);
+        assert_eq!(sojourn(&[(30.0, 10.0), (10.0, 50.0)]), 20.0);
+        assert_eq!(sojourn(&[]), 0.0);
     }
 }

@@ -9,7 +9,7 @@ pub mod windows;
 
 pub use cells::{Cell, CellError, shipped_cells};
 pub use measure::{MeasureError, Measurement, with_kernel, with_simulator};
-pub use table::{Comparison, Row, Summary};
+pub use table::{Comparison, Names, Part, Row, Summary};
 
 use crate::plan::Prefix;
 use polypath_sim::run::{Plan, RunError};
@@ -52,5 +52,12 @@ pub fn compare(cell: &str, plan: &Plan, runs: u64, prefix: &Prefix) -> Result<Ro
             .map_err(|error| RowError::Simulator { cell: name, error: error.into() })?;
         simulator.push(simulated);
     }
-    Ok(Row::new(cell, kernel, simulator, overruns))
+    Ok(Row::new(cell, names(plan), kernel, simulator, overruns))
+}
+
+fn names(plan: &Plan) -> Names {
+    let connections = plan.connections().iter().map(|planned| planned.name.clone()).collect();
+    // Links come in pairs, of which both have one name.
+    let links = plan.topology().edges().iter().step_by(2).map(|edge| edge.name.clone()).collect();
+    Names { connections, links }
 }

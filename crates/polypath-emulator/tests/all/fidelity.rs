@@ -53,3 +53,15 @@ fn multipath_tcp_of_the_kernel_is_that_of_the_simulator() {
     assert!(row.goodput_mbit_s.difference.abs() < BOUND, "{row:?}");
     assert!(row.goodput_mbit_s.kernel > 1.8 * 20.0 * 1424.0 / 1500.0, "{row:?}");
 }
+
+/// The same of a congestion control that Polypath brings.
+#[cfg(feature = "kernel")]
+#[test]
+fn what_the_kernel_is_given_is_that_of_the_simulator() {
+    let test = "what_the_kernel_is_given_is_that_of_the_simulator";
+    let Some(row) = row(test, "mptcp-balia-100m-10ms+50m-10ms") else { return };
+    assert!(row.goodput_mbit_s.difference.abs() < BOUND, "{row:?}");
+    assert!(row.goodput_mbit_s.kernel > 0.9 * 150.0 * 1424.0 / 1500.0, "{row:?}");
+    let names: Vec<_> = row.links.iter().map(|link| &*link.name).collect();
+    assert_eq!(names, ["a", "b"]);
+}

@@ -12,14 +12,31 @@ const HEADINGS: [&str; 8] =
 pub(super) fn table(fidelity: &Fidelity) -> String {
     let summary = fidelity.summary;
     format!(
-        "{}\n{}goodput: mean difference {}, largest {}\nsojourn time: mean difference {}, largest {}\n",
+        "{}\n{}{}goodput: mean difference {}, largest {}\nsojourn time: mean difference {}, largest {}\n",
         title(fidelity),
         columns(&rows(fidelity), 1),
+        parts(&fidelity.rows),
         share(summary.mean_goodput),
         share(summary.worst_goodput),
         share(summary.mean_sojourn),
         share(summary.worst_sojourn),
     )
+}
+
+/// What cells with several connections have of each of them, and of each link; nothing if there are
+/// no such cells.
+fn parts(rows: &[Row]) -> String {
+    let several = rows.iter().filter(|row| row.connections.len() > 1);
+    let lines = several.flat_map(|row| {
+        let parts = row.connections.iter().chain(&row.links);
+        parts.map(|part| {
+            let [kernel, simulator, difference] = compared(&part.mbit_s);
+            [row.cell.clone(), part.name.clone(), kernel, simulator, difference]
+        })
+    });
+    let heading = ["cell", "connection, link", "kernel", "simulator", "Mbit/s"].map(str::to_owned);
+    let lines: Vec<_> = std::iter::once(heading).chain(lines).collect();
+    if lines.len() > 1 { columns(&lines, 2) } else { String::new() }
 }
 
 pub(super) fn title(fidelity: &Fidelity) -> String {
@@ -58,14 +75,26 @@ fn share(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use polypath_emulator::validate::{Measurement, Summary};
+    use polypath_emulator::validate::{Measurement, Names, Summary};
 
     #[test]
     fn the_table_has_a_row_for_each_cell_and_a_summary() {
-        let run = |goodput_mbit_s, sojourn_ms| vec![Measurement { goodput_mbit_s, sojourn_ms }];
+        let run = |connections: &[f64], sojourn_ms| {
+            vec![Measurement {
+                goodput_mbit_s: connections.iter().sum(),
+                sojourn_ms,
+                connections_mbit_s: connections.to_vec(),
+                links_mbit_s: vec![connections[0]],
+            }]
+        };
+        let names = |connections: &[&str]| Names {
+            connections: connections.iter().map(|&name| name.to_owned()).collect(),
+            links: vec!["link".to_owned()],
+        };
+        let two = names(&["multipath", "single"]);
         let rows = vec![
-            Row::new("reno", run(20.0, 30.0), run(19.0, 33.0), 7),
-            Row::new("mptcp-bbr", run(100.0, 8.0), run(101.0, 8.0), 0),
+            Row::new("reno", names(&["connection"]), run(&[20.0], 30.0), run(&[19.0], 33.0), 7),
+            Row::new("shared", two, run(&[60.0, 40.0], 8.0), run(&[60.6, 40.4], 8.0), 0),
         ];
         let summary = Summary::new(&rows);
         let fidelity = Fidelity { kernel: "Linux 6.18".to_owned(), runs: 1, rows, summary };
