@@ -8,6 +8,7 @@ pub mod gateway;
 pub mod hub;
 #[cfg(test)]
 mod installed;
+pub mod kernel;
 pub mod key;
 mod lifetimes;
 pub mod policy;
@@ -45,6 +46,7 @@ enum Command {
     Key(key::KeyArgs),
     Policy(policy::PolicyArgs),
     Gateway(gateway::GatewayArgs),
+    Kernel(kernel::KernelArgs),
     Algorithms(algorithms::AlgorithmsArgs),
     /// A command of another program, such as the laboratory.
     #[command(external_subcommand)]
@@ -65,6 +67,7 @@ impl Cli {
             Command::Key(args) => key::run(args.try_into()?),
             Command::Policy(args) => policy::run(args),
             Command::Gateway(args) => gateway::run(args),
+            Command::Kernel(args) => kernel::run(args),
             Command::Algorithms(args) => algorithms::run(args),
             Command::External(words) => external::run(&words),
         }
