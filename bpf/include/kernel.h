@@ -39,9 +39,24 @@ struct pp_socket {
 	u32 timed_out;
 };
 
+/* Whose an entry is, for whoever shows it: as sock_diag(7) tells the socket. */
+struct pp_ends {
+	/* The MPTCP socket, also where the subflow is uncoupled. */
+	u64 multipath;
+	/* The inode number of the network namespace. */
+	u32 name_space;
+	u32 interface;
+	u16 family;
+	u16 local_port;
+	u16 remote_port;
+	u8 local[16];
+	u8 remote[16];
+};
+
 /* A connection with the sockets of its subflows, and what these were before the last loss. */
 struct pp_shared {
 	u64 owners[PP_FLOWS];
+	struct pp_ends ends[PP_FLOWS];
 	struct pp_connection connection;
 	struct pp_flow before[PP_FLOWS];
 };
@@ -51,6 +66,8 @@ struct pp_settings {
 	/* enum pp_slow_start_kind */
 	u32 slow_start;
 	u32 uncoupled;
+	/* Which build of the program these are of, and so what the maps look like. */
+	u64 build;
 };
 
 struct {
@@ -140,6 +157,25 @@ PP_INLINE u32 pp_claim(struct pp_shared *shared, struct tcp_sock *tp)
 	return PP_FLOWS;
 }
 
+PP_INLINE void pp_note_ends(struct pp_ends *ends, struct tcp_sock *tp)
+{
+	const struct sock_common *common = &tp->inet_conn.icsk_inet.sk.__sk_common;
+
+	ends->multipath = pp_key(tp);
+	ends->name_space = common->skc_net.net->ns.inum;
+	ends->interface = common->skc_bound_dev_if;
+	ends->family = common->skc_family;
+	ends->local_port = common->skc_num;
+	ends->remote_port = __builtin_bswap16(common->skc_dport);
+	if (ends->family == AF_INET) {
+		__builtin_memcpy(ends->local, &common->skc_rcv_saddr, 4);
+		__builtin_memcpy(ends->remote, &common->skc_daddr, 4);
+		return;
+	}
+	bpf_probe_read_kernel(ends->local, sizeof(ends->local), &common->skc_v6_rcv_saddr);
+	bpf_probe_read_kernel(ends->remote, sizeof(ends->remote), &common->skc_v6_daddr);
+}
+
 /* Enters a socket into its connection, or a connection of its own. */
 static __attribute__((noinline)) int pp_join(struct tcp_sock *tp)
 {
@@ -167,6 +203,7 @@ static __attribute__((noinline)) int pp_join(struct tcp_sock *tp)
 	pp_on_join(flow, tp->mss_cache, (u64)tp->snd_cwnd * tp->mss_cache);
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		flow->threshold = pp_segments(flow, tp->snd_ssthresh);
+	pp_note_ends(&shared->ends[slot], tp);
 	socket->key = key;
 	socket->slot = slot;
 	socket->sent = tp->bytes_sent;

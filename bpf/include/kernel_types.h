@@ -28,10 +28,46 @@ enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };
 enum { TCP_CA_Open = 0, TCP_CA_Loss = 4 };
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
+#define AF_INET 2
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct sock;
+struct ns_common {
+	u32 inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	u8 bytes[16];
+};
+
+struct sock_common {
+	u32 skc_daddr;
+	u32 skc_rcv_saddr;
+	/* In network order; the local one is in that of the host. */
+	u16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	int skc_bound_dev_if;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
 
 struct ack_sample {
 	u32 pkts_acked;
@@ -40,6 +76,7 @@ struct ack_sample {
 };
 
 struct inet_connection_sock {
+	struct inet_sock icsk_inet;
 	void *icsk_ulp_data;
 	u64 icsk_ca_priv[13];
 };

@@ -3,13 +3,37 @@
 //! They are written in C, in the folder `bpf` of the repository, with integers alone, and held to
 //! polypath-core by tests that give both the same events: `docs/kernel.md`. [`CONGESTION`] and
 //! [`SLOW_STARTS`] are the table of what there is.
-#![forbid(unsafe_code)]
+//! With the feature `load` it loads them (`Loaded`, and `Pins` for longer than a process), tells
+//! which connections use them (`Status`), and runs programs by them (`supervise`).
+#![deny(unsafe_code)]
 
+#[cfg(feature = "load")]
+mod coupling;
 #[cfg(feature = "load")]
 mod load;
+#[cfg(feature = "load")]
+mod pins;
+#[cfg(feature = "load")]
+mod settings;
+#[cfg(feature = "load")]
+mod sockets;
+#[cfg(feature = "load")]
+mod status;
+#[cfg(feature = "load")]
+pub mod supervise;
 
 #[cfg(feature = "load")]
+pub use coupling::FlowState;
+#[cfg(feature = "load")]
 pub use load::{KernelConfig, LoadError, Loaded};
+#[cfg(feature = "load")]
+pub use pins::{InUse, Outcome, Pinned, Pins, PinsError, Unloaded, Wanted};
+#[cfg(feature = "load")]
+pub use settings::Settings;
+#[cfg(feature = "load")]
+pub use sockets::{Subflow, TcpState};
+#[cfg(feature = "load")]
+pub use status::{Connection, Control, Status, StatusError};
 
 use polypath_core::congestion::CongestionKind;
 use polypath_core::slow_start::SlowStartKind;

@@ -16,6 +16,13 @@ mod loaded;
 #[allow(dead_code, reason = "tests of other crates need the rest")]
 mod namespace;
 #[cfg(feature = "load")]
+mod network;
+#[cfg(feature = "load")]
+#[path = "../../../polypath/tests/all/own_bpffs.rs"]
+mod own_bpffs;
+#[cfg(feature = "load")]
+mod pinned;
+#[cfg(feature = "load")]
 #[path = "../../../polypath/tests/all/process.rs"]
 #[allow(dead_code, reason = "tests of other crates need the rest")]
 mod process;
