@@ -171,3 +171,17 @@ fn a_policy_that_is_wrong_is_refused_with_its_place_and_what_is_allowed() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("allowed: PROTOCOL [DESTINATION"), "{}", stderr(&refused));
 }
+
+#[test]
+#[cfg(not(feature = "kernel"))]
+fn without_its_part_for_the_kernel_it_says_how_to_get_that() {
+    let home = home();
+    let all = [&["list"][..], &["load", "lia"], &["unload", "lia"], &["status"], &["run", "true"]];
+    for words in all {
+        let said = polypath(home.path(), &[&["kernel"], words].concat());
+        assert_eq!(said.status.code(), Some(1));
+        let missing = "error: this polypath was built without its part for the kernel";
+        assert!(stderr(&said).starts_with(missing), "{}", stderr(&said));
+        assert!(stderr(&said).contains("apt-get install clang"), "{}", stderr(&said));
+    }
+}

@@ -20,6 +20,8 @@ mod gateway;
 mod hog;
 mod http;
 mod iperf;
+#[cfg(feature = "kernel")]
+mod kernel;
 mod logs;
 mod metrics;
 mod name_server;
@@ -27,6 +29,8 @@ mod namespace;
 mod nat;
 mod neighbours;
 mod no_route;
+#[cfg(feature = "kernel")]
+mod own_bpffs;
 mod package;
 mod patience;
 mod policies;

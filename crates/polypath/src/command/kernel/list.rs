@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// List the congestion controls for the kernel
+/// List the congestion controls for the kernel, and which of them are loaded
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
 pub struct ListArgs {
     /// Print JSON instead of a table
@@ -10,22 +10,76 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-/// Prints the table.
-///
-/// # Errors
-/// When standard output cannot be written.
 #[cfg(feature = "kernel")]
-pub(super) fn run(args: ListArgs) -> anyhow::Result<std::process::ExitCode> {
-    use polypath_kernel::CONGESTION;
-    let rows = CONGESTION.iter().map(|row| [row.kind.name(), row.kernel_name].map(str::to_owned));
-    let rows: Vec<_> = rows.collect();
-    let json = || {
-        let rows = rows.iter().map(
-            |[name, kernel_name]| serde_json::json!({ "name": name, "kernel_name": kernel_name }),
-        );
-        serde_json::to_string_pretty(&rows.collect::<Vec<_>>()).map(|text| text + "\n")
-    };
-    let text = if args.json { json()? } else { crate::output::columns(&rows, 2) };
-    crate::output::print(&text)?;
-    Ok(std::process::ExitCode::SUCCESS)
+pub(super) use printing::run;
+
+#[cfg(feature = "kernel")]
+mod printing {
+    use super::ListArgs;
+    use crate::command::kernel::said;
+    use crate::output;
+    use polypath_kernel::{CONGESTION, KernelCongestion, Pinned, Pins, Settings};
+    use serde_json::json;
+    use std::process::ExitCode;
+
+    type Row = (&'static KernelCongestion, Option<Settings>);
+
+    /// Prints the table.
+    pub(in super::super) fn run(args: ListArgs) -> anyhow::Result<ExitCode> {
+        let rows = rows(&Pins::default().loaded()?);
+        output::print(&if args.json { to_json(&rows)? } else { text(&rows) })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn rows(loaded: &[Pinned]) -> Vec<Row> {
+        let settings = |row: &KernelCongestion| {
+            loaded.iter().find(|pinned| pinned.row.kind == row.kind).map(|of| of.settings)
+        };
+        CONGESTION.iter().map(|row| (row, settings(row))).collect()
+    }
+
+    fn to_json(rows: &[Row]) -> serde_json::Result<String> {
+        let row = |(row, settings): &Row| {
+            json!({
+                "name": row.kind.name(),
+                "kernel_name": row.kernel_name,
+                "loaded": settings.map(said::settings_to_json),
+            })
+        };
+        let rows: Vec<_> = rows.iter().map(row).collect();
+        Ok(serde_json::to_string_pretty(&rows)? + "\n")
+    }
+
+    fn text(rows: &[Row]) -> String {
+        let head = ["name", "in the kernel", "loaded"].map(str::to_owned);
+        let row = |(row, settings): &Row| {
+            let loaded = settings.map_or_else(|| "no".to_owned(), said::settings);
+            [row.kind.name().to_owned(), row.kernel_name.to_owned(), loaded]
+        };
+        let rows: Vec<_> = [head].into_iter().chain(rows.iter().map(row)).collect();
+        output::columns(&rows, 3)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use polypath_core::slow_start::SlowStartKind;
+
+        #[test]
+        fn what_is_loaded_is_told_with_how() {
+            let slow_start = SlowStartKind::Css;
+            let settings = Settings { slow_start, coupled: false, of_this_build: true };
+            let rows = rows(&[Pinned { row: &CONGESTION[1], settings }]);
+            let text = text(&rows);
+            let lines: Vec<_> = text.lines().collect();
+            assert_eq!(lines.len(), 1 + CONGESTION.len());
+            assert_eq!(lines[0], "name           in the kernel    loaded");
+            assert_eq!(lines[1], "balia          pp_balia         no");
+            assert_eq!(lines[2], "cabe           pp_cabe          slow start css, uncoupled");
+            let json: serde_json::Value = serde_json::from_str(&to_json(&rows).unwrap()).unwrap();
+            assert_eq!(json[0]["loaded"], serde_json::Value::Null);
+            assert_eq!(json[1]["loaded"]["slow_start"], "css");
+            assert_eq!(json[1]["loaded"]["coupled"], false);
+        }
+    }
 }

@@ -2,22 +2,33 @@
 //!
 //! The commands are there in every build; the feature `kernel` is what they work with.
 
+mod choice;
 pub mod list;
+pub mod load;
+pub mod run;
+#[cfg(feature = "kernel")]
+mod said;
+pub mod status;
+pub mod unload;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 /// Congestion controls for the kernel's Multipath TCP: load them, choose them, see them at work
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct KernelArgs {
     #[command(subcommand)]
     action: Action,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum Action {
     List(list::ListArgs),
+    Load(load::LoadArgs),
+    Unload(unload::UnloadArgs),
+    Status(status::StatusArgs),
+    Run(run::RunArgs),
 }
 
 /// Does what was asked for.
@@ -26,8 +37,13 @@ enum Action {
 /// Those of the command that was given.
 #[cfg(feature = "kernel")]
 pub fn run(args: KernelArgs) -> anyhow::Result<ExitCode> {
-    let Action::List(args) = args.action;
-    list::run(args)
+    match args.action {
+        Action::List(args) => list::run(args),
+        Action::Load(args) => load::run(args),
+        Action::Unload(args) => unload::run(args),
+        Action::Status(args) => status::run(args),
+        Action::Run(args) => run::run(args),
+    }
 }
 
 /// Says what is missing.

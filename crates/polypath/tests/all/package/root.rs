@@ -20,8 +20,9 @@ const COPIES: [&str; 5] =
     ["etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-", "etc/.pwd.lock"];
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What makes users for packages, and what gateways need.
-const MORE: &str = "systemd-standalone-sysusers,nftables";
+/// What makes users for packages, and what gateways need; iproute2 brings libelf, on which the
+/// program depends where it has its part for the kernel.
+const MORE: &str = "systemd-standalone-sysusers,nftables,iproute2";
 
 /// The root of a system that has what Debian requires, and what the package can use.
 pub(super) struct Root(TempDir);

@@ -1,0 +1,96 @@
+//! `polypath kernel run`: a program whose TCP sockets are Multipath TCP by a congestion control.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use polypath_core::congestion::CongestionKind;
+use polypath_core::slow_start::SlowStartKind;
+
+use super::choice;
+
+/// Run a program whose TCP sockets are Multipath TCP, with a congestion control
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct RunArgs {
+    /// Congestion control, which is loaded for the time that the program runs unless it is loaded
+    /// already
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = choice::congestion(),
+        default_value = "balia",
+    )]
+    pub congestion: CongestionKind,
+    /// Slow start; one that is loaded already must have this one [default: that of what is loaded,
+    /// or standard]
+    #[arg(long, value_name = "NAME", value_parser = choice::slow_start())]
+    pub slow_start: Option<SlowStartKind>,
+    /// Let each subflow be a connection of its own; one that is loaded already must do so
+    #[arg(long)]
+    pub uncoupled: bool,
+    /// The program and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    pub command: Vec<OsString>,
+}
+
+#[cfg(feature = "kernel")]
+pub(super) use running::run;
+
+#[cfg(feature = "kernel")]
+mod running {
+    use super::RunArgs;
+    use crate::output;
+    use polypath_kernel::supervise::{self, Event, SuperviseError};
+    use polypath_kernel::{Pins, Wanted};
+    use std::io::ErrorKind;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitCode, ExitStatus};
+
+    /// Runs the program, and ends with its exit code.
+    pub(in super::super) fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
+        let RunArgs { congestion, slow_start, uncoupled, command } = args;
+        let wanted = Wanted { congestion, slow_start, coupled: uncoupled.then_some(false) };
+        let held = Pins::default().hold(wanted)?;
+        let [program, arguments @ ..] = command.as_slice() else {
+            unreachable!("clap asks for it")
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let ended = supervise::run(command, held.pinned.row.kernel_name, tell);
+        let released = held.release();
+        let code = match ended {
+            Ok(status) => exit_code(status),
+            Err(error @ SuperviseError::Start { .. }) => {
+                output::tell(&format!("error: {error}\n"));
+                not_started(&error)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        released?;
+        Ok(code)
+    }
+
+    fn tell(event: Event) {
+        output::tell(&match event {
+            Event::PlainTcp(error) => format!(
+                "note: the program has sockets of TCP, as the kernel did not make one of \
+                 Multipath TCP with the congestion control: {error}\n"
+            ),
+            Event::Others => "note: the program has ended, and processes that it has started go \
+                              on: waiting for them\n"
+                .to_owned(),
+        });
+    }
+
+    /// As shells tell it.
+    fn exit_code(status: ExitStatus) -> ExitCode {
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
+        ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+    }
+
+    /// As env(1) tells it: 127 if there is no such program, 126 if it cannot be run.
+    fn not_started(error: &SuperviseError) -> ExitCode {
+        let missing = matches!(error, SuperviseError::Start { error, .. }
+            if error.kind() == ErrorKind::NotFound);
+        ExitCode::from(if missing { 127 } else { 126 })
+    }
+}
