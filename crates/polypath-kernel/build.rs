@@ -10,18 +10,21 @@ fn main() {
     }
 }
 
-/// Compiles each `bpf/congestion/NAME.bpf.c` to `OUT_DIR/NAME.bpf.o`.
+/// Compiles each `bpf/congestion/NAME.bpf.c`, and what chooses them for a cgroup, to
+/// `OUT_DIR/NAME.bpf.o`.
 fn compile() {
     let bpf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-env-changed=CLANG");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    let folder = std::fs::read_dir(bpf.join("congestion")).expect("the repository has it");
-    for entry in folder {
-        let source = entry.expect("the repository can be read").path();
-        let name = source.file_name().expect("it is a file").to_string_lossy();
-        let object = out.join(name.replace(".bpf.c", ".bpf.o"));
-        clang(&bpf, &source, &object);
+    for folder in ["congestion", "cgroup"] {
+        let folder = std::fs::read_dir(bpf.join(folder)).expect("the repository has it");
+        for entry in folder {
+            let source = entry.expect("the repository can be read").path();
+            let name = source.file_name().expect("it is a file").to_string_lossy();
+            let object = out.join(name.replace(".bpf.c", ".bpf.o"));
+            clang(&bpf, &source, &object);
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which connections of a network namespace use which congestion control.
 
 use crate::coupling::{self, Entry, FlowState};
-use crate::pins::{Pins, PinsError};
+use crate::pins::{Pinned, Pins, PinsError};
 use crate::sockets::{self, Ends, Subflow};
-use crate::{CONGESTION, KernelCongestion, Settings};
+use crate::{CONGESTION, KernelCongestion};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::linux::fs::MetadataExt;
@@ -22,7 +22,7 @@ pub struct Control {
     /// Which one.
     pub row: &'static KernelCongestion,
     /// How it is loaded; `None` if it is not, and connections keep it since it was.
-    pub settings: Option<Settings>,
+    pub pinned: Option<Pinned>,
     /// Those of this network namespace. Which subflows are of one connection is known of those
     /// with a state; the others are listed as one each.
     pub connections: Vec<Connection>,
@@ -79,8 +79,7 @@ impl Status {
         for row in CONGESTION {
             let subflows = sockets.remove(row.kernel_name).unwrap_or_default();
             let pinned = loaded.iter().find(|(pinned, _)| pinned.row.kind == row.kind);
-            let settings = pinned.map(|(pinned, _)| pinned.settings);
-            if settings.is_none() && subflows.is_empty() {
+            if pinned.is_none() && subflows.is_empty() {
                 continue;
             }
             let known = match pinned {
@@ -89,7 +88,8 @@ impl Status {
                 }
                 _ => None,
             };
-            controls.push(Control::new(row, settings, subflows, known));
+            let pinned = pinned.map(|(pinned, _)| *pinned);
+            controls.push(Control::new(row, pinned, subflows, known));
         }
         Ok(Self { controls })
     }
@@ -111,7 +111,7 @@ impl Known {
 impl Control {
     fn new(
         row: &'static KernelCongestion,
-        settings: Option<Settings>,
+        pinned: Option<Pinned>,
         subflows: Vec<Subflow>,
         known: Option<Known>,
     ) -> Self {
@@ -129,7 +129,7 @@ impl Control {
             }
             connections[place].add(subflow, entry);
         }
-        Self { row, settings, connections, elsewhere }
+        Self { row, pinned, connections, elsewhere }
     }
 }
 

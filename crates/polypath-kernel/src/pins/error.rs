@@ -46,6 +46,23 @@ pub enum PinsError {
         /// What the kernel says.
         error: String,
     },
+    /// A folder is none of a cgroup.
+    #[error(
+        "{} is not a folder of cgroup2, such as /sys/fs/cgroup/system.slice/NAME.service",
+        path.display()
+    )]
+    NoCgroup {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A cgroup cannot have a congestion control.
+    #[error("{}: {error}", path.display())]
+    Cgroup {
+        /// Which.
+        path: PathBuf,
+        /// What the kernel says.
+        error: io::Error,
+    },
     /// A build of the program has loaded it whose settings this one cannot read.
     #[error(
         "{} was loaded by another version of polypath: unload it first (`polypath kernel unload \

@@ -1,6 +1,6 @@
 //! What is pinned, while nobody else changes it.
 
-use super::{MARK, Outcome, Pinned, Pins, PinsError, Wanted, bpffs};
+use super::{MARK, Outcome, Pinned, Pins, PinsError, Wanted, bpffs, cgroup};
 use crate::load::{CONNECTIONS, LINK};
 use crate::settings::{self, SETTINGS, Settings};
 use crate::{KernelConfig, KernelCongestion, Loaded};
@@ -74,7 +74,7 @@ impl<'a> Locked<'a> {
         }
         let KernelConfig { slow_start, coupled, .. } = config;
         let settings = Settings { slow_start, coupled, of_this_build: true };
-        Ok((Outcome::Loaded, Pinned { row, settings }))
+        Ok((Outcome::Loaded, Pinned { row, settings, cgroups: 0 }))
     }
 
     /// How a congestion control is loaded, if it is.
@@ -89,7 +89,9 @@ impl<'a> Locked<'a> {
         let value = value.map_err(|error| PinsError::map(row, SETTINGS, &error))?;
         let settings = value.and_then(|value| settings::decode(row, &value));
         let settings = settings.ok_or(PinsError::OtherBuild(row))?;
-        Ok(Some(Pinned { row, settings }))
+        let cgroups = cgroup::count(&self.pins.folder(row));
+        let cgroups = cgroups.map_err(|error| self.pins.failed(error))?;
+        Ok(Some(Pinned { row, settings, cgroups }))
     }
 
     pub(super) fn connections(&self, row: &KernelCongestion) -> Result<MapHandle, PinsError> {

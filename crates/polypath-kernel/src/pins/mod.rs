@@ -8,6 +8,7 @@
 //! was killed, by the next call.
 
 mod bpffs;
+mod cgroup;
 mod error;
 mod locked;
 
@@ -16,6 +17,7 @@ pub use error::PinsError;
 use crate::load::LINK;
 use crate::settings::Settings;
 use crate::{CONGESTION, KernelConfig, KernelCongestion, coupling};
+use cgroup::Cgroup;
 use libbpf_rs::MapHandle;
 use locked::{Locked, Stay};
 use polypath_core::congestion::CongestionKind;
@@ -51,6 +53,8 @@ pub struct Pinned {
     pub row: &'static KernelCongestion,
     /// How it runs.
     pub settings: Settings,
+    /// How many cgroups have it for their TCP sockets.
+    pub cgroups: usize,
 }
 
 /// What is asked of a congestion control; what is `None` may be anything.
@@ -123,10 +127,37 @@ impl Pins {
     /// # Errors
     /// When it is loaded with other settings, or cannot be loaded.
     pub fn load(&self, config: KernelConfig) -> Result<(Outcome, Pinned), PinsError> {
+        self.load_to_stay(config, None)
+    }
+
+    /// The same, and gives it to TCP sockets of processes in a cgroup, and in those below, when they
+    /// connect or are accepted, until it is unloaded: connections of TCP, and each subflow of
+    /// Multipath TCP.
+    ///
+    /// # Errors
+    /// The same, or when there is no such cgroup.
+    pub fn load_for_cgroup(
+        &self,
+        config: KernelConfig,
+        cgroup: &Path,
+    ) -> Result<(Outcome, Pinned), PinsError> {
+        self.load_to_stay(config, Some(&Cgroup::open(cgroup)?))
+    }
+
+    fn load_to_stay(
+        &self,
+        config: KernelConfig,
+        cgroup: Option<&Cgroup>,
+    ) -> Result<(Outcome, Pinned), PinsError> {
         let locked = self.make_and_lock()?;
-        let (outcome, pinned) = locked.ensure(config.into(), Stay::UntilUnloaded)?;
-        let mark = self.folder(pinned.row).join(MARK);
-        fs::remove_dir(mark).or_else(none_is_fine).map_err(|error| self.failed(error))?;
+        let (outcome, mut pinned) = locked.ensure(config.into(), Stay::UntilUnloaded)?;
+        let folder = self.folder(pinned.row);
+        let io = |error| self.failed(error);
+        fs::remove_dir(folder.join(MARK)).or_else(none_is_fine).map_err(io)?;
+        if let Some(cgroup) = cgroup {
+            cgroup.choose(pinned.row, &folder)?;
+            pinned.cgroups = cgroup::count(&folder).map_err(io)?;
+        }
         Ok((outcome, pinned))
     }
 

@@ -51,7 +51,7 @@ fn what_is_loaded_is_chosen_by_its_name_and_told_with_its_subflows() {
         assert_eq!(pins.load(LIA).unwrap().0, Outcome::Loaded);
         let (client, server) = connect(&network, "pp_lia");
         let control_of_client = control(&network.client);
-        assert_eq!(control_of_client.settings.map(|of| of.coupled), Some(true));
+        assert_eq!(control_of_client.pinned.map(|of| of.settings.coupled), Some(true));
         let [connection] = control_of_client.connections.as_slice() else {
             panic!("{control_of_client:?}")
         };
@@ -76,7 +76,7 @@ fn what_is_loaded_is_chosen_by_its_name_and_told_with_its_subflows() {
         assert_eq!(pins.unload(CongestionKind::Lia).unwrap(), None);
         // Those that use it are told still.
         let kept = control(&network.client);
-        assert!(kept.settings.is_none() && kept.elsewhere.is_none(), "{kept:?}");
+        assert!(kept.pinned.is_none() && kept.elsewhere.is_none(), "{kept:?}");
         assert_eq!(subflows(&kept), 2);
         drop((client, server));
     });

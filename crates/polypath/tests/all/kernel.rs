@@ -1,8 +1,9 @@
 //! `polypath kernel`: what is loaded, and programs that are run by it. Needs root.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Output, Stdio};
 
 use serde_json::Value;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -229,5 +230,57 @@ fn what_a_run_that_was_killed_has_loaded_goes_with_the_next_call() {
         let nothing = "nothing is loaded, and no connection of this network namespace uses any\n";
         assert_eq!(stdout(&status), nothing, "{}", stderr(&status));
         assert!(!pinned.exists());
+    });
+}
+
+/// A cgroup of cgroup2, removed with its last process.
+struct Cgroup(PathBuf);
+
+impl Cgroup {
+    #[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
+    fn new(test: &str) -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/mounts").unwrap();
+        let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let folder = mounts.find(|of| of[2] == "cgroup2").map(|of| of[1].to_owned());
+        let made = folder.map(|of| Path::new(&of).join(format!("polypath-{}", process::id())));
+        let made = made.filter(|folder| fs::create_dir(folder).is_ok());
+        if made.is_none() {
+            println!("skipped: {test}: no cgroup2 where a cgroup can be made");
+        }
+        made.map(Self)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // It is not there any more, or the test has failed with a process in it.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn processes_of_a_cgroup_have_its_congestion_control() {
+    let test = "processes_of_a_cgroup_have_its_congestion_control";
+    with_own_bpffs(test, || {
+        let Some(cgroup) = Cgroup::new(test) else { return };
+        let folder = cgroup.0.to_str().unwrap();
+        let other = output(&["load", "wvegas", "--cgroup", "/proc"]);
+        assert!(stderr(&other).contains("/proc is not a folder of cgroup2"), "{}", stderr(&other));
+        for _ in 0..2 {
+            let told = json(&["load", "wvegas", "--cgroup", folder, "--json"]);
+            assert_eq!(told["loaded"]["cgroups"], 1);
+        }
+        let sockets = Sockets::new();
+        let within = |script: &str| {
+            let script = format!("echo $$ >{folder}/cgroup.procs; {script}");
+            let mut command = Command::new("unshare");
+            command.args(["--net", "sh", "-c", &script]).arg(sockets.file()).output().unwrap()
+        };
+        let script = "ip link set lo up; exec \"$0\" accepted";
+        for (name, known) in [("pp_wvegas", true), ("pp_wvegas", false)] {
+            let ran = within(&format!("{script} {name}"));
+            assert_eq!(ran.status.code(), Some(i32::from(!known)), "{}", stderr(&ran));
+            output(&["unload", "wvegas"]);
+        }
     });
 }

@@ -12,12 +12,13 @@ use super::choice;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RunArgs {
     /// Congestion control, which is loaded for the time that the program runs unless it is loaded
-    /// already
+    /// already [default: balia]
     #[arg(
         long,
         value_name = "NAME",
         value_parser = choice::congestion(),
         default_value = "balia",
+        hide_default_value = true,
     )]
     pub congestion: CongestionKind,
     /// Slow start; one that is loaded already must have this one [default: that of what is loaded,

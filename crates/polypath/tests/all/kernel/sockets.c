@@ -21,13 +21,18 @@ static int protocol(int socket)
 	return value;
 }
 
-static int is_controlled(int socket)
+static int has(int socket, const char *wanted)
 {
 	char name[16] = "";
 	socklen_t size = sizeof(name);
 
 	getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &size);
-	return protocol(socket) == MPTCP && !strcmp(name, "pp_lia");
+	return !strcmp(name, wanted);
+}
+
+static int is_controlled(int socket)
+{
+	return protocol(socket) == MPTCP && has(socket, "pp_lia");
 }
 
 // Sockets of TCP, in whichever words, are made; flags hold; others are left alone.
@@ -101,6 +106,22 @@ static int refused(void)
 	return errno;
 }
 
+// Whether both ends of a connection of TCP have a congestion control that neither has chosen.
+static int accepted(const char *wanted)
+{
+	int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	struct sockaddr *address = (struct sockaddr *)&at;
+	socklen_t size = sizeof(at);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listener, address, size) || listen(listener, 1))
+		return 2;
+	if (getsockname(listener, address, &size) || connect(client, address, size))
+		return 3;
+	return !has(client, wanted) || !has(accept(listener, NULL, NULL), wanted);
+}
+
 int main(int count, char **words)
 {
 	const char *act = count > 1 ? words[1] : "";
@@ -115,6 +136,8 @@ int main(int count, char **words)
 		return descriptors();
 	if (!strcmp(act, "refused"))
 		return refused();
+	if (!strcmp(act, "accepted"))
+		return accepted(count > 2 ? words[2] : "");
 	if (!strcmp(act, "protocol"))
 		return protocol(socket(AF_INET, SOCK_STREAM, 0));
 	return 99;

@@ -30,14 +30,13 @@ pub(super) fn text(status: &Status) -> String {
 
 fn heading(control: &Control) -> String {
     let name = control.row.kernel_name;
-    let settings =
-        control.settings.map_or_else(|| "not loaded any more".to_owned(), said::settings);
+    let loaded = control.pinned.map_or_else(|| "not loaded any more".to_owned(), said::pinned);
     let here = control.connections.len();
     let elsewhere = match control.elsewhere {
         Some(0) | None => String::new(),
         Some(elsewhere) => format!("; in other network namespaces: {elsewhere} subflows"),
     };
-    format!("{name}: {settings}; connections in this network namespace: {here}{elsewhere}")
+    format!("{name}: {loaded}; connections in this network namespace: {here}{elsewhere}")
 }
 
 fn connection_line(connection: &Connection) -> String {
@@ -107,7 +106,7 @@ fn control_to_json(control: &Control) -> Value {
     json!({
         "name": control.row.kind.name(),
         "kernel_name": control.row.kernel_name,
-        "loaded": control.settings.map(said::settings_to_json),
+        "loaded": control.pinned.map(said::pinned_to_json),
         "subflows_in_other_network_namespaces": control.elsewhere,
         "connections": control.connections.iter().map(connection_to_json).collect::<Vec<_>>(),
     })
