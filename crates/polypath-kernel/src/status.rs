@@ -1,6 +1,6 @@
 //! Which connections of a network namespace use which congestion control.
 
-use crate::coupling::{self, Entry, FlowState};
+use crate::coupling::{self, Entry, FlowState, States};
 use crate::pins::{Pinned, Pins, PinsError};
 use crate::sockets::{self, Ends, Subflow};
 use crate::{CONGESTION, KernelCongestion};
@@ -29,6 +29,9 @@ pub struct Control {
     /// How many subflows and TCP connections of other network namespaces use it; `None` if that
     /// cannot be told, because another build of the program has loaded it.
     pub elsewhere: Option<usize>,
+    /// How many connections it has state of, in all network namespaces, of at most 65,536; a
+    /// subflow that is uncoupled counts as one. `None` as above.
+    pub states: Option<usize>,
 }
 
 /// A connection of Multipath TCP, or of TCP.
@@ -61,6 +64,7 @@ pub enum StatusError {
 struct Known {
     entries: BTreeMap<Ends, Entry>,
     elsewhere: usize,
+    states: usize,
 }
 
 impl Status {
@@ -84,7 +88,7 @@ impl Status {
             }
             let known = match pinned {
                 Some((pinned, map)) if pinned.settings.of_this_build => {
-                    Some(Known::of(coupling::entries(row, map)?, here))
+                    Some(Known::of(coupling::read_all(row, map)?, here))
                 }
                 _ => None,
             };
@@ -96,9 +100,9 @@ impl Status {
 }
 
 impl Known {
-    fn of(entries: Vec<Entry>, here: u32) -> Self {
-        let mut known = Self::default();
-        for entry in entries {
+    fn of(states: States, here: u32) -> Self {
+        let mut known = Self { states: states.count, ..Self::default() };
+        for entry in states.entries {
             match entry.name_space == here {
                 true => _ = known.entries.insert(entry.ends, entry),
                 false => known.elsewhere += 1,
@@ -116,6 +120,7 @@ impl Control {
         known: Option<Known>,
     ) -> Self {
         let elsewhere = known.as_ref().map(|known| known.elsewhere);
+        let states = known.as_ref().map(|known| known.states);
         let entries = known.unwrap_or_default().entries;
         let mut connections: Vec<Connection> = Vec::new();
         // Where the connections are of which the kernel's address is known.
@@ -129,7 +134,7 @@ impl Control {
             }
             connections[place].add(subflow, entry);
         }
-        Self { row, pinned, connections, elsewhere }
+        Self { row, pinned, connections, elsewhere, states }
     }
 }
 

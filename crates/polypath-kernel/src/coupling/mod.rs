@@ -49,19 +49,29 @@ pub(crate) struct Entry {
     pub(crate) state: FlowState,
 }
 
-/// All subflows in a map, of which there are at most 8 times 65,536.
-pub(crate) fn entries(row: &KernelCongestion, map: &MapHandle) -> Result<Vec<Entry>, PinsError> {
+/// What is in a map.
+#[derive(Debug, Default)]
+pub(crate) struct States {
+    /// How many connections, coupled subflows being one, of at most 65,536.
+    pub(crate) count: usize,
+    /// Their subflows, at most 8 of each.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// All of a map.
+pub(crate) fn read_all(row: &KernelCongestion, map: &MapHandle) -> Result<States, PinsError> {
     let unknown = || LoadError::Map { name: row.kernel_name, map: CONNECTIONS };
     let layout = Layout::of(row).ok_or_else(unknown)?;
-    let mut entries = Vec::new();
+    let mut all = States::default();
     for (group, state) in states(row, map)? {
         if state.len() < layout.size {
             return Err(unknown().into());
         }
         let owned = (0..FLOWS).filter(|&entry| layout.is_owned(&state, entry));
-        entries.extend(owned.map(|entry| read(&layout, group, &state, entry)));
+        all.entries.extend(owned.map(|entry| read(&layout, group, &state, entry)));
+        all.count += 1;
     }
-    Ok(entries)
+    Ok(all)
 }
 
 /// How many subflows have entries in a map, whichever build has made it: owners stand first.

@@ -1,6 +1,8 @@
 //! The file system of pinned objects.
 
 use super::PinsError;
+use crate::load::LINK;
+use libbpf_rs::Link;
 use rustix::fs::{FsWord, statfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
@@ -29,11 +31,14 @@ fn is_mounted(at: &Path) -> rustix::io::Result<bool> {
     statfs(at).map(|of| of.f_type == MAGIC)
 }
 
-/// Removes a folder with what is pinned in it. `first` goes first, if it is there.
-pub(super) fn remove(folder: &Path, first: &str) -> io::Result<()> {
-    match fs::remove_file(folder.join(first)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Removes a folder with what is pinned in it, the link first, if it is there.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    let link = folder.join(LINK);
+    if link.exists() {
+        // Without its pin the link would go, and give the name back, a while later. Kernels that
+        // cannot detach it (before 6.11) leave it at that.
+        let _ = Link::open(&link).and_then(|link| link.detach());
+        fs::remove_file(link)?;
     }
     // Of folders there are marks alone, which are empty.
     for entry in fs::read_dir(folder)? {

@@ -37,7 +37,7 @@ impl<'a> Locked<'a> {
         if is_whole && (!folder.join(MARK).exists() || self.is_in_use(&folder)?) {
             return Ok(());
         }
-        bpffs::remove(&folder, LINK).map_err(|error| self.pins.failed(error))
+        bpffs::remove(&folder).map_err(|error| self.pins.failed(error))
     }
 
     /// Whether a program is run by what is pinned in a folder.
@@ -69,7 +69,7 @@ impl<'a> Locked<'a> {
         let made = self.pins.make(&folder, stay).and_then(|()| Ok(loaded.pin(&folder)?));
         if let Err(error) = made {
             // Otherwise the next call does.
-            let _ = bpffs::remove(&folder, LINK);
+            let _ = bpffs::remove(&folder);
             return Err(error);
         }
         let KernelConfig { slow_start, coupled, .. } = config;

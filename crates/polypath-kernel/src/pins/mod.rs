@@ -14,7 +14,6 @@ mod locked;
 
 pub use error::PinsError;
 
-use crate::load::LINK;
 use crate::settings::Settings;
 use crate::{CONGESTION, KernelConfig, KernelCongestion, coupling};
 use cgroup::Cgroup;
@@ -190,7 +189,7 @@ impl Pins {
             return Err(PinsError::InUse { name: row.kernel_name });
         }
         let still_use_it = coupling::count(row, &locked.connections(row)?)?;
-        bpffs::remove(&folder, LINK).map_err(|error| self.failed(error))?;
+        bpffs::remove(&folder).map_err(|error| self.failed(error))?;
         Ok(Some(Unloaded { still_use_it }))
     }
 

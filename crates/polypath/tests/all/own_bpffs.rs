@@ -6,6 +6,7 @@ use std::thread;
 
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use polypath_kernel::{CONGESTION, Pins};
 
 /// Runs a test in a thread whose mounts no other process sees, with an empty bpffs: what is pinned
 /// there is gone with the test. Where that is not allowed, says that it is skipped.
@@ -25,9 +26,23 @@ pub(crate) fn with_own_bpffs(test: &str, run: impl FnOnce() + Send) {
         mount(None::<&str>, "/", None::<&str>, private, None::<&str>).unwrap();
         let flags = MsFlags::empty();
         mount(Some("bpf"), "/sys/fs/bpf", Some("bpf"), flags, None::<&str>).unwrap();
+        let _pins = Unpin;
         run();
     };
     thread::scope(|scope| scope.spawn(within).join()).unwrap_or_else(|panic| {
         std::panic::resume_unwind(panic);
     });
+}
+
+/// Unloads what is left at the end, also of a test that has failed: with the mount alone it would
+/// be gone only later, and in the way of the next test.
+struct Unpin;
+
+impl Drop for Unpin {
+    fn drop(&mut self) {
+        for row in CONGESTION {
+            // What is in use is by a process of a test that has failed.
+            let _ = Pins::default().unload(row.kind);
+        }
+    }
 }

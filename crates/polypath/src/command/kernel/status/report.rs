@@ -108,6 +108,7 @@ fn control_to_json(control: &Control) -> Value {
         "kernel_name": control.row.kernel_name,
         "loaded": control.pinned.map(said::pinned_to_json),
         "subflows_in_other_network_namespaces": control.elsewhere,
+        "connections_with_state": control.states,
         "connections": control.connections.iter().map(connection_to_json).collect::<Vec<_>>(),
     })
 }
