@@ -76,7 +76,8 @@ pub struct Subflow {
     pub(crate) control: String,
     /// Its state.
     pub state: TcpState,
-    /// The token of its connection (RFC 8684, section 3.2), which its first subflow knows.
+    /// The token of its connection (RFC 8684, section 3.2), which its first subflow knows,
+    /// and those that have joined from the other host.
     pub token: Option<u32>,
     /// Whether it is one of Multipath TCP; otherwise it is a TCP connection, such as one that has
     /// fallen back.

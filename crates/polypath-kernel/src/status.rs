@@ -24,7 +24,7 @@ pub struct Control {
     /// How it is loaded; `None` if it is not, and connections keep it since it was.
     pub pinned: Option<Pinned>,
     /// Those of this network namespace. Which subflows are of one connection is known of those
-    /// with a state; the others are listed as one each.
+    /// with a state, or with its token; the others are listed as one each.
     pub connections: Vec<Connection>,
     /// How many subflows and TCP connections of other network namespaces use it; `None` if that
     /// cannot be told, because another build of the program has loaded it.
@@ -123,13 +123,17 @@ impl Control {
         let states = known.as_ref().map(|known| known.states);
         let entries = known.unwrap_or_default().entries;
         let mut connections: Vec<Connection> = Vec::new();
-        // Where the connections are of which the kernel's address is known.
-        let mut places = BTreeMap::new();
+        // Where the connections are, by the kernel's address and by their token.
+        let (mut by_address, mut by_token) = (BTreeMap::new(), BTreeMap::new());
         for subflow in subflows {
             let entry = entries.get(&subflow.ends).copied();
-            let next = connections.len();
-            let place = entry.map_or(next, |of| *places.entry(of.connection).or_insert(next));
-            if place == next {
+            let address = entry.map(|entry| entry.connection);
+            let known = address.and_then(|address| by_address.get(&address));
+            let known = known.or_else(|| by_token.get(&subflow.token?)).copied();
+            let place = known.unwrap_or(connections.len());
+            by_address.extend(address.map(|address| (address, place)));
+            by_token.extend(subflow.token.map(|token| (token, place)));
+            if place == connections.len() {
                 connections.push(Connection::default());
             }
             connections[place].add(subflow, entry);

@@ -68,6 +68,11 @@ fn what_is_loaded_is_chosen_by_its_name_and_told_with_its_subflows() {
         // Of the other host's it is told that they are there.
         let there = control(&network.server);
         assert_eq!(there.elsewhere, Some(2), "{there:?}");
+        // There the token says what belongs together, before there are acknowledgements.
+        assert!(
+            matches!(there.connections.as_slice(), [of] if of.subflows.len() == 2),
+            "{there:?}"
+        );
         let with_state = there.connections.iter().flat_map(|of| &of.subflows);
         let with_state = with_state.filter(|(_, state)| state.is_some()).count();
         assert_eq!(control_of_client.elsewhere, Some(with_state));
