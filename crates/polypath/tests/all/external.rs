@@ -89,7 +89,7 @@ fn without_the_laboratory_it_is_said_how_to_install_it() {
     assert_eq!(refused.status.code(), Some(2));
     let message = stderr(&refused);
     let expected = "error: unknown command `sim`; there are hub, edge, send, status, key, \
-                    policy, gateway, algorithms; ";
+                    policy, gateway, kernel, algorithms; ";
     assert!(message.starts_with(expected) && message.contains(install), "{message}");
 }
 
