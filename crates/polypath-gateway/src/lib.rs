@@ -12,7 +12,7 @@ mod interface_name;
 mod listener;
 mod mtu;
 #[cfg(target_os = "linux")]
-mod netlink;
+pub mod netlink;
 pub mod plan;
 
 pub use interface_name::{InterfaceName, InterfaceNameError};

@@ -13,15 +13,19 @@ use crate::plan::Family;
 
 /// A connection in the network namespace of the thread that opened it.
 #[derive(Debug)]
-pub(crate) struct Netlink {
-    pub(crate) handle: Handle,
+pub struct Netlink {
+    /// What requests are made with.
+    pub handle: Handle,
     /// Ended when the connection is dropped.
     _tasks: JoinSet<()>,
 }
 
 impl Netlink {
     /// Must be called within a tokio runtime.
-    pub(crate) fn open() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If there is no such socket to be had.
+    pub fn open() -> io::Result<Self> {
         let (connection, handle, _) = rtnetlink::new_connection()?;
         let mut tasks = JoinSet::new();
         tasks.spawn(connection);
@@ -41,7 +45,7 @@ impl Netlink {
 }
 
 /// The families that this kernel has: IPv6 may have been left out, or switched off when it started.
-pub(crate) fn families() -> impl Iterator<Item = Family> {
+pub fn families() -> impl Iterator<Item = Family> {
     let has_v6 = Path::new("/proc/thread-self/net/if_inet6").exists();
     Family::BOTH.into_iter().filter(move |family| *family == Family::V4 || has_v6)
 }
@@ -52,7 +56,7 @@ fn is_named(link: &LinkMessage, name: &InterfaceName) -> bool {
 }
 
 /// What the kernel said, as an error of the operating system where it is one.
-pub(crate) fn told(error: Error) -> io::Error {
+pub fn told(error: Error) -> io::Error {
     match error {
         Error::NetlinkError(message) => message.to_io(),
         other => io::Error::other(other),

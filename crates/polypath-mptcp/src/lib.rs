@@ -1,0 +1,31 @@
+//! A path manager for Linux's Multipath TCP (RFC 8684) that ends subflows on dead paths and makes
+//! them again when the paths work.
+//!
+//! [`watch`] and [`joins`] decide, without I/O and without a clock; [`kernel`] is what the kernel
+//! tells and is told; [`Agent`] puts them together.
+#![deny(unsafe_code)]
+
+#[cfg(target_os = "linux")]
+mod agent;
+#[cfg(target_os = "linux")]
+mod host;
+pub mod joins;
+#[cfg(target_os = "linux")]
+pub mod kernel;
+mod path;
+#[cfg(target_os = "linux")]
+mod path_manager_setting;
+pub mod state;
+#[cfg(target_os = "linux")]
+mod status;
+pub mod watch;
+
+#[cfg(target_os = "linux")]
+pub use agent::{Agent, AgentError};
+#[cfg(target_os = "linux")]
+pub use host::{Choice, ChoiceError, HostError};
+pub use path::Path;
+#[cfg(target_os = "linux")]
+pub use path_manager_setting::SelectError;
+#[cfg(target_os = "linux")]
+pub use status::{ConnectionStatus, Status, SubflowStatus};

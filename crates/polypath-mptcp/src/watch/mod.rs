@@ -1,0 +1,8 @@
+//! The decisions about one connection, without I/O and without a clock: which of its subflows have
+//! died, and on which paths it is to have new ones.
+
+mod connection;
+mod evidence;
+mod subflow;
+
+pub use connection::{Cause, Connection, Order};

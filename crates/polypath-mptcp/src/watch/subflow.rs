@@ -1,0 +1,199 @@
+//! One subflow between two looks at it.
+
+use std::time::Duration;
+
+use polypath_core::failure::{FailureCause, FpfParameters, PathHealth};
+use polypath_units::{PathId, Timestamp};
+
+use crate::state::TcpState;
+
+/// So many transmissions must be unanswered before silence means anything. Where one packet of a
+/// hundred is lost, independently of others, four in a row are at one place in 10^8; one is at
+/// every hundredth, and the repetition of a lost last segment takes two round trips and 200 ms
+/// (RFC 8985 section 7.2), longer than a path may be silent.
+const ENOUGH: u32 = 4;
+
+/// A receiver acknowledges every second full segment at once, and others after this time at the
+/// latest (RFC 5681 section 4.2; `TCP_DELACK_MAX` of Linux).
+const DELAYED_ACK: Duration = Duration::from_millis(200);
+
+/// A subflow that is watched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub(super) id: PathId,
+    /// What TCP knew at the last look.
+    tcp: TcpState,
+    /// When a segment with an ACK was heard last.
+    heard: Timestamp,
+    /// Segments that had been sent again when something was acknowledged last.
+    retransmitted: u32,
+    /// Since when enough has been unanswered, as far as it was seen.
+    pub(super) silent_since: Option<Timestamp>,
+    /// Why it was declared failed, if it was.
+    pub(super) failed: Option<FailureCause>,
+    /// When data came there last, or it was found.
+    pub(super) fed: Timestamp,
+    /// Whether data has come since the look before the last.
+    pub(super) is_fed: bool,
+    /// Data comes over others, and none comes here any more.
+    pub(super) starved: bool,
+}
+
+/// What a look has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// When something was heard since the last look, if it was.
+    pub(super) heard: Option<Timestamp>,
+    /// Whether something that was sent is known to have arrived since.
+    pub(super) acked: bool,
+    /// Whether data has come.
+    pub(super) fed: bool,
+}
+
+impl Watched {
+    pub(super) fn new(id: PathId, tcp: TcpState, now: Timestamp) -> Self {
+        let retransmitted = tcp.retransmitted;
+        let heard = now - tcp.since_ack;
+        Self {
+            id,
+            tcp,
+            heard,
+            retransmitted,
+            silent_since: None,
+            failed: None,
+            fed: now,
+            is_fed: false,
+            starved: false,
+        }
+    }
+
+    /// Takes what TCP knows now.
+    pub(super) fn look(&mut self, tcp: TcpState, now: Timestamp) -> Change {
+        let acked = tcp.delivered != self.tcp.delivered || tcp.bytes_acked != self.tcp.bytes_acked;
+        // The age is in whole ticks of the kernel, up to 10 ms: a time that is a little later than
+        // the last may be the same.
+        let heard = now - tcp.since_ack;
+        let is_new = acked || tcp.since_ack < self.tcp.since_ack;
+        let heard = is_new.then(|| heard.max(self.heard));
+        self.heard = heard.unwrap_or(self.heard);
+        let fed = tcp.bytes_received != self.tcp.bytes_received;
+        self.is_fed = fed;
+        if fed {
+            (self.fed, self.starved) = (now, false);
+        }
+        self.tcp = tcp;
+        if acked {
+            self.retransmitted = tcp.retransmitted;
+            self.silent_since = None;
+        }
+        if self.has_enough_unanswered() {
+            self.silent_since.get_or_insert(now);
+        } else {
+            self.silent_since = None;
+        }
+        Change { heard, acked, fed }
+    }
+
+    /// Whether enough is unanswered for silence to mean something.
+    pub(super) fn has_enough_unanswered(&self) -> bool {
+        let again = self.tcp.retransmitted.wrapping_sub(self.retransmitted);
+        self.tcp.outstanding > 0 && self.tcp.outstanding.saturating_add(again) >= ENOUGH
+    }
+
+    /// Nothing that was sent is unanswered.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.tcp.outstanding == 0
+    }
+
+    /// The retransmission timer has expired three times in a row.
+    pub(super) const fn has_timed_out(&self) -> bool {
+        self.tcp.backoff >= 3
+    }
+
+    /// For how long it may be silent: the time of core's detector.
+    pub(super) fn patience(&self) -> Duration {
+        let PathHealth { srtt, rtt_var, max_ack_delay, rto, .. } = self.health();
+        srtt.unwrap_or(rto) + 4 * rtt_var + max_ack_delay + FpfParameters::default().timer_margin
+    }
+
+    /// Whether it delivers, as far as is known.
+    pub(super) fn works(&self, now: Timestamp) -> bool {
+        let is_silent = |since: Timestamp| now.since(since) > self.patience();
+        self.failed.is_none() && !self.starved && !self.silent_since.is_some_and(is_silent)
+    }
+
+    /// What a failure detector wants to know. Without enough that is unanswered, the path is idle
+    /// for it.
+    pub(super) fn health(&self) -> PathHealth {
+        let TcpState { srtt, rtt_var, rto, bytes_outstanding, mss, backoff, .. } = self.tcp;
+        let answered_at_once = bytes_outstanding >= 2 * u64::from(mss);
+        PathHealth {
+            id: self.id,
+            srtt: (!srtt.is_zero()).then_some(srtt),
+            rtt_var,
+            max_ack_delay: if answered_at_once { Duration::ZERO } else { DELAYED_ACK },
+            rto: rto / (1 << backoff.min(16)),
+            in_flight: if self.has_enough_unanswered() { bytes_outstanding.max(1) } else { 0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn watched(tcp: TcpState) -> Watched {
+        Watched::new(PathId::default(), tcp, Timestamp::from_millis(1_000))
+    }
+
+    #[test]
+    fn one_lost_segment_becomes_enough_by_its_repetitions() {
+        let tcp = TcpState { outstanding: 1, retransmitted: 7, ..TcpState::default() };
+        let mut subflow = watched(tcp);
+        for (again, enough) in [(0, false), (1, false), (2, false), (3, true)] {
+            subflow
+                .look(TcpState { retransmitted: 7 + again, ..tcp }, Timestamp::from_millis(2_000));
+            assert_eq!(subflow.has_enough_unanswered(), enough, "{again}");
+        }
+        // An ACK counts them anew.
+        let acked = TcpState { retransmitted: 10, delivered: 1, ..tcp };
+        subflow.look(acked, Timestamp::from_millis(2_010));
+        assert!(!subflow.has_enough_unanswered());
+    }
+
+    #[test]
+    fn acks_are_delayed_where_less_than_two_full_segments_are_out() {
+        let tcp = TcpState { mss: 1_000, outstanding: 4, ..TcpState::default() };
+        let delay = |bytes| {
+            let tcp = TcpState { bytes_outstanding: bytes, ..tcp };
+            watched(tcp).health().max_ack_delay
+        };
+        assert_eq!((delay(1_999), delay(2_000)), (DELAYED_ACK, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_heard_is_new_if_it_is_younger_or_acknowledges() {
+        let tcp = TcpState { since_ack: ms(20), ..TcpState::default() };
+        let mut subflow = watched(tcp);
+        let at = Timestamp::from_millis;
+        let older = TcpState { since_ack: ms(24), ..tcp };
+        assert_eq!(subflow.look(older, at(1_004)).heard, None);
+        let younger = TcpState { since_ack: ms(4), ..tcp };
+        let change = subflow.look(younger, at(1_008));
+        assert_eq!((change.heard, change.acked), (Some(at(1_004)), false));
+        let acked = TcpState { since_ack: ms(8), delivered: 1, ..tcp };
+        assert!(subflow.look(acked, at(1_012)).acked);
+    }
+
+    #[test]
+    fn the_time_out_is_without_its_back_off() {
+        let tcp = TcpState { rto: ms(1_600), backoff: 3, ..TcpState::default() };
+        let subflow = watched(tcp);
+        assert_eq!(subflow.health().rto, ms(200));
+        assert!(subflow.has_timed_out());
+    }
+}
