@@ -40,20 +40,30 @@ pub struct Contestant {
     pub name: &'static str,
     /// Where it runs.
     pub world: World,
+    /// Whether the hosts have the path manager of Polypath.
+    pub(super) agent: bool,
     /// What it changes in the scenario.
     set: &'static [&'static str],
 }
 
 /// All of them.
-pub const CONTESTANTS: [Contestant; 5] = [
+pub const CONTESTANTS: [Contestant; 6] = [
     Contestant {
         name: "Multipath TCP",
         world: World::Kernel,
+        agent: false,
+        set: &["connection.transport=mptcp", "connection.congestion=cubic"],
+    },
+    Contestant {
+        name: "Multipath TCP, agent",
+        world: World::Kernel,
+        agent: true,
         set: &["connection.transport=mptcp", "connection.congestion=cubic"],
     },
     Contestant {
         name: "Multipath TCP, rto",
         world: World::Simulator,
+        agent: false,
         set: &[
             "connection.transport=mptcp",
             "connection.congestion=cubic",
@@ -65,6 +75,7 @@ pub const CONTESTANTS: [Contestant; 5] = [
     Contestant {
         name: "Multipath TCP, fpf",
         world: World::Simulator,
+        agent: false,
         set: &[
             "connection.transport=mptcp",
             "connection.congestion=cubic",
@@ -73,8 +84,8 @@ pub const CONTESTANTS: [Contestant; 5] = [
             "connection.tcp.gso=false",
         ],
     },
-    Contestant { name: "bond", world: World::Simulator, set: &[] },
-    Contestant { name: "bond", world: World::Sockets, set: &[] },
+    Contestant { name: "bond", world: World::Simulator, agent: false, set: &[] },
+    Contestant { name: "bond", world: World::Sockets, agent: false, set: &[] },
 ];
 
 impl Contestant {
@@ -93,7 +104,7 @@ impl Contestant {
         let one = |seed| -> Result<_, DeathError> {
             let outage = Outage::of(plan)?;
             match self.world {
-                World::Kernel => run::kernel(plan, &outage, prefix, seed),
+                World::Kernel => run::kernel(plan, &outage, prefix, seed, self.agent),
                 World::Simulator => run::simulator(plan, &outage, seed),
                 World::Sockets => run::sockets(plan, &outage, prefix, seed),
             }

@@ -1,5 +1,6 @@
 //! One transfer in each of the worlds.
 
+use super::agent::{Agents, AgentsError};
 use super::bond::{self, BondError};
 use super::outage::{NoOutage, Outage, Outcome, Reuse};
 use crate::kernel::Timeline;
@@ -27,6 +28,9 @@ pub enum DeathError {
     /// There is no network, or the kernel's connection failed.
     #[error(transparent)]
     Live(#[from] MeasureError),
+    /// A path manager failed.
+    #[error(transparent)]
+    Agents(#[from] AgentsError),
     /// The bond failed.
     #[error(transparent)]
     Bond(#[from] BondError),
@@ -38,15 +42,18 @@ pub enum DeathError {
     Watch(io::Error),
 }
 
-/// By the kernel's own transport.
+/// By the kernel's own transport, with its own path manager or that of Polypath.
 pub(super) fn kernel(
     plan: &Plan,
     outage: &Outage,
     prefix: &Prefix,
     seed: u64,
+    agent: bool,
 ) -> Result<Outcome, DeathError> {
     live(plan, outage, prefix, seed, |network, end| {
+        let agents = agent.then(|| Agents::start(plan, network)).transpose()?;
         let outcome = run_kernel(plan, network, end, None)?;
+        agents.map_or(Ok(()), Agents::stop)?;
         Ok(outcome.flows.into_iter().flatten().next().unwrap_or_default().received)
     })
 }
