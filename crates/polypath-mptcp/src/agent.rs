@@ -7,22 +7,25 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use polypath_units::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::watch;
 use tokio::time::{Instant as TokioInstant, sleep_until};
 
-use crate::host::{Choice, Host, HostError};
+use crate::choice::Choice;
+use crate::host::{Host, HostError};
 use crate::joins::{Join, Joins, Wanting};
 use crate::kernel::{Events, PathManager, Sockets};
 use crate::path::Path;
 use crate::path_manager_setting::{SelectError, Selected};
 use crate::state::{DataState, Ends, Stage, Subflow};
-use crate::status::{ConnectionStatus, Status};
+use crate::status::{ConnectionStatus, PathStatus, Status};
 use crate::watch::{Connection, Order};
 
 /// How often all sockets are listed, in case an event was lost.
 const RELIST: Duration = Duration::from_secs(1);
 /// Events that come one after the other are one reason to list.
 const SETTLE: Duration = Duration::from_millis(2);
+/// How often the status is told.
+const TELL: Duration = Duration::from_millis(250);
 /// Connections beyond these are left to the kernel.
 const MOST_CONNECTIONS: usize = 4_096;
 
@@ -57,6 +60,8 @@ pub struct Agent {
     joins: Joins,
     /// When all sockets are listed next.
     list_at: Timestamp,
+    /// When the status is told next.
+    tell_at: Timestamp,
     /// Put back when this ends.
     _selected: Selected,
 }
@@ -103,6 +108,7 @@ impl Agent {
             connections: BTreeMap::new(),
             joins: Joins::default(),
             list_at: Timestamp::ZERO,
+            tell_at: Timestamp::ZERO,
             _selected: selected,
         };
         agent.paths = agent.known_numbers().map_err(AgentError::Sockets)?;
@@ -110,25 +116,23 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Manages until `end`, and tells its status to who asks; then removes the rules and routes.
+    /// Manages until `end`, and tells its status four times a second at most; then removes the
+    /// rules and routes.
     ///
     /// # Errors
     /// See [`AgentError`].
     pub async fn run(
         mut self,
         end: impl Future<Output = ()>,
-        mut questions: mpsc::Receiver<oneshot::Sender<Status>>,
+        status: watch::Sender<Status>,
     ) -> Result<(), AgentError> {
         tokio::pin!(end);
         loop {
             let next = self.pass()?;
+            self.tell(&status);
             let next = self.instant(next);
             tokio::select! {
                 () = &mut end => break,
-                Some(question) = questions.recv() => {
-                    // Who has asked may have gone.
-                    let _ = question.send(self.status());
-                }
                 changed = self.events.changed() => {
                     changed.map_err(AgentError::PathManager)?;
                     self.list_by(self.now() + SETTLE);
@@ -381,12 +385,21 @@ impl Agent {
         Ok(())
     }
 
-    /// What it does now.
+    /// Tells what it does now, if somebody listens and the last time is long enough ago.
+    fn tell(&mut self, status: &watch::Sender<Status>) {
+        let now = self.now();
+        if now >= self.tell_at && !status.is_closed() {
+            self.tell_at = now + TELL;
+            status.send_replace(self.status());
+        }
+    }
+
     fn status(&self) -> Status {
         let connections = self.connections.iter().map(|(&token, managed)| {
             ConnectionStatus::of(token, &managed.data, &managed.subflows, &self.paths)
         });
-        Status { connections: connections.collect() }
+        let paths = self.paths.iter().map(PathStatus::from).collect();
+        Status { paths, connections: connections.collect() }
     }
 }
 

@@ -150,3 +150,140 @@ impl Attempt {
         if self.tries % LONG_EVERY == LONG_EVERY - 1 { LONG_TRY } else { TRY }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::TcpState;
+
+    const AT: fn(u64) -> Timestamp = Timestamp::from_millis;
+
+    fn path(id: u8) -> Path {
+        let address = [10, 0, id, 1].into();
+        Path { interface: format!("eth{id}"), index: 1, address, id, backup: false, priority: 0 }
+    }
+
+    fn subflow(id: u8, stage: Stage) -> Subflow {
+        let ends =
+            Ends { local: ([10, 0, id, 1], 4_000).into(), remote: ([10, 9, 9, 9], 443).into() };
+        let tcp = TcpState::default();
+        Subflow {
+            token: 5,
+            ends,
+            bound_to: 0,
+            local_id: id,
+            remote_id: 0,
+            opened_here: true,
+            backup: false,
+            stage,
+            tcp,
+        }
+    }
+
+    /// A world in which what is asked for on path 2 becomes `answer` at once.
+    struct World {
+        joins: Joins,
+        subflows: Vec<Subflow>,
+        answer: Option<Stage>,
+    }
+
+    impl World {
+        fn new(subflows: Vec<Subflow>, answer: Option<Stage>) -> Self {
+            Self { joins: Joins::default(), subflows, answer }
+        }
+
+        /// When a subflow over path 2 was asked for, until a time.
+        fn asked(&mut self, from: u64, until: u64) -> Vec<u64> {
+            let mut asked = Vec::new();
+            for now in from..until {
+                let wanting = Wanting { token: 5, subflows: &self.subflows, silent: &[] };
+                for join in self.joins.due(&[wanting], &[path(1), path(2)], AT(now)) {
+                    match join {
+                        Join::Create(new) => {
+                            assert_eq!(new.local_id, 2, "there is one over path 1");
+                            asked.push(now);
+                            let answer = self.answer.map(|stage| subflow(2, stage));
+                            self.subflows.extend(answer);
+                        }
+                        Join::Abandon { ends, .. } => {
+                            self.subflows.retain(|subflow| subflow.ends != ends);
+                        }
+                    }
+                }
+            }
+            asked
+        }
+    }
+
+    #[test]
+    fn a_subflow_over_each_path_is_asked_for_once() {
+        let mut world = World::new(vec![subflow(1, Stage::Open)], Some(Stage::Open));
+        assert_eq!(world.asked(0, 5_000), [0]);
+    }
+
+    /// A path that returns at any time has a SYN within a second: tries are half a second apart,
+    /// and in the eighth, which has four, the kernel sends one each second.
+    #[test]
+    fn a_dead_path_is_tried_twice_a_second_for_as_long_as_it_takes() {
+        let both = vec![subflow(1, Stage::Open), subflow(2, Stage::Open)];
+        let mut world = World::new(both, Some(Stage::Opening));
+        assert_eq!(world.asked(0, 1_000), []);
+        world.subflows.pop();
+        let asked = world.asked(1_000, 16_000);
+        assert_eq!(asked[..8], [1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000, 4_500]);
+        assert_eq!(asked[8..10], [8_500, 9_000]);
+        let longest = asked.windows(2).map(|two| two[1] - two[0]).max();
+        assert_eq!(longest, Some(LONG_TRY.as_millis() as u64));
+    }
+
+    #[test]
+    fn what_never_worked_or_is_refused_is_tried_ever_more_rarely() {
+        let never =
+            World::new(vec![subflow(1, Stage::Open)], Some(Stage::Opening)).asked(0, 600_000);
+        let both = vec![subflow(1, Stage::Open), subflow(2, Stage::Open)];
+        let mut refusing = World::new(both, None);
+        refusing.asked(0, 1);
+        refusing.subflows.pop();
+        let refused = refusing.asked(1, 600_000);
+        for asked in [never, refused] {
+            let gaps: Vec<_> = asked.windows(2).map(|two| two[1] - two[0]).collect();
+            assert!(gaps.is_sorted(), "{gaps:?}");
+            assert_eq!(gaps.last(), Some(&(RAREST.as_millis() as u64)), "{gaps:?}");
+        }
+    }
+
+    #[test]
+    fn connections_that_the_peer_has_opened_are_left_to_it() {
+        let theirs = Subflow { opened_here: false, ..subflow(1, Stage::Open) };
+        assert_eq!(World::new(vec![theirs], Some(Stage::Open)).asked(0, 100), []);
+    }
+
+    #[test]
+    fn a_silent_subflow_does_not_count() {
+        let mut joins = Joins::default();
+        let only = [subflow(1, Stage::Open)];
+        let wanting = |silent| Wanting { token: 5, subflows: &only, silent };
+        assert_eq!(joins.due(&[wanting(&[])], &[path(1)], AT(0)), []);
+        let silent = [only[0].ends];
+        let due = joins.due(&[wanting(&silent)], &[path(1)], AT(1));
+        assert!(matches!(due[..], [Join::Create(_)]), "{due:?}");
+    }
+
+    #[test]
+    fn there_are_never_more_tries_at_once_than_allowed() {
+        let all: Vec<_> = (0..500).map(|token| (token, [subflow(1, Stage::Open)])).collect();
+        let wanting: Vec<_> = all
+            .iter()
+            .map(|(token, subflows)| Wanting { token: *token, subflows, silent: &[] })
+            .collect();
+        let mut joins = Joins::default();
+        let paths = [path(1), path(2)];
+        let mut asked = 0;
+        for now in 0..8 {
+            let due = joins.due(&wanting, &paths, AT(now)).len();
+            assert!(due <= MOST_AT_ONCE);
+            asked += due;
+        }
+        assert_eq!(asked, 500, "all have had their turn");
+    }
+}

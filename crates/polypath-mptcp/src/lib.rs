@@ -7,6 +7,7 @@
 
 #[cfg(target_os = "linux")]
 mod agent;
+mod choice;
 #[cfg(target_os = "linux")]
 mod host;
 pub mod joins;
@@ -16,16 +17,15 @@ mod path;
 #[cfg(target_os = "linux")]
 mod path_manager_setting;
 pub mod state;
-#[cfg(target_os = "linux")]
 mod status;
 pub mod watch;
 
 #[cfg(target_os = "linux")]
 pub use agent::{Agent, AgentError};
+pub use choice::{Choice, ChoiceError};
 #[cfg(target_os = "linux")]
-pub use host::{Choice, ChoiceError, HostError};
+pub use host::HostError;
 pub use path::Path;
 #[cfg(target_os = "linux")]
 pub use path_manager_setting::SelectError;
-#[cfg(target_os = "linux")]
-pub use status::{ConnectionStatus, Status, SubflowStatus};
+pub use status::{ConnectionStatus, PathStatus, Status, SubflowStatus};

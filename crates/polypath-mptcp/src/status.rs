@@ -1,16 +1,42 @@
 //! What an agent says of its connections.
 
+use std::net::IpAddr;
+
 use polypath_units::millis;
 use serde::{Deserialize, Serialize};
 
 use crate::path::Path;
 use crate::state::{DataState, Stage, Subflow};
 
-/// All connections.
+/// Paths and connections.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
+    /// The paths that there are.
+    pub paths: Vec<PathStatus>,
     /// In the order of their tokens.
     pub connections: Vec<ConnectionStatus>,
+}
+
+/// A path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathStatus {
+    /// Its address identifier.
+    pub id: u8,
+    /// The interface.
+    pub interface: String,
+    /// The address.
+    pub address: IpAddr,
+    /// Whether it is used only while no other works.
+    pub backup: bool,
+    /// Of several only those with the lowest number are used.
+    pub priority: u8,
+}
+
+impl From<&Path> for PathStatus {
+    fn from(path: &Path) -> Self {
+        let Path { id, interface, address, backup, priority, index: _ } = path.clone();
+        Self { id, interface, address, backup, priority }
+    }
 }
 
 /// A connection.

@@ -15,6 +15,7 @@ pub use socket::KernelTransport;
 pub(crate) use tcp_info::tcp_info;
 pub use timeline::Timeline;
 pub(crate) use transfer::Transfer;
+pub use transfer::{Pace, Source};
 pub use window::WindowSample;
 
 use crate::live::{Network, NetworkReport};
@@ -123,7 +124,7 @@ fn serve(
             Direction::Down => (&ends.server, &ends.client),
         };
         let transfer =
-            Transfer::start(sender, receiver, flow.bytes, clock, schedule.windows_every)?;
+            Transfer::start(sender, receiver, flow.source, clock, schedule.windows_every)?;
         running.push((flow.stop.min(schedule.end), number, transfer));
     }
     running.sort_by_key(|&(stop, ..)| stop);

@@ -2,14 +2,15 @@
 
 use super::congestion::{KernelCongestion, LoadedCongestion};
 use super::socket::KernelTransport;
+use super::transfer::{Pace, Source};
 use crate::plan::{NetworkPlan, NodePlan};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::registry::{Algorithm, Configured};
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
 use polypath_sim::scenario::{
-    CompositionOptions, Flow, FlowKind, Mptcp, ReceiveOptions, Tcp, TcpOptions, Transport,
-    WindowControl,
+    CompositionOptions, ConstantRate, Flow, FlowKind, Mptcp, OnOff, ReceiveOptions, Spread, Tcp,
+    TcpOptions, Transport, WindowControl,
 };
 use polypath_sim::tcp::{self, TcpConfig};
 use polypath_sim::topology::{LinkId, Route};
@@ -23,6 +24,11 @@ const LATE_ALPHA: &str = "late_alpha";
 /// What a sender may hold, in bytes: more than any window here, so that it is no limit, as there is
 /// none in the simulator.
 const SEND_BUFFER: u64 = 64 << 20;
+
+/// What a flow with times of silence writes at a time, in bytes.
+const PACED_BLOCK: usize = 1_200;
+const UNSUITED_FLOW: &str = "the kernel makes flows of the kinds \"bulk\", \"constant_rate\" without \
+    a `deadline`, and \"on_off\" with a `rate` and `durations = \"constant\"`";
 
 /// A connection that the kernel makes.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +49,13 @@ pub struct KernelConnection {
     pub flows: Vec<KernelFlow>,
 }
 
-/// A bulk transfer.
+/// A transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelFlow {
     /// Up is from the client.
     pub direction: Direction,
-    /// Its size; if there is none, it is endless.
-    pub bytes: Option<u64>,
+    /// What is sent.
+    pub source: Source,
     /// When it begins, after the start of the scenario.
     pub start: Timestamp,
     /// When it ends at the latest.
@@ -199,12 +205,18 @@ fn is_kernels(slow_start: &str, congestion: &str) -> bool {
 }
 
 fn kernel_flow(flow: &Flow, planned: &Planned) -> Result<KernelFlow, String> {
-    let FlowKind::Bulk(bulk) = &flow.kind else {
-        return Err("only flows of the kind \"bulk\" are made with the kernel".to_owned());
+    let source = match &flow.kind {
+        FlowKind::Bulk(bulk) => Source::Bulk(bulk.bytes.map(|bytes| bytes.get())),
+        FlowKind::ConstantRate(ConstantRate { rate, packet, deadline: None }) => {
+            Source::Paced(Pace { rate: *rate, block: packet.get() as usize, on_off: None })
+        }
+        FlowKind::OnOff(OnOff { on, off, durations: Spread::Constant, rate: Some(rate) }) => {
+            Source::Paced(Pace { rate: *rate, block: PACED_BLOCK, on_off: Some((*on, *off)) })
+        }
+        _ => return Err(UNSUITED_FLOW.to_owned()),
     };
     let (start, stop) = planned.times(flow);
-    let bytes = bulk.bytes.map(|bytes| bytes.get());
-    Ok(KernelFlow { direction: flow.direction, bytes, start, stop })
+    Ok(KernelFlow { direction: flow.direction, source, start, stop })
 }
 
 /// The namespaces of both hosts, with their addresses on the first and the last link of a route.
@@ -287,7 +299,8 @@ mod tests {
         assert_eq!(connection.client, ("x-client".to_owned(), "10.0.2.1:0".parse().unwrap()));
         assert_eq!(connection.server, ("x-server".to_owned(), "10.0.2.2:5001".parse().unwrap()));
         let [flow] = connection.flows[..] else { panic!("one flow") };
-        assert_eq!((flow.direction, flow.bytes), (Direction::Down, Some(1_000_000)));
+        let source = Source::Bulk(Some(1_000_000));
+        assert_eq!((flow.direction, flow.source), (Direction::Down, source));
         assert_eq!(flow.start, Timestamp::ZERO + Duration::from_secs(2));
         assert_eq!(flow.stop, Timestamp::MAX);
     }
@@ -320,7 +333,10 @@ mod tests {
             (format!("{tcp}receive_buffer = \"1 MB\"{bulk}"), "`receive_buffer`"),
             (format!("{tcp}tcp = {{ sack = false }}{bulk}"), "`tcp`"),
             (format!("{tcp}tcp = {{ gso = true }}{bulk}"), "`tcp`"),
-            (format!("{tcp}[[flow]]\nkind = \"constant_rate\"\nrate = \"1 Mbit/s\"\n"), "\"bulk\""),
+            (
+                format!("{tcp}[[flow]]\nkind = \"on_off\"\non = \"1 s\"\noff = \"1 s\"\n"),
+                "\"bulk\"",
+            ),
             (format!("[connection]\ntransport = \"mptcp\"\nscheduler = \"ecf\"{bulk}"), "none of"),
             (format!("[connection]\ntransport = \"mptcp\"\npaths = [\"fast\"]{bulk}"), "`paths`"),
         ] {

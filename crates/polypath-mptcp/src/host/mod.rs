@@ -10,8 +10,7 @@ use futures_util::future::poll_fn;
 use rtnetlink::MulticastGroup;
 use tokio::task::JoinSet;
 
-pub use paths::{Choice, ChoiceError};
-
+use crate::choice::Choice;
 use crate::path::Path;
 use polypath_gateway::netlink::Netlink;
 

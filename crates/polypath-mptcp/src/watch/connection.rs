@@ -4,9 +4,9 @@
 //!
 //! A subflow is suspected when, with at least four transmissions unanswered, nothing that was sent
 //! there was acknowledged for `srtt + 4 rttvar + max_ack_delay + 10 ms` ([`Fpf`]). What convicts it
-//! is feedback that came over another subflow: the DATA_ACK that its ACKs carry stands still since
-//! before an answer was due. DATA_ACK that goes on clears it: the path delivers, and its ACKs are
-//! late. Where others are idle, so that no feedback can come, there is nothing that could stall
+//! is feedback that came over another subflow: the DATA_ACK that its ACKs carry stands still, when
+//! an answer was due and what the others had been given before is acknowledged. DATA_ACK that goes
+//! on after that clears it: the path delivers, and its ACKs are late. Where others are idle, so that no feedback can come, there is nothing that could stall
 //! with it, and the silence convicts. Where others have fallen silent with it, it cannot be told
 //! which is dead, and none is convicted until the retransmission timer of one has expired three
 //! times while another was heard.
@@ -201,7 +201,9 @@ impl Connection {
             if heard.without(watched.id).is_empty() {
                 continue;
             }
-            if let Some(report) = self.evidence.of(watched.id, began, now) {
+            let others = self.subflows.values().filter(|other| other.id != watched.id);
+            let slowest = others.map(Watched::round_trip).max().unwrap_or_default();
+            if let Some(report) = self.evidence.of(watched.id, began, began + slowest, now) {
                 self.detector.on_report(&report, now, &paths);
             }
         }

@@ -40,18 +40,21 @@ impl Evidence {
     }
 
     /// What the receiver is known to say of a subflow that is silent since `began`; nothing if what
-    /// it has may have come over another.
+    /// it has may have come over others: what these had been given before is acknowledged until
+    /// `others_until`, and what was sent again later.
     pub(super) fn of(
         &self,
         path: PathId,
         began: Timestamp,
+        others_until: Timestamp,
         now: Timestamp,
     ) -> Option<SuspicionReport> {
-        if self.reinjected >= began && self.advanced >= began {
+        let went_on = self.advanced > others_until;
+        if now <= others_until || (went_on && self.reinjected >= began) {
             return None;
         }
-        let suspect = Suspect { path, silent_for: now.since(self.advanced) };
-        Some(self.report(UNASKED, vec![suspect]))
+        let silent_for = now.since(if went_on { self.advanced } else { began });
+        Some(self.report(UNASKED, vec![Suspect { path, silent_for }]))
     }
 
     /// A report with the data level as it is.
@@ -69,18 +72,22 @@ mod tests {
 
     const AT: fn(u64) -> Timestamp = Timestamp::from_millis;
 
-    fn silence(evidence: &Evidence, began: u64, now: u64) -> Option<Duration> {
-        let report = evidence.of(PathId::default(), AT(began), AT(now))?;
+    fn silence(evidence: &Evidence, began: u64, others: u64, now: u64) -> Option<Duration> {
+        let report = evidence.of(PathId::default(), AT(began), AT(others), AT(now))?;
         Some(report.suspects[0].silent_for)
     }
 
+    const fn ms(millis: u64) -> Option<Duration> {
+        Some(Duration::from_millis(millis))
+    }
+
     #[test]
-    fn silence_counts_from_when_data_ack_went_on() {
+    fn what_others_had_before_tells_nothing() {
         let mut evidence = Evidence::new(DataState::default(), AT(100));
-        let acked = DataState { unacknowledged: 5, ..DataState::default() };
-        evidence.look(acked, AT(150));
-        evidence.look(acked, AT(190));
-        assert_eq!(silence(&evidence, 140, 200), Some(Duration::from_millis(50)));
+        evidence.look(DataState { unacknowledged: 5, ..DataState::default() }, AT(150));
+        assert_eq!(silence(&evidence, 140, 190, 180), None, "too early to tell");
+        assert_eq!(silence(&evidence, 140, 190, 200), ms(60), "silent all the time");
+        assert_eq!(silence(&evidence, 110, 149, 200), ms(50), "it went on at 150");
     }
 
     #[test]
@@ -88,10 +95,9 @@ mod tests {
         let mut evidence = Evidence::new(DataState::default(), AT(100));
         let again = DataState { reinjected: 1, ..DataState::default() };
         evidence.look(again, AT(150));
-        // It still stands where it stood.
-        assert_eq!(silence(&evidence, 120, 200), Some(Duration::from_millis(100)));
+        assert_eq!(silence(&evidence, 120, 140, 200), ms(80), "it still stands where it stood");
         evidence.look(DataState { unacknowledged: 9, ..again }, AT(180));
-        assert_eq!(silence(&evidence, 120, 200), None);
-        assert_eq!(silence(&evidence, 160, 200), Some(Duration::from_millis(20)));
+        assert_eq!(silence(&evidence, 120, 140, 200), None);
+        assert_eq!(silence(&evidence, 160, 170, 200), ms(20));
     }
 }

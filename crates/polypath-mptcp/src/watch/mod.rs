@@ -4,5 +4,7 @@
 mod connection;
 mod evidence;
 mod subflow;
+#[cfg(test)]
+mod tests;
 
 pub use connection::{Cause, Connection, Order};

@@ -110,10 +110,16 @@ impl Watched {
         self.tcp.backoff >= 3
     }
 
+    /// By when what is sent now is acknowledged, if nothing is lost.
+    pub(super) fn round_trip(&self) -> Duration {
+        let PathHealth { srtt, rtt_var, rto, .. } = self.health();
+        srtt.unwrap_or(rto) + 4 * rtt_var
+    }
+
     /// For how long it may be silent: the time of core's detector.
     pub(super) fn patience(&self) -> Duration {
-        let PathHealth { srtt, rtt_var, max_ack_delay, rto, .. } = self.health();
-        srtt.unwrap_or(rto) + 4 * rtt_var + max_ack_delay + FpfParameters::default().timer_margin
+        let max_ack_delay = self.health().max_ack_delay;
+        self.round_trip() + max_ack_delay + FpfParameters::default().timer_margin
     }
 
     /// Whether it delivers, as far as is known.

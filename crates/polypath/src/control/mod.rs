@@ -14,6 +14,7 @@ mod request;
 mod rule_table;
 mod server;
 mod status;
+mod subflow_table;
 mod table;
 
 pub use client::{ask, ask_conversations};

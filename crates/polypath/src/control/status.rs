@@ -1,6 +1,7 @@
 //! What is said, in the form of programs.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
@@ -31,6 +32,10 @@ pub struct Status {
     /// What has become of the packets of a gateway; null without one.
     #[serde(default)]
     pub gateway: Option<GatewayCounts>,
+    /// Of a path manager: the connections of the kernel's Multipath TCP, up to a quarter of a second
+    /// ago; null of others.
+    #[serde(default)]
+    pub mptcp: Option<polypath_mptcp::Status>,
 }
 
 /// The quota of a path.
@@ -60,6 +65,8 @@ pub enum Role {
     Edge,
     /// The multi-homed side while it sends a file.
     Send,
+    /// A path manager for the kernel's Multipath TCP.
+    Agent,
 }
 
 /// A bond.
@@ -160,6 +167,21 @@ impl Status {
             rules: Vec::new(),
             quotas: Vec::new(),
             gateway: None,
+            mptcp: None,
+        }
+    }
+
+    /// Of a path manager that has run for so long.
+    pub fn of_agent(uptime: Duration, mptcp: polypath_mptcp::Status) -> Self {
+        Self {
+            role: Role::Agent,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime_s: uptime.as_secs_f64(),
+            bonds: Vec::new(),
+            rules: Vec::new(),
+            quotas: Vec::new(),
+            gateway: None,
+            mptcp: Some(mptcp),
         }
     }
 

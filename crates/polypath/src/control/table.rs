@@ -5,6 +5,7 @@ use core::fmt::Write;
 use polypath_net::gateway::{GatewayCounts, PacketFate};
 use polypath_net::proxy::RuleUse;
 
+use super::subflow_table::subflow_table;
 use super::{BondReport, PathReport, QuotaReport, Role, SameKeyReport, Status, rule_table};
 use crate::output::columns;
 
@@ -18,7 +19,7 @@ const QUOTA_LEFT: usize = 2;
 const fn headers(role: Role) -> [&'static str; COLUMNS] {
     let remote = match role {
         Role::Hub => "edge at",
-        Role::Edge | Role::Send => "hub at",
+        Role::Edge | Role::Send | Role::Agent => "hub at",
     };
     [
         "path",
@@ -42,8 +43,14 @@ pub(super) fn render(status: &Status) -> String {
         Role::Hub => "hub",
         Role::Edge => "edge",
         Role::Send => "send",
+        Role::Agent => "agent",
     };
     let (version, uptime) = (&status.version, status.uptime_s);
+    if let Some(mptcp) = &status.mptcp {
+        let connections = mptcp.connections.len();
+        let head = format!("{role} {version}, up {uptime:.0} s, connections: {connections}\n");
+        return head + &subflow_table(mptcp);
+    }
     let bonds = status.bonds.len();
     let mut text = format!("{role} {version}, up {uptime:.0} s, bonds: {bonds}\n");
     for bond in &status.bonds {
@@ -236,6 +243,7 @@ mod tests {
                 (PacketFate::Away, 2),
                 (PacketFate::Spoofed, 1),
             ])),
+            mptcp: None,
         };
         let expected = "\
 edge 1.2.3, up 62 s, bonds: 1

@@ -105,6 +105,7 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
         match self.node.role {
             Role::Hub => "hub",
             Role::Edge | Role::Send => "edge",
+            Role::Agent => "agent",
         }
     }
 

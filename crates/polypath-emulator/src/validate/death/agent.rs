@@ -3,12 +3,12 @@
 use crate::kernel::ends;
 use crate::live::Network;
 use crate::netns::enter;
-use polypath_mptcp::{Agent, AgentError, Choice};
+use polypath_mptcp::{Agent, AgentError, Choice, Status};
 use polypath_sim::run::Plan;
 use std::io;
 use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// Why no path manager runs.
 #[derive(Debug, thiserror::Error)]
@@ -68,8 +68,8 @@ impl Running {
                 let agent = Agent::start(choices).await?;
                 // The other end waits for this.
                 let _ = ready.send(());
-                let (_nobody_asks, questions) = tokio::sync::mpsc::channel(1);
-                agent.run(async { drop(ended.await) }, questions).await?;
+                let (status, _) = watch::channel(Status::default());
+                agent.run(async { drop(ended.await) }, status).await?;
                 Ok(())
             })
         };

@@ -1,10 +1,12 @@
 //! `polypath validate death`: a path dies without a word, and who carries a download over it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use polypath_emulator::plan::Prefix;
 use polypath_emulator::validate::death::{CONTESTANTS, Contestant, Outage, Row, Spread, World};
@@ -21,12 +23,12 @@ const LOG: &str = "warn,polypath_net::edge=error";
 
 /// Compare how long a path's silent death stalls a download
 ///
-/// Runs scenarios/validation/silent_death.toml with the kernel's Multipath TCP and with the bond in
-/// network namespaces, and with both in the simulator: how long deliveries stall, when 80 % of what
-/// the other path carries comes again, what comes while the path is dead, and how soon it carries
-/// data again. Takes 40 seconds for each run, and root:
-/// without it the rows of the simulator alone are measured, the others say why they are not, and
-/// the exit code is 1.
+/// Runs scenarios/validation/silent_death.toml with the kernel's Multipath TCP, by itself and with
+/// `polypath kernel agent` on both hosts, and with the bond in network namespaces, and with
+/// Multipath TCP and the bond in the simulator: how long deliveries stall, when 80 % of what the
+/// other path carries comes again, what comes while the path is dead, and how soon it carries data
+/// again. Takes 60 seconds for each run, and root: without it the rows of the simulator alone are
+/// measured, the others say why they are not, and the exit code is 1.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub(super) struct DeathOptions {
     /// How many runs of each contestant
@@ -35,6 +37,9 @@ pub(super) struct DeathOptions {
     /// Only what runs here
     #[arg(long, value_name = "WORLD", value_enum)]
     world: Option<In>,
+    /// Only those of this name
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    transport: Option<String>,
     /// Override a value of the scenario, such as path.fast.delay=20ms
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -47,6 +52,11 @@ pub(super) struct DeathOptions {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Two contestants may have one name.
+fn names() -> BTreeSet<&'static str> {
+    CONTESTANTS.iter().map(|contestant| contestant.name).collect()
 }
 
 /// [`World`] on the command line.
@@ -104,6 +114,7 @@ fn measure(options: &DeathOptions) -> anyhow::Result<Deaths> {
     let outage = Outage::of(&CONTESTANTS[0].plan(&options.set)?)?;
     let chosen = |contestant: &&Contestant| {
         options.world.is_none_or(|only| contestant.world == only.world())
+            && options.transport.as_ref().is_none_or(|only| contestant.name == only)
     };
     let contestants: Vec<_> = CONTESTANTS.iter().filter(chosen).collect();
     let mut rows = Vec::new();

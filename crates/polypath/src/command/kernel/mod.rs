@@ -1,7 +1,9 @@
-//! `polypath kernel`: congestion controls for the kernel's Multipath TCP.
+//! `polypath kernel`: congestion controls and a path manager for the kernel's Multipath TCP.
 //!
-//! The commands are there in every build; the feature `kernel` is what they work with.
+//! The commands are there in every build; the feature `kernel` is what those of congestion controls
+//! work with.
 
+pub mod agent;
 mod choice;
 pub mod list;
 pub mod load;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-/// Congestion controls for the kernel's Multipath TCP: load them, choose them, see them at work
+/// For the kernel's Multipath TCP: congestion controls, and a path manager
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct KernelArgs {
     #[command(subcommand)]
@@ -24,6 +26,7 @@ pub struct KernelArgs {
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum Action {
+    Agent(agent::AgentArgs),
     List(list::ListArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
@@ -35,24 +38,22 @@ enum Action {
 ///
 /// # Errors
 /// Those of the command that was given.
-#[cfg(feature = "kernel")]
 pub fn run(args: KernelArgs) -> anyhow::Result<ExitCode> {
     match args.action {
+        Action::Agent(args) => agent::run(&args),
+        #[cfg(feature = "kernel")]
         Action::List(args) => list::run(args),
+        #[cfg(feature = "kernel")]
         Action::Load(args) => load::run(args),
+        #[cfg(feature = "kernel")]
         Action::Unload(args) => unload::run(args),
+        #[cfg(feature = "kernel")]
         Action::Status(args) => status::run(args),
+        #[cfg(feature = "kernel")]
         Action::Run(args) => run::run(args),
+        #[cfg(not(feature = "kernel"))]
+        _ => Err(NotBuilt.into()),
     }
-}
-
-/// Says what is missing.
-///
-/// # Errors
-/// Always: this program has been built without the feature `kernel`.
-#[cfg(not(feature = "kernel"))]
-pub fn run(_args: KernelArgs) -> anyhow::Result<ExitCode> {
-    Err(NotBuilt.into())
 }
 
 /// The program was built without what loads programs into the kernel.
