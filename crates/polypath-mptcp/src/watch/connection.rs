@@ -40,6 +40,8 @@ use crate::state::{DataState, Ends, Stage, Subflow};
 const LOOKS: u32 = 8;
 const SHORTEST_LOOK: Duration = Duration::from_millis(4);
 const LONGEST_LOOK: Duration = Duration::from_millis(50);
+/// The noise of timers and of the kernel's clock.
+const TIMERS: Duration = Duration::from_millis(5);
 /// How often one is looked at that sends nothing.
 const IDLE_LOOK: Duration = Duration::from_millis(100);
 
@@ -203,7 +205,9 @@ impl Connection {
             }
             let others = self.subflows.values().filter(|other| other.id != watched.id);
             let slowest = others.map(Watched::round_trip).max().unwrap_or_default();
-            if let Some(report) = self.evidence.of(watched.id, began, began + slowest, now) {
+            // Seen a look later at most.
+            let others_until = began + slowest + self.interval() + TIMERS;
+            if let Some(report) = self.evidence.of(watched.id, began, others_until, now) {
                 self.detector.on_report(&report, now, &paths);
             }
         }

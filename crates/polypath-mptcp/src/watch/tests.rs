@@ -132,8 +132,8 @@ impl<'a> World<'a> {
     fn step(&mut self, now: u64, alive: &[bool]) {
         for sub in 0..self.paths.len() {
             let path = self.paths[sub];
-            // A window of 64 segments.
-            let may = self.senders[sub].outstanding < 64 && alive[sub] && (path.sends)(now);
+            // A window that steady sending does not fill.
+            let may = self.senders[sub].outstanding < 512 && alive[sub] && (path.sends)(now);
             if may && now % path.gap_ms == 0 {
                 self.senders[sub].count += 1;
                 self.senders[sub].outstanding += 1;
@@ -248,8 +248,10 @@ fn ended(orders: &[(u64, Order)]) -> Vec<(u64, usize)> {
 /// 3 ms.
 fn latest(paths: [Path; 2], death: u64) -> u64 {
     let [dead, other] = paths;
-    let look = (paths.map(|path| path.patience()).into_iter().min().unwrap() / 8).clamp(4, 50) + 1;
-    let others = other.rtt_ms + 4 * other.rtt_var_ms;
+    // Where fewer than two segments may be out, ACKs may be delayed, and looks are rarer.
+    let delay = |path: Path| if 2 * path.gap_ms >= path.rtt_ms { 200 } else { 0 };
+    let look = (dead.patience() + delay(dead)).div_ceil(8).clamp(4, 50) + 1;
+    let others = other.rtt_ms + 4 * other.rtt_var_ms + look + 5;
     let feedback = others.max(dead.rtt_ms + other.rtt_ms / 2) + other.gap_ms + look;
     death + 4 * dead.gap_ms + look + dead.patience().max(feedback) + look + 3
 }
