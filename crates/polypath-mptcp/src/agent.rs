@@ -237,7 +237,13 @@ impl Agent {
                         ends.remote,
                         silent_for.as_secs_f64() * 1e3,
                     );
-                    end(&mut self.manager, managed, ends);
+                    end(&mut self.manager, &mut self.sockets, managed, ends);
+                }
+                Order::Ask { ends } => {
+                    let asked = managed.subflows.iter().find(|subflow| subflow.ends == ends);
+                    let backup = asked.is_some_and(|subflow| subflow.backup);
+                    // It may just have been closed.
+                    let _ = self.manager.set_backup(token, ends, backup);
                 }
                 Order::Renew { ends } => {
                     if !managed.silent.contains(&ends) {
@@ -283,6 +289,10 @@ impl Agent {
                         }
                         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                             self.leave(new.token);
+                        }
+                        // The peer's address is not confirmed yet.
+                        Err(error) if error.kind() == io::ErrorKind::NotConnected => {
+                            self.joins.too_early(&new, self.now());
                         }
                         Err(error) => {
                             tracing::debug!("no subflow over {name} to {}: {error}", new.remote);
@@ -377,7 +387,9 @@ impl Agent {
                     .map(|subflow| subflow.ends)
                     .partition(|ends| ends.local.ip() == path.address);
                 if !others.is_empty() {
-                    here.into_iter().for_each(|ends| end(&mut self.manager, managed, ends));
+                    for ends in here {
+                        end(&mut self.manager, &mut self.sockets, managed, ends);
+                    }
                 }
             }
         }
@@ -403,22 +415,27 @@ impl Agent {
     }
 }
 
-/// Ends a subflow, and lets the peer end its side: it learns of it over another subflow.
-fn end(manager: &mut PathManager, managed: &mut Managed, ends: Ends) {
+/// Ends a subflow. Of one that was opened here the peer learns over another, and ends its side; one
+/// that the peer has opened is ended without leaving anything, so that the peer gets a reset when
+/// it asks.
+fn end(manager: &mut PathManager, sockets: &mut Sockets, managed: &mut Managed, ends: Ends) {
     let Some(subflow) = managed.subflows.iter().find(|subflow| subflow.ends == ends).copied()
     else {
         return;
     };
     managed.subflows.retain(|subflow| subflow.ends != ends);
-    // Where another has been made with the same identifier, that would end, too.
-    let is_last = !managed.subflows.iter().any(|other| other.local_id == subflow.local_id);
-    if subflow.opened_here
-        && is_last
-        && let Err(error) = manager.withdraw(subflow.token, subflow.local_id)
-    {
-        tracing::debug!("the peer is not told that {} is gone: {error}", ends.local);
-    }
-    match manager.destroy(subflow.token, ends) {
+    let ended = if subflow.opened_here {
+        // Where another has been made with the same identifier, that would end, too.
+        let is_last = !managed.subflows.iter().any(|other| other.local_id == subflow.local_id);
+        let withdrawn = is_last.then(|| manager.withdraw(subflow.token, subflow.local_id));
+        if let Some(Err(error)) = withdrawn {
+            tracing::debug!("the peer is not told that {} is gone: {error}", ends.local);
+        }
+        manager.destroy(subflow.token, ends)
+    } else {
+        sockets.destroy(&subflow)
+    };
+    match ended {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => managed.foreign = true,
         Err(error) => {

@@ -21,6 +21,8 @@ const LONG_TRY: Duration = Duration::from_secs(4);
 const LONG_EVERY: u32 = 8;
 /// Tries of what was refused, or never worked, become as rare as this.
 const RAREST: Duration = Duration::from_secs(60);
+/// The third packet of a handshake is in the first data, or just behind it.
+const TOO_EARLY: Duration = Duration::from_millis(20);
 /// So many SYNs at most at a time; the others are sent at the next.
 const MOST_AT_ONCE: usize = 64;
 
@@ -87,6 +89,13 @@ impl Joins {
             }
         }
         joins
+    }
+
+    /// The connection was not ready for a subflow that was to be made now: it soon is.
+    pub fn too_early(&mut self, new: &NewSubflow, now: Timestamp) {
+        if let Some(attempt) = self.attempts.get_mut(&(new.token, new.local_id)) {
+            (attempt.tries, attempt.until) = (0, now + TOO_EARLY);
+        }
     }
 
     /// When something is due next.
@@ -250,6 +259,18 @@ mod tests {
             assert!(gaps.is_sorted(), "{gaps:?}");
             assert_eq!(gaps.last(), Some(&(RAREST.as_millis() as u64)), "{gaps:?}");
         }
+    }
+
+    #[test]
+    fn a_connection_that_is_not_ready_is_asked_again_soon() {
+        let only = [subflow(1, Stage::Open)];
+        let wanting = Wanting { token: 5, subflows: &only, silent: &[] };
+        let mut joins = Joins::default();
+        let asked = joins.due(&[wanting], &[path(2)], AT(0));
+        let [Join::Create(new)] = asked[..] else { panic!("{asked:?}") };
+        joins.too_early(&new, AT(0));
+        assert_eq!(joins.due(&[wanting], &[path(2)], AT(19)), []);
+        assert_eq!(joins.due(&[wanting], &[path(2)], AT(20)), asked);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
 use netlink_packet_sock_diag::constants::{
-    AF_INET, AF_INET6, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY, TCP_ESTABLISHED, TCP_SYN_SENT,
+    AF_INET, AF_INET6, IPPROTO_TCP, SOCK_DESTROY, SOCK_DIAG_BY_FAMILY, TCP_ESTABLISHED,
+    TCP_SYN_SENT,
 };
 use netlink_packet_sock_diag::inet::nlas::Nla;
 use netlink_packet_sock_diag::inet::{
@@ -67,10 +68,17 @@ impl Sockets {
     /// # Errors
     /// What the kernel says.
     pub fn subflow(&mut self, known: &Subflow) -> io::Result<Option<Subflow>> {
-        // The kernel finds what is bound to an interface by that one alone.
-        let id = SocketId { interface_id: known.bound_to, ..id(known.ends) };
-        let request = subflow_request(id);
+        let request = subflow_request(id_of(known));
         Ok(self.one(Message::Request(request, None))?.as_ref().and_then(Message::subflow))
+    }
+
+    /// Ends a subflow at once, with a reset to the peer (`CONFIG_INET_DIAG_DESTROY`). What was not
+    /// acknowledged is sent over others.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn destroy(&mut self, subflow: &Subflow) -> io::Result<()> {
+        self.one(Message::Destroy(subflow_request(id_of(subflow)))).map(drop)
     }
 
     /// The connection with this token, if it is there.
@@ -118,6 +126,11 @@ fn id(ends: Ends) -> SocketId {
     }
 }
 
+/// The kernel finds what is bound to an interface by that one alone.
+fn id_of(subflow: &Subflow) -> SocketId {
+    SocketId { interface_id: subflow.bound_to, ..id(subflow.ends) }
+}
+
 fn any(family: u8) -> SocketId {
     let nowhere = if family == AF_INET {
         SocketAddr::from(([0; 4], 0))
@@ -131,6 +144,7 @@ fn any(family: u8) -> SocketId {
 #[derive(Debug)]
 enum Message {
     Request(InetRequest, Option<u32>),
+    Destroy(InetRequest),
     Response(Box<InetResponse>),
 }
 
@@ -156,7 +170,10 @@ impl Message {
 
 impl NetlinkSerializable for Message {
     fn message_type(&self) -> u16 {
-        SOCK_DIAG_BY_FAMILY
+        match self {
+            Self::Request(..) | Self::Response(_) => SOCK_DIAG_BY_FAMILY,
+            Self::Destroy(_) => SOCK_DESTROY,
+        }
     }
 
     fn buffer_len(&self) -> usize {
@@ -165,6 +182,7 @@ impl NetlinkSerializable for Message {
                 let protocol = Self::protocol(protocol);
                 request.buffer_len() + protocol.map_or(0, |nla| nla.buffer_len())
             }
+            Self::Destroy(request) => request.buffer_len(),
             Self::Response(response) => response.buffer_len(),
         }
     }
@@ -178,6 +196,7 @@ impl NetlinkSerializable for Message {
                     nla.emit(rest);
                 }
             }
+            Self::Destroy(request) => request.emit(buffer),
             Self::Response(response) => response.emit(buffer),
         }
     }

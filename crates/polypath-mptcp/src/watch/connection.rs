@@ -2,8 +2,8 @@
 //!
 //! # The rule
 //!
-//! A subflow is suspected when, with at least four transmissions unanswered, nothing that was sent
-//! there was acknowledged for `srtt + 4 rttvar + max_ack_delay + 10 ms` ([`Fpf`]). What convicts it
+//! A subflow is suspected when, with at least four ACKs missing, nothing that was sent there was
+//! acknowledged for `srtt + 4 rttvar + max_ack_delay + 10 ms` ([`Fpf`]). What convicts it
 //! is feedback that came over another subflow: the DATA_ACK that its ACKs carry stands still, when
 //! an answer was due and what the others had been given before is acknowledged. DATA_ACK that goes
 //! on after that clears it: the path delivers, and its ACKs are late. Where others are idle, so that no feedback can come, there is nothing that could stall
@@ -11,18 +11,17 @@
 //! which is dead, and none is convicted until the retransmission timer of one has expired three
 //! times while another was heard.
 //!
-//! Where this host receives, it is the peer that finds a path dead, and it cannot say so: what ends
-//! its side of the subflow is lost on that path. So a subflow without data for half a second, while
-//! data comes over others, is replaced as soon as the path answers. One that was not dead is
-//! replaced twice as late the next time.
+//! Where this host receives, it is the peer that finds a path dead. It ends its side of the subflow,
+//! but what says so is lost on that path. So a subflow without data for half a second, while data
+//! comes over others, is asked whether the peer still has it: by a segment that changes nothing. A
+//! peer that does not answers with a reset as soon as the path passes it, and there can be another
+//! subflow; one that does takes no notice.
 //!
 //! ACKs of a path of which the queue grows come later and later, but they come: the silence is the
 //! time between two of them. A path whose delay jumps by more than the bound is taken for dead, and
 //! has a new subflow as soon as it answers.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use polypath_core::failure::{
@@ -48,27 +47,11 @@ const IDLE_LOOK: Duration = Duration::from_millis(100);
 /// The window of the data level is not looked at.
 const NO_WINDOW: SendState = SendState { window_exhausted: false, oldest: None };
 
-/// How long no data may come over a subflow while it comes over others, at first and at most.
+/// How long no data may come over a subflow while it comes over others, and how often it is asked
+/// after that: at first, and when there was none for a minute.
 const UNFED: Duration = Duration::from_millis(500);
-const LONGEST_UNFED: Duration = Duration::from_secs(60);
-
-/// Why a subflow is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Its path is dead.
-    Failed(FailureCause),
-    /// Another has been made on its path.
-    Replaced,
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(cause) => cause.fmt(f),
-            Self::Replaced => f.write_str("another has been made on its path"),
-        }
-    }
-}
+const RARELY_ASKED: Duration = Duration::from_secs(10);
+const LONG_UNFED: Duration = Duration::from_secs(60);
 
 /// What is to be done with a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +61,17 @@ pub enum Order {
         /// The subflow.
         ends: Ends,
         /// Why.
-        cause: Cause,
+        cause: FailureCause,
         /// For how long it has been silent.
         silent_for: Duration,
     },
     /// It is silent, and cannot be ended before there is another: try to make one on its path.
     Renew {
+        /// The subflow.
+        ends: Ends,
+    },
+    /// Send something on it that changes nothing: if the peer has ended it, it answers with a reset.
+    Ask {
         /// The subflow.
         ends: Ends,
     },
@@ -95,8 +83,6 @@ pub struct Connection {
     detector: Fpf,
     subflows: BTreeMap<Ends, Watched>,
     evidence: Evidence,
-    /// For how long no data may come over the subflows of an address, where that is not [`UNFED`].
-    unfed: BTreeMap<IpAddr, Duration>,
     looked: Timestamp,
 }
 
@@ -107,7 +93,6 @@ impl Connection {
             detector: Fpf::new(FpfParameters::default()),
             subflows: BTreeMap::new(),
             evidence: Evidence::new(data, now),
-            unfed: BTreeMap::new(),
             looked: now,
         }
     }
@@ -129,7 +114,7 @@ impl Connection {
             self.detector.on_timer(now, &self.health(), &NO_WINDOW);
         }
         let mut orders = self.orders(now);
-        orders.extend(self.starve(&open, now));
+        orders.extend(self.ask_unfed(&open, now));
         orders
     }
 
@@ -170,9 +155,6 @@ impl Connection {
                     true => self.detector.on_ack(watched.id, at),
                     false => self.detector.on_arrival(watched.id, at),
                 }
-            }
-            if change.fed {
-                self.unfed.remove(&ends.local.ip());
             }
             if change.acked && watched.failed.take().is_some() {
                 self.detector.on_probe_acked(watched.id, now);
@@ -281,7 +263,6 @@ impl Connection {
         let condemned = self.subflows.iter().filter_map(|(&ends, watched)| {
             let cause = watched.failed?;
             let since = watched.silent_since.unwrap_or(now);
-            let cause = Cause::Failed(cause);
             let end = Order::End { ends, cause, silent_for: now.since(since) };
             (!self.is_needed(watched.id, now)).then_some((ends, watched.id, end))
         });
@@ -293,34 +274,23 @@ impl Connection {
         condemned.into_iter().map(|(_, _, end)| end).collect()
     }
 
-    /// Finds subflows over which no data comes any more, and those that others have replaced.
-    fn starve(&mut self, open: &BTreeMap<Ends, &Subflow>, now: Timestamp) -> Vec<Order> {
-        let mut orders = Vec::new();
+    /// Asks on subflows over which no data comes any more.
+    fn ask_unfed(&mut self, open: &BTreeMap<Ends, &Subflow>, now: Timestamp) -> Vec<Order> {
         let fed = self.subflows.values().any(|watched| watched.is_fed);
-        for (&ends, watched) in &mut self.subflows {
-            let Some(subflow) = open.get(&ends) else { continue };
-            let unfed = self.unfed.entry(ends.local.ip()).or_insert(UNFED);
-            let starves = fed && now.since(watched.fed) > *unfed;
-            if starves && !watched.starved && subflow.opened_here && !subflow.backup {
-                watched.starved = true;
-                *unfed = (*unfed * 2).min(LONGEST_UNFED);
-                orders.push(Order::Renew { ends });
+        let unfed = self.subflows.iter_mut().filter_map(|(&ends, watched)| {
+            let subflow = open.get(&ends)?;
+            let since_fed = now.since(watched.fed);
+            let rarely = since_fed > LONG_UNFED;
+            let every = if rarely { RARELY_ASKED } else { UNFED };
+            let is_due = since_fed > UNFED && now.since(watched.asked) > every;
+            // A backup has no data to wait for.
+            if !fed || !is_due || !subflow.opened_here || subflow.backup {
+                return None;
             }
-        }
-        let replaced = |(ends, watched): &(&Ends, &Watched)| {
-            let mut others = self.subflows.iter().filter(|(other, _)| other != ends);
-            watched.starved
-                && others.any(|(other, new)| other.local.ip() == ends.local.ip() && new.works(now))
-        };
-        let replaced = self.subflows.iter().filter(replaced);
-        let replaced: Vec<_> =
-            replaced.map(|(&ends, watched)| (ends, watched.id, now.since(watched.fed))).collect();
-        for (ends, id, silent_for) in replaced {
-            self.subflows.remove(&ends);
-            self.detector.on_remove(id);
-            orders.push(Order::End { ends, cause: Cause::Replaced, silent_for });
-        }
-        orders
+            watched.asked = now;
+            Some(Order::Ask { ends })
+        });
+        unfed.collect()
     }
 
     /// Whether a subflow delivers, as far as is known.

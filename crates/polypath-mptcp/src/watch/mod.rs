@@ -7,4 +7,4 @@ mod subflow;
 #[cfg(test)]
 mod tests;
 
-pub use connection::{Cause, Connection, Order};
+pub use connection::{Connection, Order};

@@ -7,10 +7,12 @@ use polypath_units::{PathId, Timestamp};
 
 use crate::state::TcpState;
 
-/// So many transmissions must be unanswered before silence means anything. Where one packet of a
-/// hundred is lost, independently of others, four in a row are at one place in 10^8; one is at
-/// every hundredth, and the repetition of a lost last segment takes two round trips and 200 ms
-/// (RFC 8985 section 7.2), longer than a path may be silent.
+/// So many ACKs must be missing before silence means anything. A receiver acknowledges every second
+/// segment (RFC 5681 section 4.2), and at once what it has or what is out of order. Where one packet
+/// of a hundred is lost in each direction, independently of others, an ACK is missing at one place
+/// in a hundred, and four in a row at one in 10^8. One alone is no sign: the repetition of a lost
+/// last segment takes two round trips and 200 ms (RFC 8985 section 7.2), longer than a path may be
+/// silent.
 const ENOUGH: u32 = 4;
 
 /// A receiver acknowledges every second full segment at once, and others after this time at the
@@ -27,16 +29,16 @@ pub(super) struct Watched {
     heard: Timestamp,
     /// Segments that had been sent again when something was acknowledged last.
     retransmitted: u32,
-    /// Since when enough has been unanswered, as far as it was seen.
+    /// Since when enough ACKs have been missing, as far as it was seen.
     pub(super) silent_since: Option<Timestamp>,
     /// Why it was declared failed, if it was.
     pub(super) failed: Option<FailureCause>,
     /// When data came there last, or it was found.
     pub(super) fed: Timestamp,
-    /// Whether data has come since the look before the last.
+    /// Whether data came between the last two looks.
     pub(super) is_fed: bool,
-    /// Data comes over others, and none comes here any more.
-    pub(super) starved: bool,
+    /// When the peer was asked last whether it still has it.
+    pub(super) asked: Timestamp,
 }
 
 /// What a look has found.
@@ -46,8 +48,6 @@ pub(super) struct Change {
     pub(super) heard: Option<Timestamp>,
     /// Whether something that was sent is known to have arrived since.
     pub(super) acked: bool,
-    /// Whether data has come.
-    pub(super) fed: bool,
 }
 
 impl Watched {
@@ -63,7 +63,7 @@ impl Watched {
             failed: None,
             fed: now,
             is_fed: false,
-            starved: false,
+            asked: Timestamp::ZERO,
         }
     }
 
@@ -79,25 +79,25 @@ impl Watched {
         let fed = tcp.bytes_received != self.tcp.bytes_received;
         self.is_fed = fed;
         if fed {
-            (self.fed, self.starved) = (now, false);
+            self.fed = now;
         }
         self.tcp = tcp;
         if acked {
             self.retransmitted = tcp.retransmitted;
             self.silent_since = None;
         }
-        if self.has_enough_unanswered() {
+        if self.misses_enough() {
             self.silent_since.get_or_insert(now);
         } else {
             self.silent_since = None;
         }
-        Change { heard, acked, fed }
+        Change { heard, acked }
     }
 
-    /// Whether enough is unanswered for silence to mean something.
-    pub(super) fn has_enough_unanswered(&self) -> bool {
+    /// Whether enough ACKs are missing for silence to mean something.
+    pub(super) fn misses_enough(&self) -> bool {
         let again = self.tcp.retransmitted.wrapping_sub(self.retransmitted);
-        self.tcp.outstanding > 0 && self.tcp.outstanding.saturating_add(again) >= ENOUGH
+        self.tcp.outstanding > 0 && (self.tcp.outstanding / 2).saturating_add(again) >= ENOUGH
     }
 
     /// Nothing that was sent is unanswered.
@@ -125,10 +125,10 @@ impl Watched {
     /// Whether it delivers, as far as is known.
     pub(super) fn works(&self, now: Timestamp) -> bool {
         let is_silent = |since: Timestamp| now.since(since) > self.patience();
-        self.failed.is_none() && !self.starved && !self.silent_since.is_some_and(is_silent)
+        self.failed.is_none() && !self.silent_since.is_some_and(is_silent)
     }
 
-    /// What a failure detector wants to know. Without enough that is unanswered, the path is idle
+    /// What a failure detector wants to know. Where too few ACKs are missing, the path is idle
     /// for it.
     pub(super) fn health(&self) -> PathHealth {
         let TcpState { srtt, rtt_var, rto, bytes_outstanding, mss, backoff, .. } = self.tcp;
@@ -139,7 +139,7 @@ impl Watched {
             rtt_var,
             max_ack_delay: if answered_at_once { Duration::ZERO } else { DELAYED_ACK },
             rto: rto / (1 << backoff.min(16)),
-            in_flight: if self.has_enough_unanswered() { bytes_outstanding.max(1) } else { 0 },
+            in_flight: if self.misses_enough() { bytes_outstanding.max(1) } else { 0 },
         }
     }
 }
@@ -160,15 +160,25 @@ mod tests {
     fn one_lost_segment_becomes_enough_by_its_repetitions() {
         let tcp = TcpState { outstanding: 1, retransmitted: 7, ..TcpState::default() };
         let mut subflow = watched(tcp);
-        for (again, enough) in [(0, false), (1, false), (2, false), (3, true)] {
+        for (again, enough) in [(0, false), (3, false), (4, true)] {
             subflow
                 .look(TcpState { retransmitted: 7 + again, ..tcp }, Timestamp::from_millis(2_000));
-            assert_eq!(subflow.has_enough_unanswered(), enough, "{again}");
+            assert_eq!(subflow.misses_enough(), enough, "{again}");
         }
         // An ACK counts them anew.
-        let acked = TcpState { retransmitted: 10, delivered: 1, ..tcp };
+        let acked = TcpState { retransmitted: 11, delivered: 1, ..tcp };
         subflow.look(acked, Timestamp::from_millis(2_010));
-        assert!(!subflow.has_enough_unanswered());
+        assert!(!subflow.misses_enough());
+    }
+
+    #[test]
+    fn two_segments_have_one_ack() {
+        let enough = |outstanding| {
+            let mut subflow = watched(TcpState::default());
+            subflow.look(TcpState { outstanding, ..TcpState::default() }, Timestamp::ZERO);
+            subflow.misses_enough()
+        };
+        assert_eq!([7, 8].map(enough), [false, true]);
     }
 
     #[test]
