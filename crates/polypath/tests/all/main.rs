@@ -20,8 +20,7 @@ mod gateway;
 mod hog;
 mod http;
 mod iperf;
-#[cfg(feature = "kernel")]
-mod kernel;
+mod kernel_agent;
 mod logs;
 mod metrics;
 mod name_server;
