@@ -56,6 +56,7 @@ impl Path {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Event {
     Data { sub: usize, dsn: u64, sent: u64 },
     Ack { sub: usize, sent: u64, una: u64 },
@@ -130,16 +131,15 @@ impl<'a> World<'a> {
     }
 
     fn step(&mut self, now: u64, alive: &[bool]) {
-        for sub in 0..self.paths.len() {
-            let path = self.paths[sub];
+        for (sub, &path) in self.paths.iter().enumerate() {
             // A window that steady sending does not fill.
             let may = self.senders[sub].outstanding < 512 && alive[sub] && (path.sends)(now);
-            if may && now % path.gap_ms == 0 {
+            if may && now.is_multiple_of(path.gap_ms) {
                 self.senders[sub].count += 1;
                 self.senders[sub].outstanding += 1;
                 let dsn = self.next_dsn;
                 self.next_dsn += 1;
-                let lost = path.loses > 0 && self.senders[sub].count % path.loses == 0;
+                let lost = path.loses > 0 && self.senders[sub].count.is_multiple_of(path.loses);
                 let after = if lost { path.rtt(now) } else { path.rtt(now) / 2 };
                 let data = Event::Data { sub, dsn, sent: now };
                 self.push(now + after, if lost { Event::Again { sub, dsn } } else { data });
