@@ -14,16 +14,19 @@ use crate::choice::Choice;
 use crate::host::{Host, HostError};
 use crate::joins::{Join, Joins, Wanting};
 use crate::kernel::{Events, PathManager, Sockets};
+use crate::managed::Managed;
 use crate::path::Path;
 use crate::path_manager_setting::{SelectError, Selected};
-use crate::state::{DataState, Ends, Stage, Subflow};
+use crate::state::{Ends, Stage, Subflow};
 use crate::status::{ConnectionStatus, PathStatus, Status};
-use crate::watch::{Connection, Order};
+use crate::watch::Order;
 
 /// How often all sockets are listed, in case an event was lost.
 const RELIST: Duration = Duration::from_secs(1);
 /// Events that come one after the other are one reason to list.
 const SETTLE: Duration = Duration::from_millis(2);
+/// When paths are looked for again after that has failed.
+const FIND_AGAIN: Duration = Duration::from_secs(1);
 /// How often the status is told.
 const TELL: Duration = Duration::from_millis(250);
 /// Connections beyond these are left to the kernel.
@@ -60,23 +63,12 @@ pub struct Agent {
     joins: Joins,
     /// When all sockets are listed next.
     list_at: Timestamp,
+    /// When paths are looked for again, because that has failed.
+    find_at: Option<Timestamp>,
     /// When the status is told next.
     tell_at: Timestamp,
     /// Put back when this ends.
     _selected: Selected,
-}
-
-/// A connection with what is known of it.
-struct Managed {
-    watched: Connection,
-    data: DataState,
-    subflows: Vec<Subflow>,
-    /// Subflows that are silent and of which another is wanted.
-    silent: Vec<Ends>,
-    /// What each subflow was last told to be.
-    backup: BTreeMap<Ends, bool>,
-    /// The kernel's path manager has it: it was there before.
-    foreign: bool,
 }
 
 impl Agent {
@@ -108,6 +100,7 @@ impl Agent {
             connections: BTreeMap::new(),
             joins: Joins::default(),
             list_at: Timestamp::ZERO,
+            find_at: None,
             tell_at: Timestamp::ZERO,
             _selected: selected,
         };
@@ -126,23 +119,45 @@ impl Agent {
         end: impl Future<Output = ()>,
         status: watch::Sender<Status>,
     ) -> Result<(), AgentError> {
+        let managed = self.manage(end, &status).await;
+        let removed = self.host.route(&[]).await;
+        managed?;
+        Ok(removed.map(drop)?)
+    }
+
+    async fn manage(
+        &mut self,
+        end: impl Future<Output = ()>,
+        status: &watch::Sender<Status>,
+    ) -> Result<(), AgentError> {
         tokio::pin!(end);
         loop {
+            if self.find_at.is_some_and(|at| at <= self.now()) {
+                self.find_again().await;
+            }
             let next = self.pass()?;
-            self.tell(&status);
-            let next = self.instant(next);
+            self.tell(status);
+            let next = self.instant(self.find_at.map_or(next, |at| at.min(next)));
             tokio::select! {
-                () = &mut end => break,
+                () = &mut end => return Ok(()),
                 changed = self.events.changed() => {
                     changed.map_err(AgentError::PathManager)?;
                     self.list_by(self.now() + SETTLE);
                 }
-                () = self.host.changed() => self.find_paths().await?,
+                () = self.host.changed() => self.find_again().await,
                 () = sleep_until(next) => {}
             }
         }
-        self.host.route(&[]).await?;
-        Ok(())
+    }
+
+    /// Looks for paths once more. What fails because the host is being changed at the same time is
+    /// tried again.
+    async fn find_again(&mut self) {
+        self.find_at = None;
+        if let Err(error) = self.find_paths().await {
+            tracing::warn!("{error}; trying again");
+            self.find_at = Some(self.now() + FIND_AGAIN);
+        }
     }
 
     fn now(&self) -> Timestamp {
@@ -199,16 +214,7 @@ impl Agent {
         if data.fallback || self.connections.len() >= MOST_CONNECTIONS {
             return Ok(());
         }
-        let watched = Connection::new(data, self.now());
-        let managed = Managed {
-            watched,
-            data,
-            subflows,
-            silent: Vec::new(),
-            backup: BTreeMap::new(),
-            foreign: false,
-        };
-        self.connections.insert(token, managed);
+        self.connections.insert(token, Managed::new(data, subflows, self.now()));
         Ok(())
     }
 
@@ -237,7 +243,7 @@ impl Agent {
                         ends.remote,
                         silent_for.as_secs_f64() * 1e3,
                     );
-                    end(&mut self.manager, &mut self.sockets, managed, ends);
+                    managed.end(ends, &mut self.manager, &mut self.sockets);
                 }
                 Order::Ask { ends } => {
                     let asked = managed.subflows.iter().find(|subflow| subflow.ends == ends);
@@ -372,7 +378,7 @@ impl Agent {
     /// Looks which paths there are, routes them, and ends subflows of those that are gone.
     async fn find_paths(&mut self) -> Result<(), AgentError> {
         let paths = self.host.paths(&self.chosen, &self.paths).await?;
-        self.host.route(&paths).await?;
+        let routed = self.host.route(&paths).await;
         for path in paths.iter().filter(|path| !self.paths.contains(path)) {
             tracing::info!("path {}: {} of {}", path.id, path.address, path.interface);
         }
@@ -388,13 +394,13 @@ impl Agent {
                     .partition(|ends| ends.local.ip() == path.address);
                 if !others.is_empty() {
                     for ends in here {
-                        end(&mut self.manager, &mut self.sockets, managed, ends);
+                        managed.end(ends, &mut self.manager, &mut self.sockets);
                     }
                 }
             }
         }
         self.paths = paths;
-        Ok(())
+        Ok(routed.map(drop)?)
     }
 
     /// Tells what it does now, if somebody listens and the last time is long enough ago.
@@ -412,39 +418,6 @@ impl Agent {
         });
         let paths = self.paths.iter().map(PathStatus::from).collect();
         Status { paths, connections: connections.collect() }
-    }
-}
-
-/// Ends a subflow. Of one that was opened here the peer learns over another, and ends its side; one
-/// that the peer has opened is ended without leaving anything, so that the peer gets a reset when
-/// it asks.
-fn end(manager: &mut PathManager, sockets: &mut Sockets, managed: &mut Managed, ends: Ends) {
-    let Some(subflow) = managed.subflows.iter().find(|subflow| subflow.ends == ends).copied()
-    else {
-        return;
-    };
-    managed.subflows.retain(|subflow| subflow.ends != ends);
-    let ended = if subflow.opened_here {
-        // Where another has been made with the same identifier, that would end, too.
-        let is_last = !managed.subflows.iter().any(|other| other.local_id == subflow.local_id);
-        let withdrawn = is_last.then(|| manager.withdraw(subflow.token, subflow.local_id));
-        if let Some(Err(error)) = withdrawn {
-            tracing::debug!("the peer is not told that {} is gone: {error}", ends.local);
-        }
-        manager.destroy(subflow.token, ends)
-    } else {
-        sockets.destroy(&subflow)
-    };
-    match ended {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => managed.foreign = true,
-        Err(error) => {
-            tracing::warn!(
-                "cannot end the subflow from {} to {}: {error}",
-                ends.local,
-                ends.remote
-            );
-        }
     }
 }
 

@@ -76,9 +76,9 @@ pub struct Joins {
 impl Joins {
     /// What is to be done now for these connections, which are all.
     pub fn due(&mut self, all: &[Wanting<'_>], paths: &[Path], now: Timestamp) -> Vec<Join> {
-        let there = |&(token, id): &Place| {
-            all.iter().any(|one| one.token == token) && paths.iter().any(|path| path.id == id)
-        };
+        let tokens: BTreeSet<u32> = all.iter().map(|one| one.token).collect();
+        let there =
+            |(token, id): &Place| tokens.contains(token) && paths.iter().any(|path| path.id == *id);
         self.attempts.retain(|place, _| there(place));
         self.known.retain(there);
         let mut joins = Vec::new();

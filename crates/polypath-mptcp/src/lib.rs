@@ -13,6 +13,8 @@ mod host;
 pub mod joins;
 #[cfg(target_os = "linux")]
 pub mod kernel;
+#[cfg(target_os = "linux")]
+mod managed;
 mod path;
 #[cfg(target_os = "linux")]
 mod path_manager_setting;

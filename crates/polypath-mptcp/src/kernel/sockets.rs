@@ -56,7 +56,7 @@ impl Sockets {
     pub fn subflows(&mut self) -> io::Result<Vec<Subflow>> {
         let mut all = Vec::new();
         for family in [AF_INET, AF_INET6] {
-            let request = InetRequest { family, ..subflow_request(any(family)) };
+            let request = InetRequest { family, ..subflow_request(all_of(family)) };
             let answers = self.0.ask(Message::Request(request, None), Extent::All)?;
             all.extend(answers.iter().filter_map(Message::subflow));
         }
@@ -86,7 +86,7 @@ impl Sockets {
     /// # Errors
     /// What the kernel says.
     pub fn connection(&mut self, token: u32) -> io::Result<Option<DataState>> {
-        let mut id = any(AF_INET);
+        let mut id = all_of(AF_INET);
         // The token stands where other protocols have a part of the cookie (mptcp_diag.c).
         id.cookie[..4].copy_from_slice(&token.to_ne_bytes());
         let request = Message::Request(subflow_request(id), Some(IPPROTO_MPTCP));
@@ -131,7 +131,7 @@ fn id_of(subflow: &Subflow) -> SocketId {
     SocketId { interface_id: subflow.bound_to, ..id(subflow.ends) }
 }
 
-fn any(family: u8) -> SocketId {
+fn all_of(family: u8) -> SocketId {
     let nowhere = if family == AF_INET {
         SocketAddr::from(([0; 4], 0))
     } else {
@@ -298,5 +298,46 @@ impl Multipath {
             }
         }
         is_told.then_some(told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A seed of the fuzz target: an answer that was put together by the kernel's headers.
+    const ANSWER: &[u8] = include_bytes!("../../../../fuzz/seeds/mptcp_subflow/v4");
+
+    #[test]
+    fn an_answer_is_read_as_the_kernel_writes_it() {
+        let subflow = decode_subflow(ANSWER).unwrap().unwrap();
+        let end = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let ends = Ends { local: end("10.0.1.1:4000"), remote: end("10.9.9.9:443") };
+        assert_eq!((subflow.ends, subflow.bound_to), (ends, 2));
+        assert_eq!((subflow.token, subflow.local_id, subflow.remote_id), (0xa1b2, 5, 0));
+        assert_eq!((subflow.opened_here, subflow.backup), (true, false));
+        assert_eq!(subflow.stage, Stage::Open);
+        assert_eq!(subflow.tcp.backoff, 4);
+    }
+
+    #[test]
+    fn a_socket_without_multipath_is_no_subflow() {
+        // The last attribute is what Multipath TCP tells.
+        let plain = &ANSWER[..ANSWER.len() - 52];
+        assert_eq!(decode_subflow(plain).unwrap(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_an_answer_or_an_error(
+            bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0usize..360, byte in any::<u8>()
+        ) {
+            let _ = decode_subflow(&bytes);
+            let mut damaged = ANSWER.to_vec();
+            damaged[at] = byte;
+            let _ = decode_subflow(&damaged);
+            let _ = decode_subflow(&ANSWER[..at]);
+        }
     }
 }

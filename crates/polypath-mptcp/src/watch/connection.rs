@@ -3,13 +3,13 @@
 //! # The rule
 //!
 //! A subflow is suspected when, with at least four ACKs missing, nothing that was sent there was
-//! acknowledged for `srtt + 4 rttvar + max_ack_delay + 10 ms` ([`Fpf`]). What convicts it
-//! is feedback that came over another subflow: the DATA_ACK that its ACKs carry stands still, when
-//! an answer was due and what the others had been given before is acknowledged. DATA_ACK that goes
-//! on after that clears it: the path delivers, and its ACKs are late. Where others are idle, so that no feedback can come, there is nothing that could stall
-//! with it, and the silence convicts. Where others have fallen silent with it, it cannot be told
-//! which is dead, and none is convicted until the retransmission timer of one has expired three
-//! times while another was heard.
+//! acknowledged for `srtt + 4 rttvar + max_ack_delay + 10 ms` ([`Fpf`]). What convicts it is
+//! feedback that came over another subflow: the DATA_ACK that its ACKs carry stands still, when an
+//! answer was due and what the others had been given before is acknowledged. DATA_ACK that goes on
+//! after that clears it: the path delivers, and its ACKs are late. Where others are idle, so that
+//! no feedback can come, there is nothing that could stall with it, and the silence convicts. Where
+//! others have fallen silent with it, it cannot be told which is dead, and none is convicted until
+//! the retransmission timer of one has expired three times while another was heard.
 //!
 //! Where this host receives, it is the peer that finds a path dead. It ends its side of the subflow,
 //! but what says so is lost on that path. So a subflow without data for half a second, while data
