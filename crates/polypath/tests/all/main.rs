@@ -20,6 +20,8 @@ mod gateway;
 mod hog;
 mod http;
 mod iperf;
+#[cfg(feature = "kernel")]
+mod kernel;
 mod kernel_agent;
 mod logs;
 mod metrics;
