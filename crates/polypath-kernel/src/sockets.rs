@@ -6,16 +6,16 @@ use netlink_packet_core::{
 };
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
-use netlink_packet_sock_diag::inet::nlas::{Nla, TcpInfo};
+use netlink_packet_sock_diag::inet::nlas::Nla;
 use netlink_packet_sock_diag::inet::{
     ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags,
 };
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr as KernelAddress};
+use polypath_mptcp::state::TcpState as Measured;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::time::Duration;
 
 /// The kernel's messages of a dump have 32 KiB at most.
 const MAX_MESSAGE: usize = 65_536;
@@ -82,22 +82,8 @@ pub struct Subflow {
     /// Whether it is one of Multipath TCP; otherwise it is a TCP connection, such as one that has
     /// fallen back.
     pub is_multipath: bool,
-    /// The window, in packets.
-    pub window: u32,
-    /// The bytes of a packet.
-    pub mss: u32,
-    /// The smoothed RTT.
-    pub rtt: Duration,
-    /// The least RTT, of the last minutes.
-    pub min_rtt: Duration,
-    /// What was delivered, in bytes/s.
-    pub delivery_rate: u64,
-    /// What may be sent, in bytes/s; `None` without a limit.
-    pub pacing_rate: Option<u64>,
-    /// Bytes that were acknowledged.
-    pub bytes_acked: u64,
-    /// Bytes that were sent again.
-    pub bytes_retransmitted: u64,
+    /// What it has measured, and what became of what it has sent.
+    pub measured: Measured,
 }
 
 impl Subflow {
@@ -180,7 +166,7 @@ fn read(socket: &InetResponse) -> Option<Subflow> {
         _ => None,
     })?;
     let info = socket.nlas.iter().find_map(|nla| match nla {
-        Nla::TcpInfo(info) => Some(info),
+        Nla::TcpInfo(info) => Some(Measured::decode(info)),
         _ => None,
     })?;
     let multipath = socket.nlas.iter().find_map(|nla| match nla {
@@ -188,33 +174,9 @@ fn read(socket: &InetResponse) -> Option<Subflow> {
         _ => None,
     });
     let state = state(socket.header.state)?;
-    Some(subflow(ends, control, state, info, multipath))
-}
-
-fn subflow(
-    ends: Ends,
-    control: String,
-    state: TcpState,
-    info: &TcpInfo,
-    multipath: Option<Multipath>,
-) -> Subflow {
-    let micros = |us: u32| Duration::from_micros(us.into());
     let is_multipath = multipath.is_some_and(|of| of.flags & (CAPABLE | JOINED) != 0);
-    Subflow {
-        ends,
-        control,
-        state,
-        token: multipath.map(|of| of.token).filter(|token| *token != 0 && is_multipath),
-        is_multipath,
-        window: info.snd_cwnd,
-        mss: info.snd_mss,
-        rtt: micros(info.rtt),
-        min_rtt: micros(info.min_rtt),
-        delivery_rate: info.delivery_rate,
-        pacing_rate: Some(info.pacing_rate).filter(|rate| *rate != u64::MAX),
-        bytes_acked: info.bytes_acked,
-        bytes_retransmitted: info.bytes_retrans,
-    }
+    let token = multipath.map(|of| of.token).filter(|token| *token != 0 && is_multipath);
+    Some(Subflow { ends, control, state, token, is_multipath, measured: info })
 }
 
 /// What the kernel tells of a subflow of Multipath TCP.

@@ -241,7 +241,7 @@ impl Agent {
                     tracing::warn!(
                         "ended the subflow over {name} to {}: {cause}; silent for {:.0} ms",
                         ends.remote,
-                        silent_for.as_secs_f64() * 1e3,
+                        polypath_units::millis(silent_for),
                     );
                     managed.end(ends, &mut self.manager, &mut self.sockets);
                 }

@@ -99,6 +99,14 @@ pub struct TcpState {
     pub bytes_received: u64,
     /// Segments known to have been delivered, selectively acknowledged ones among them.
     pub delivered: u32,
+    /// The least RTT, of the last minutes.
+    pub min_rtt: Duration,
+    /// What was delivered, in bytes/s.
+    pub delivery_rate: u64,
+    /// What may be sent, in bytes/s; `None` without a limit.
+    pub pacing_rate: Option<u64>,
+    /// Bytes sent again.
+    pub bytes_retransmitted: u64,
 }
 
 impl TcpState {
@@ -126,6 +134,10 @@ impl TcpState {
             bytes_acked: field.u64(120),
             bytes_received: field.u64(128),
             delivered: field.u32(192),
+            min_rtt: micros(field.u32(148)),
+            delivery_rate: field.u64(160),
+            pacing_rate: Some(field.u64(104)).filter(|rate| *rate != u64::MAX),
+            bytes_retransmitted: field.u64(208),
         }
     }
 }
@@ -201,12 +213,15 @@ mod tests {
     fn fields_are_read_from_where_the_headers_have_them() {
         let bytes: Vec<u8> = (0..240).collect();
         let u32_at = |at: u8| u32::from_ne_bytes([at, at + 1, at + 2, at + 3]);
+        let u64_at = |at: u8| u64::from_ne_bytes(std::array::from_fn(|place| at + place as u8));
         let tcp = TcpState::decode(&bytes);
         assert_eq!(tcp.backoff, 4);
         assert_eq!(tcp.outstanding, 0, "more are selectively acknowledged than there are");
         assert_eq!(tcp.srtt, micros(u32_at(68)));
         assert_eq!(tcp.since_ack, millis(u32_at(56)));
         assert_eq!(tcp.delivered, u32_at(192));
+        assert_eq!((tcp.min_rtt, tcp.delivery_rate), (micros(u32_at(148)), u64_at(160)));
+        assert_eq!((tcp.pacing_rate, tcp.bytes_retransmitted), (Some(u64_at(104)), u64_at(208)));
         let data = DataState::decode(&bytes);
         assert_eq!((data.token, data.reinjected), (u32_at(12), u32_at(44)));
     }

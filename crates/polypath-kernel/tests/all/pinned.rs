@@ -36,8 +36,9 @@ fn subflows(control: &Control) -> usize {
 
 fn windows(connection: &Connection) -> Vec<(u32, f64)> {
     let told = connection.subflows.iter().map(|(subflow, state)| {
-        assert!(subflow.window > 0 && subflow.mss > 0 && !subflow.rtt.is_zero(), "{subflow:?}");
-        (subflow.window, state.map_or(0.0, |state| state.window / f64::from(subflow.mss)))
+        let measured = &subflow.measured;
+        assert!(measured.window > 0 && measured.mss > 0 && !measured.srtt.is_zero(), "{subflow:?}");
+        (measured.window, state.map_or(0.0, |state| state.window / f64::from(measured.mss)))
     });
     told.collect()
 }

@@ -32,8 +32,8 @@ pub struct Status {
     /// What has become of the packets of a gateway; null without one.
     #[serde(default)]
     pub gateway: Option<GatewayCounts>,
-    /// Of a path manager: the connections of the kernel's Multipath TCP, up to a quarter of a second
-    /// ago; null of others.
+    /// Of a path manager: the connections of the kernel's Multipath TCP, up to a quarter of a
+    /// second ago; null of others.
     #[serde(default)]
     pub mptcp: Option<polypath_mptcp::Status>,
 }

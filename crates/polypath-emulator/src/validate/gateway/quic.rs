@@ -13,10 +13,11 @@ use crate::kernel::Timeline;
 use crate::realtime::Clock;
 use bytes::Bytes;
 use noq::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, PathId, PathStats, ReadError, RecvStream,
-    SendStream, ServerConfig, TransportConfig, VarInt,
+    ClientConfig, Connecting, Connection, Endpoint, EndpointConfig, PathId, PathStats, ReadError,
+    RecvStream, SendStream, ServerConfig, TransportConfig, VarInt,
 };
 use polypath_bond::identity::{SecretKey, client_config, server_config};
+use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -31,9 +32,13 @@ use tokio::time::timeout;
 const FAILED: &str = "the QUIC connection";
 /// RFC 9002 recommends this, and most senders have no other.
 const PACKET_THRESHOLD: u32 = 3;
-/// What may be under way: no limit beside congestion control, which is the library's CUBIC. Of
-/// 400 Mbit/s over 640 ms 32 MB are, and as much in a queue.
-const WINDOW: u32 = 64 << 20;
+/// What may be under way, in round trips at the rate of all paths: one on the links, one in their
+/// queues, and as much again that waits at both ends of the bond. Receivers whose windows grow, as
+/// those of browsers do, allow about twice what they have seen in a round trip.
+const WINDOW_ROUNDS: f64 = 4.0;
+/// Within these bounds, in bytes.
+const LEAST_WINDOW: f64 = 1e6;
+const MOST_WINDOW: f64 = 67e6;
 /// What is written and read at a time.
 const BLOCK: usize = 256 << 10;
 /// What is received with gaps has a bound in each stream, 1,024 gaps, which a slow start that goes
@@ -52,16 +57,17 @@ pub(super) fn run(
     seed: u64,
 ) -> Result<Vec<Figure>, GatewayError> {
     let site = Site::new(profile, settings, seed)?;
+    let window = window(profile);
     let (mut figures, mut best) = (Vec::new(), 0.0_f64);
     for (place, path) in profile.paths.iter().enumerate() {
         site.route_over(place)?;
-        let alone = download(&site, settings)?;
+        let alone = download(&site, settings, window)?;
         best = best.max(alone.mbit_s);
         figures.extend(alone.figures(&format!("{} alone", path.name)));
     }
     site.forget_routes()?;
     let rig = Rig::start_on(site, settings, Given::default())?;
-    let through = download(rig.site(), settings)?;
+    let through = download(rig.site(), settings, window)?;
     figures.extend(through.figures("gateway"));
     let factor = (best > 0.0).then(|| through.mbit_s / best);
     figures.push(Figure::maybe(FACTOR, "", factor));
@@ -94,7 +100,21 @@ impl Download {
 /// What the gateway has of the best path alone.
 pub const FACTOR: &str = "gateway, of the best path alone";
 
-fn download(site: &Site, settings: &GatewaySettings) -> Result<Download, GatewayError> {
+/// What both ends allow to be under way, in bytes.
+fn window(profile: &GatewayProfile) -> u32 {
+    let ways = [Direction::Up, Direction::Down].map(|way| profile.delays(way));
+    let rtts = ways[0].iter().zip(&ways[1]).map(|(up, down)| *up + *down);
+    let longest = rtts.max().unwrap_or_default().as_secs_f64();
+    let round = profile.mbit_s(Direction::Down) * 1e6 / 8.0 * longest;
+    (round * WINDOW_ROUNDS).clamp(LEAST_WINDOW, MOST_WINDOW) as u32
+}
+
+/// A download for as long as the settings say.
+fn download(
+    site: &Site,
+    settings: &GatewaySettings,
+    window: u32,
+) -> Result<Download, GatewayError> {
     let bind = |node, address: IpAddr| site.within(node, || UdpSocket::bind((address, 0)));
     let unread = || site.within(LAN, receive_buffer_errors);
     let sockets = bind(LAN, LAN_HOST.into())
@@ -106,8 +126,9 @@ fn download(site: &Site, settings: &GatewaySettings) -> Result<Download, Gateway
     let transfer = async {
         let address = server.local_addr()?;
         let (tell, sender) = oneshot::channel();
-        let serving = tokio::spawn(serve(server, tell));
-        let received = fetch(lan, address, clock, end, || interrupt.check().is_err()).await;
+        let serving = tokio::spawn(serve(server, window, tell));
+        let client = connect(lan, address, window)?;
+        let received = fetch(client, clock, end, || interrupt.check().is_err()).await;
         serving.abort();
         Ok((received?, stats_of(sender.await)?))
     };
@@ -124,13 +145,13 @@ fn stats_of(connection: Result<Connection, RecvError>) -> io::Result<PathStats> 
     stats.ok_or_else(|| io::Error::other("the server has no path"))
 }
 
-fn transport() -> Arc<TransportConfig> {
+fn transport(window: u32) -> Arc<TransportConfig> {
     let mut transport = TransportConfig::default();
     transport
         .packet_threshold(PACKET_THRESHOLD)
-        .stream_receive_window(VarInt::from_u32(WINDOW))
-        .receive_window(VarInt::from_u32(WINDOW))
-        .send_window(WINDOW.into());
+        .stream_receive_window(VarInt::from_u32(window))
+        .receive_window(VarInt::from_u32(window))
+        .send_window(window.into());
     Arc::new(transport)
 }
 
@@ -140,11 +161,15 @@ fn endpoint(socket: UdpSocket, server: Option<ServerConfig>) -> io::Result<Endpo
 }
 
 /// Writes without end into [`STREAMS`] streams of the first connection, which it tells.
-async fn serve(socket: UdpSocket, tell: oneshot::Sender<Connection>) -> io::Result<()> {
+async fn serve(
+    socket: UdpSocket,
+    window: u32,
+    tell: oneshot::Sender<Connection>,
+) -> io::Result<()> {
     let key = SecretKey::from_seed(SERVER_KEY);
     let crypto = server_config(&key, ALPN).map_err(io::Error::other)?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(transport());
+    config.transport_config(transport(window));
     let endpoint = endpoint(socket, Some(config))?;
     let incoming = endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
     let connection = incoming.await?;
@@ -168,25 +193,28 @@ async fn write(mut stream: SendStream) -> io::Result<()> {
 }
 
 /// Why nothing more comes.
-fn end_of(connection: &Connection, error: ReadError) -> io::Error {
+fn end_of(connection: &Connection, error: &ReadError) -> io::Error {
     let reason = connection.close_reason().map(|reason| format!(": {reason}"));
     io::Error::other(format!("{error}{}", reason.unwrap_or_default()))
 }
 
+/// Begins a connection to the server.
+fn connect(socket: UdpSocket, server: SocketAddr, window: u32) -> io::Result<Connecting> {
+    let (own, theirs) = (SecretKey::from_seed(CLIENT_KEY), SecretKey::from_seed(SERVER_KEY));
+    let crypto = client_config(&own, theirs.public(), ALPN).map_err(io::Error::other)?;
+    let mut config = ClientConfig::new(Arc::new(crypto));
+    config.transport_config(transport(window));
+    let endpoint = endpoint(socket, None)?;
+    endpoint.connect_with(config, server, "server").map_err(io::Error::other)
+}
+
 /// Reads from the streams of the server until the end, or until all is to end.
 async fn fetch(
-    socket: UdpSocket,
-    server: SocketAddr,
+    connecting: Connecting,
     clock: Clock,
     end: Timestamp,
     interrupted: impl Fn() -> bool,
 ) -> io::Result<Timeline> {
-    let (own, theirs) = (SecretKey::from_seed(CLIENT_KEY), SecretKey::from_seed(SERVER_KEY));
-    let crypto = client_config(&own, theirs.public(), ALPN).map_err(io::Error::other)?;
-    let mut config = ClientConfig::new(Arc::new(crypto));
-    config.transport_config(transport());
-    let endpoint = endpoint(socket, None)?;
-    let connecting = endpoint.connect_with(config, server, "server").map_err(io::Error::other)?;
     let connection = connecting.await?;
     let (tell, mut told) = mpsc::channel(STREAMS);
     let mut readers = JoinSet::new();
@@ -196,7 +224,7 @@ async fn fetch(
         let left = end.since(clock.now()).min(LOOK);
         if let Ok(read) = timeout(left, told.recv()).await {
             let bytes = read.ok_or(io::ErrorKind::UnexpectedEof)?;
-            received.add(clock.now(), bytes.map_err(|error| end_of(&connection, error))?);
+            received.add(clock.now(), bytes.map_err(|error| end_of(&connection, &error))?);
         }
     }
     Ok(received)

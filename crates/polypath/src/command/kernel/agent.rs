@@ -21,8 +21,8 @@ pub struct AgentArgs {
     /// number that works are used [default: 0]
     #[arg(long = "interface", value_name = "NAME[,backup][,priority=N]")]
     interfaces: Vec<Choice>,
-    /// Form of the log lines
-    #[arg(long, value_enum, default_value_t)]
+    /// Form of the log lines [default: text]
+    #[arg(long, value_enum, default_value_t, hide_default_value = true)]
     log_format: LogFormat,
     /// Control socket [default: the first place that will do, as the log says]
     #[arg(long, value_name = "SOCKET")]

@@ -4,6 +4,8 @@ use core::fmt::Write as _;
 use core::time::Duration;
 
 use polypath_kernel::{Connection, Control, FlowState, Status, Subflow};
+use polypath_mptcp::state::TcpState as Measured;
+use polypath_units::millis as ms;
 use serde_json::{Value, json};
 
 use super::super::said;
@@ -49,7 +51,8 @@ fn connection_line(connection: &Connection) -> String {
 }
 
 fn subflow_line(subflow: &Subflow) -> String {
-    let Subflow { state, window, mss, rtt, min_rtt, delivery_rate, pacing_rate, .. } = subflow;
+    let Subflow { state, measured, .. } = subflow;
+    let Measured { window, mss, srtt, min_rtt, delivery_rate, pacing_rate, .. } = measured;
     let pacing = pacing_rate.map_or_else(|| "not limited".to_owned(), rate);
     format!(
         "{} -> {}  {state}  window {window} packets ({} bytes)  RTT {} (least {})  delivers {}  \
@@ -57,7 +60,7 @@ fn subflow_line(subflow: &Subflow) -> String {
         subflow.local(),
         subflow.remote(),
         u64::from(*window) * u64::from(*mss),
-        millis(*rtt),
+        millis(*srtt),
         millis(*min_rtt),
         rate(*delivery_rate),
     )
@@ -89,10 +92,6 @@ fn mbit_s(bytes_per_second: u64) -> f64 {
 
 fn millis(time: Duration) -> String {
     format!("{:.2} ms", ms(time))
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// The same for programs.
@@ -128,15 +127,15 @@ fn subflow_to_json(subflow: &Subflow, state: Option<FlowState>) -> Value {
         "local": subflow.local(),
         "remote": subflow.remote(),
         "state": subflow.state.to_string(),
-        "window_packets": subflow.window,
-        "window_bytes": u64::from(subflow.window) * u64::from(subflow.mss),
-        "mss_bytes": subflow.mss,
-        "rtt_ms": ms(subflow.rtt),
-        "min_rtt_ms": ms(subflow.min_rtt),
-        "delivery_mbit_s": mbit_s(subflow.delivery_rate),
-        "pacing_mbit_s": subflow.pacing_rate.map(mbit_s),
-        "bytes_acked": subflow.bytes_acked,
-        "bytes_retransmitted": subflow.bytes_retransmitted,
+        "window_packets": subflow.measured.window,
+        "window_bytes": u64::from(subflow.measured.window) * u64::from(subflow.measured.mss),
+        "mss_bytes": subflow.measured.mss,
+        "rtt_ms": ms(subflow.measured.srtt),
+        "min_rtt_ms": ms(subflow.measured.min_rtt),
+        "delivery_mbit_s": mbit_s(subflow.measured.delivery_rate),
+        "pacing_mbit_s": subflow.measured.pacing_rate.map(mbit_s),
+        "bytes_acked": subflow.measured.bytes_acked,
+        "bytes_retransmitted": subflow.measured.bytes_retransmitted,
         "congestion_state": state.map(state_to_json),
     })
 }
