@@ -1,7 +1,8 @@
 //! Connections and subflows as the kernel tells of them: `struct tcp_info` and `struct mptcp_info`.
 //!
-//! Both structures grow at their end from one version of the kernel to the next (`include/uapi/linux/tcp.h`,
-//! `include/uapi/linux/mptcp.h`); fields that an older one does not send are zero.
+//! Both structures grow at their end from one version of the kernel to the next
+//! (`include/uapi/linux/tcp.h`, `include/uapi/linux/mptcp.h`); fields that an older one does not
+//! send are zero.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

@@ -176,7 +176,8 @@ impl RecvFlow {
     }
 
     /// A datagram, or a part of it, arrived over a path and there is room for it in the flow's
-    /// `share`. The `paths` are looked at only if something waits for order that nobody gave a wait.
+    /// `share`. The `paths` are looked at only if something waits for order, and nobody has said
+    /// for how long.
     pub(crate) fn insert(
         &mut self,
         arrived: Arrived,

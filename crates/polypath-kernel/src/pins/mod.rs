@@ -129,8 +129,8 @@ impl Pins {
         self.load_to_stay(config, None)
     }
 
-    /// The same, and gives it to TCP sockets of processes in a cgroup, and in those below, when they
-    /// connect or are accepted, until it is unloaded: connections of TCP, and each subflow of
+    /// The same, and gives it to TCP sockets of processes in a cgroup, and in those below, when
+    /// they connect or are accepted, until it is unloaded: connections of TCP, and each subflow of
     /// Multipath TCP.
     ///
     /// # Errors

@@ -13,7 +13,8 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// `AUDIT_ARCH_*` of this program: system calls of other architectures (32 bits) have other numbers.
+/// `AUDIT_ARCH_*` of this program: system calls of other architectures (32 bits) have other
+/// numbers.
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]

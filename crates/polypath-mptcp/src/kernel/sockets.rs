@@ -27,7 +27,8 @@ const ULP_MPTCP: u16 = 3;
 /// `INET_DIAG_REQ_PROTOCOL`, for protocols whose number is no byte.
 const REQUEST_PROTOCOL: u16 = 3;
 const IPPROTO_MPTCP: u32 = 262;
-/// Attributes of a subflow: `MPTCP_SUBFLOW_ATTR_TOKEN_LOC`, `..._FLAGS`, `..._ID_REM`, `..._ID_LOC`.
+/// Attributes of a subflow: `MPTCP_SUBFLOW_ATTR_TOKEN_LOC`, `..._FLAGS`, `..._ID_REM`,
+/// `..._ID_LOC`.
 const TOKEN: u16 = 2;
 const FLAGS: u16 = 8;
 const REMOTE_ID: u16 = 9;

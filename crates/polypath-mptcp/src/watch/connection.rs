@@ -11,11 +11,11 @@
 //! others have fallen silent with it, it cannot be told which is dead, and none is convicted until
 //! the retransmission timer of one has expired three times while another was heard.
 //!
-//! Where this host receives, it is the peer that finds a path dead. It ends its side of the subflow,
-//! but what says so is lost on that path. So a subflow without data for half a second, while data
-//! comes over others, is asked whether the peer still has it: by a segment that changes nothing. A
-//! peer that does not answers with a reset as soon as the path passes it, and there can be another
-//! subflow; one that does takes no notice.
+//! Where this host receives, it is the peer that finds a path dead. It ends its side of the
+//! subflow, but what says so is lost on that path. So a subflow without data for half a second,
+//! while data comes over others, is asked whether the peer still has it: by a segment that changes
+//! nothing. A peer that does not answers with a reset as soon as the path passes it, and there can
+//! be another subflow; one that does takes no notice.
 //!
 //! ACKs of a path of which the queue grows come later and later, but they come: the silence is the
 //! time between two of them. A path whose delay jumps by more than the bound is taken for dead, and
@@ -70,7 +70,8 @@ pub enum Order {
         /// The subflow.
         ends: Ends,
     },
-    /// Send something on it that changes nothing: if the peer has ended it, it answers with a reset.
+    /// Send something on it that changes nothing: if the peer has ended it, it answers with a
+    /// reset.
     Ask {
         /// The subflow.
         ends: Ends,

@@ -8,11 +8,11 @@ use polypath_units::{PathId, Timestamp};
 use crate::state::TcpState;
 
 /// So many ACKs must be missing before silence means anything. A receiver acknowledges every second
-/// segment (RFC 5681 section 4.2), and at once what it has or what is out of order. Where one packet
-/// of a hundred is lost in each direction, independently of others, an ACK is missing at one place
-/// in a hundred, and four in a row at one in 10^8. One alone is no sign: the repetition of a lost
-/// last segment takes two round trips and 200 ms (RFC 8985 section 7.2), longer than a path may be
-/// silent.
+/// segment (RFC 5681 section 4.2), and at once what it has or what is out of order. Where one
+/// packet of a hundred is lost in each direction, independently of others, an ACK is missing at one
+/// place in a hundred, and four in a row at one in 10^8. One alone is no sign: the repetition of a
+/// lost last segment takes two round trips and 200 ms (RFC 8985 section 7.2), longer than a path
+/// may be silent.
 const ENOUGH: u32 = 4;
 
 /// A receiver acknowledges every second full segment at once, and others after this time at the

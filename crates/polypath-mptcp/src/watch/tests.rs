@@ -241,11 +241,11 @@ fn ended(orders: &[(u64, Order)]) -> Vec<(u64, usize)> {
 }
 
 /// When path 0 has died at `death`, its subflow is ended by this time. Silence begins with the last
-/// ACK, or when eight segments are out after it, at most eight gaps later, and is seen a look later.
-/// The DATA_ACK that convicts it left the receiver when an answer was due, and takes half a round
-/// trip of the other path; what that had been given before has been acknowledged. It is in the next
-/// ACK there, and seen a look later; what it says is weighed as of the look before. Rounding is
-/// 3 ms.
+/// ACK, or when eight segments are out after it, at most eight gaps later, and is seen a look
+/// later. The DATA_ACK that convicts it left the receiver when an answer was due, and takes half a
+/// round trip of the other path; what that had been given before has been acknowledged. It is in
+/// the next ACK there, and seen a look later; what it says is weighed as of the look before.
+/// Rounding is 3 ms.
 fn latest(paths: [Path; 2], death: u64) -> u64 {
     let [dead, other] = paths;
     // Where fewer than two segments may be out, ACKs may be delayed, and looks are rarer.

@@ -100,9 +100,13 @@ mod tests {
         let fidelity = Fidelity { kernel: "Linux 6.18".to_owned(), runs: 1, rows, summary };
         insta::assert_snapshot!(table(&fidelity), @r"
         The simulator against Linux 6.18, medians of 1 runs
-        cell       kernel  simulator  Mbit/s  kernel  simulator       ms  late
-        reno        20.00      19.00  -5.0 %   30.00      33.00  +10.0 %     7
-        mptcp-bbr  100.00     101.00  +1.0 %    8.00       8.00   +0.0 %     0
+        cell    kernel  simulator  Mbit/s  kernel  simulator       ms  late
+        reno     20.00      19.00  -5.0 %   30.00      33.00  +10.0 %     7
+        shared  100.00     101.00  +1.0 %    8.00       8.00   +0.0 %     0
+        cell    connection, link  kernel  simulator  Mbit/s
+        shared  multipath          60.00      60.60  +1.0 %
+        shared  single             40.00      40.40  +1.0 %
+        shared  link               60.00      60.60  +1.0 %
         goodput: mean difference +3.0 %, largest +5.0 %
         sojourn time: mean difference +5.0 %, largest +10.0 %
         ");
