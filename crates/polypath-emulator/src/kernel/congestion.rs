@@ -65,14 +65,14 @@ impl LoadedCongestion {
 
 /// What is loaded for connections, as long as this lives.
 #[derive(Debug)]
-pub(super) struct Loading {
+pub(crate) struct Loading {
     #[cfg(feature = "kernel")]
     _loaded: Vec<polypath_kernel::Loaded>,
 }
 
 impl Loading {
     /// Loads what connections need.
-    pub(super) fn of(connections: &[KernelConnection]) -> Result<Self, KernelError> {
+    pub(crate) fn of(connections: &[KernelConnection]) -> Result<Self, KernelError> {
         let mut wanted: Vec<(&KernelConnection, LoadedCongestion)> = Vec::new();
         for connection in connections {
             let KernelCongestion::Loaded(loaded) = connection.congestion else { continue };

@@ -8,6 +8,7 @@ mod timeline;
 mod transfer;
 mod window;
 
+pub(crate) use congestion::Loading;
 pub use congestion::{KernelCongestion, LoadedCongestion};
 pub(crate) use plan::ends;
 pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
@@ -21,7 +22,6 @@ pub use window::WindowSample;
 use crate::live::{Network, NetworkReport};
 use crate::netns::enter;
 use crate::realtime::{Clock, rest};
-use congestion::Loading;
 use polypath_sim::Direction;
 use polypath_units::Timestamp;
 use socket::Connected;
@@ -103,6 +103,19 @@ pub fn run(
         let flows = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
         Ok(KernelOutcome { flows, warm, end })
     })
+}
+
+/// Runs the first flow of a connection alone, which ends by itself, and tells how long it took from
+/// its first byte on. What the connection needs must be [loaded](Loading).
+pub(crate) fn single_transfer(connection: &KernelConnection) -> Result<Duration, KernelError> {
+    let run = || {
+        let Connected { client, server, .. } = &open(connection)?;
+        let clock = Clock::start();
+        let flow = connection.flows[0];
+        Transfer::start(client, server, flow.source, clock, None)?.finish()?;
+        Ok(clock.now().since(Timestamp::ZERO))
+    };
+    run().map_err(|error| KernelError { connection: connection.name.clone(), error })
 }
 
 /// A connection from its start to its end.

@@ -86,24 +86,32 @@ impl Transfer {
         self.receiving.is_finished()
     }
 
-    /// Ends it where it is and gives what has arrived.
-    pub(crate) fn stop(mut self) -> io::Result<FlowOutcome> {
-        let windows = self.watch.take().map(Watch::stop).transpose()?.unwrap_or_default();
-        let cut = !self.is_over();
-        if cut {
-            // The receiver first: what it has read until now is the result. Either may be gone.
-            let _ = self.receiver.shutdown(Shutdown::Both);
-            let _ = self.sender.shutdown(Shutdown::Both);
-        }
-        let panicked = |_| io::Error::other("a thread of the transfer panicked");
-        let sent = self.sending.join().map_err(panicked)?;
-        let (received, read) = self.receiving.join().map_err(panicked)?;
-        if !cut {
-            // One that is cut with data on its way is reset.
-            sent.and(read)?;
-        }
+    /// Waits until all has arrived.
+    pub(crate) fn finish(self) -> io::Result<FlowOutcome> {
+        let (sent, (received, read)) = (join(self.sending)?, join(self.receiving)?);
+        sent.and(read)?;
+        let windows = self.watch.map(Watch::stop).transpose()?.unwrap_or_default();
         Ok(FlowOutcome { received, windows })
     }
+
+    /// Ends it where it is and gives what has arrived.
+    pub(crate) fn stop(self) -> io::Result<FlowOutcome> {
+        if self.is_over() {
+            return self.finish();
+        }
+        let windows = self.watch.map(Watch::stop).transpose()?.unwrap_or_default();
+        // The receiver first: what it has read until now is the result. Either may be gone.
+        let _ = self.receiver.shutdown(Shutdown::Both);
+        let _ = self.sender.shutdown(Shutdown::Both);
+        // What is cut with data on its way is reset.
+        let _ = join(self.sending)?;
+        let (received, _) = join(self.receiving)?;
+        Ok(FlowOutcome { received, windows })
+    }
+}
+
+fn join<T>(thread: JoinHandle<T>) -> io::Result<T> {
+    thread.join().map_err(|_| io::Error::other("a thread of the transfer panicked"))
 }
 
 fn send(to: &mut TcpStream, bytes: Option<u64>) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! The simulator against the kernel: the same scenarios on both, and the differences.
 
 mod cells;
+pub mod cost;
 pub mod death;
 pub mod gateway;
 mod measure;

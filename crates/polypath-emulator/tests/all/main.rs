@@ -4,6 +4,8 @@
 
 mod alone;
 mod common;
+#[cfg(feature = "kernel")]
+mod cost;
 mod death;
 mod fidelity;
 mod netns;

@@ -22,6 +22,9 @@ pub(super) struct CellOptions {
     /// How many runs of each cell; medians are compared
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub(super) runs: u64,
+    /// Override a value of the scenarios, such as duration=30s
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// What the names of the namespaces begin with
     #[arg(long, value_name = "PREFIX", default_value = "polypath_validate")]
     pub(super) netns: Prefix,
@@ -44,7 +47,10 @@ impl CellOptions {
         cells: Vec<Cell>,
         compare: impl Fn(&Cell) -> anyhow::Result<(R, String)>,
     ) -> anyhow::Result<Option<Vec<R>>> {
-        let cells = chosen(cells, &self.cells)?;
+        let mut cells = chosen(cells, &self.cells)?;
+        for cell in &mut cells {
+            cell.set.extend(self.set.iter().cloned());
+        }
         if self.list {
             output::print(&names(&cells))?;
             return Ok(None);

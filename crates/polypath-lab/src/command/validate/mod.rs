@@ -1,6 +1,7 @@
 //! `polypath validate`: simulator, kernel and bond against each other.
 
 mod cells;
+mod cost;
 mod death;
 mod gateway;
 mod kernel;
@@ -28,6 +29,7 @@ enum Against {
     /// Multipath TCP over emulated links, and in the simulator. Takes about half a minute for each
     /// run of a cell, and root.
     Kernel(cells::CellOptions),
+    Cost(cost::CostOptions),
     Death(death::DeathOptions),
     Gateway(gateway::GatewayOptions),
     /// Compare congestion windows with this machine's kernel
@@ -49,6 +51,7 @@ enum Against {
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     match &args.against {
         Against::Kernel(options) => kernel::run(options),
+        Against::Cost(options) => cost::run(options),
         Against::Death(options) => death::run(options),
         Against::Gateway(options) => gateway::run(options),
         Against::Windows(options) => windows::run(options),
