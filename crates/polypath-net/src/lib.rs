@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod accept;
+mod attempts;
 mod blocking_pool;
 pub mod conversations;
 pub mod driver;
@@ -13,6 +14,7 @@ pub mod interfaces;
 pub mod limit;
 mod locked_file;
 mod memory;
+pub mod mptcp;
 mod origin;
 pub mod proxy;
 pub mod socket;

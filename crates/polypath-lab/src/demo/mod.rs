@@ -122,6 +122,7 @@ impl Stage {
             exit: ExitOptions::default(),
             inbox: Some(FileStore::open(inbox, store_options())?),
             gateway: None,
+            mptcp: None,
         })?;
         let address = *hub.addresses().first().context("the hub listens nowhere")?;
         let names = paths.iter().map(|path| path.name.clone()).collect();

@@ -3,10 +3,11 @@
 use super::EdgeError;
 use super::plan::{Planned, PlannedWay, Start};
 use crate::driver::Driver;
-use crate::socket::{Binding, Meter, UplinkOptions, UplinkSocket};
+use crate::socket::{BindTo, Binding, Meter, UplinkOptions, UplinkSocket};
 use polypath_bond::{SocketId, Way};
 use polypath_units::PathId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 /// A path that exists, and what it was made from.
 #[derive(Debug)]
@@ -21,6 +22,26 @@ impl Live {
     /// that has not all of them and no others.
     pub(super) fn is(&self, planned: &Planned, has_joined: bool) -> bool {
         self.planned.covers(planned) && (has_joined || planned.covers(&self.planned))
+    }
+}
+
+/// Where else connections to the hub may begin, of each path.
+pub(crate) type Uplinks = BTreeMap<PathId, Vec<Uplink>>;
+
+/// Where a socket may begin, and the hub's address that can be reached from there.
+#[derive(Clone, Debug)]
+pub(crate) struct Uplink {
+    /// What it is tied to.
+    pub(crate) from: BindTo,
+    /// Where the bond finds the hub.
+    pub(crate) hub: SocketAddr,
+}
+
+impl Live {
+    /// Its ways, for others.
+    pub(super) fn uplinks(&self) -> Vec<Uplink> {
+        let ways = self.planned.ways.iter();
+        ways.map(|way| Uplink { from: way.start.socket.bind_to.clone(), hub: way.remote }).collect()
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) use addressed::AddressedFlow;
 pub use association::EdgeFlow;
 pub(crate) use flow_set::{FlowIndex, FlowSet};
 pub use joining::JoinError;
+pub(crate) use live::{Uplink, Uplinks};
 pub use meters::PathMeters;
 pub use names::{LookUp, LookingUp};
 pub(crate) use numbers::PathNumbers;
@@ -114,6 +115,8 @@ pub struct Edge {
     bond: watch::Receiver<BondKey>,
     joining: watch::Receiver<Joining>,
     numbers: PathNumbers,
+    uplinks: watch::Receiver<Uplinks>,
+    mark: Option<u32>,
     _tasks: JoinSet<()>,
 }
 
@@ -165,6 +168,7 @@ impl Edge {
         let first = driver.open_bond()?;
         let (sender, bond) = watch::channel(first);
         let names = Names::new(resolver, config.hub_addresses.iter().chain(config.paths.remotes()));
+        let mark = surroundings.separation.mark;
         let mut manager = PathManager::new(
             driver.clone(),
             bond.clone(),
@@ -173,6 +177,7 @@ impl Edge {
             (config.paths, surroundings),
         );
         let numbers = manager.numbers.clone();
+        let uplinks = manager.uplinks.subscribe();
         manager.start(at_start).await?;
         let mut tasks = JoinSet::new();
         tasks.spawn(supervise(driver.clone(), sender));
@@ -180,7 +185,7 @@ impl Edge {
         let first = FirstJoin::new(first, manager.len());
         tasks.spawn(follow_events(driver.clone(), events, first, joined, manager.fates.clone()));
         tasks.spawn(following::follow(manager));
-        Ok(Self { driver, bond, joining, numbers, _tasks: tasks })
+        Ok(Self { driver, bond, joining, numbers, uplinks, mark, _tasks: tasks })
     }
 
     /// The driver.
@@ -233,6 +238,16 @@ impl Edge {
     /// Opens streams and associations through the hub.
     pub fn opener(&self) -> EdgeOpener {
         EdgeOpener::new(self.driver.clone(), self.bond.clone(), self.numbers.clone())
+    }
+
+    /// Where connections beside the bond may begin, as it changes.
+    pub(crate) fn uplinks(&self) -> watch::Receiver<Uplinks> {
+        self.uplinks.clone()
+    }
+
+    /// The mark of the bond's own packets.
+    pub(crate) fn mark(&self) -> Option<u32> {
+        self.mark
     }
 
     /// Closes the bond when the streams that have ended have been delivered; others are reset.

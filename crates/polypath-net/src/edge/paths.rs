@@ -1,7 +1,7 @@
 //! Keeps the bond's paths in step with the interfaces and the hub's addresses.
 
 use super::fates::{Fates, Pace, Preference};
-use super::live::{self, Live};
+use super::live::{self, Live, Uplinks};
 use super::names::{Found, Names};
 use super::numbers::PathNumbers;
 use super::plan::{self, EdgePaths, Planned, Unplanned};
@@ -67,6 +67,7 @@ pub(super) struct PathManager {
     pub(super) fates: watch::Sender<Fates>,
     /// By name.
     live: BTreeMap<String, Live>,
+    pub(super) uplinks: watch::Sender<Uplinks>,
     /// By name.
     preferences: BTreeMap<String, Preference>,
     pub(super) numbers: PathNumbers,
@@ -92,6 +93,7 @@ impl PathManager {
             pace: Pace::default(),
             fates: watch::Sender::new(Fates::default()),
             live: BTreeMap::new(),
+            uplinks: watch::Sender::default(),
             preferences: BTreeMap::new(),
             numbers: PathNumbers::default(),
         }
@@ -306,13 +308,17 @@ impl PathManager {
             sockets.into_iter().for_each(|socket| self.driver.remove_socket(socket));
             return Err(error.into());
         }
-        self.live.insert(planned.name.clone(), Live { id, sockets, planned });
+        let name = planned.name.clone();
+        let live = Live { id, sockets, planned };
+        self.uplinks.send_modify(|uplinks| drop(uplinks.insert(id, live.uplinks())));
+        self.live.insert(name, live);
         Ok(())
     }
 
     /// A path that is being replaced keeps its place in the bond; data moves at once.
     fn close(&mut self, name: &str, replaced: bool) {
         let Some(live) = self.live.remove(name) else { return };
+        self.uplinks.send_modify(|uplinks| drop(uplinks.remove(&live.id)));
         let bond = *self.bond.borrow();
         if replaced {
             tracing::info!(path = name, "it is opened anew");

@@ -1,16 +1,12 @@
-//! Connecting to one of several addresses (Happy Eyeballs, RFC 8305, sections 4 and 5).
+//! Connecting to one of several addresses (Happy Eyeballs, RFC 8305, section 4).
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
 
-/// Connection Attempt Delay of RFC 8305, section 8.
-const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+use crate::attempts;
 
 /// Orders addresses so that the families alternate, beginning with that of the first.
 pub(super) fn interleave(addresses: &[IpAddr]) -> Vec<IpAddr> {
@@ -25,25 +21,9 @@ pub(super) fn interleave(addresses: &[IpAddr]) -> Vec<IpAddr> {
     out
 }
 
-/// Connects to the first address that answers. A further attempt starts when the last one failed,
-/// or after 250 ms. The error is that of the last attempt to fail.
+/// Connects to the first address that answers. The error is that of the last attempt to fail.
 pub(super) async fn connect_any(addresses: &[IpAddr], port: u16) -> io::Result<TcpStream> {
-    let mut waiting = interleave(addresses).into_iter();
-    let mut attempts = JoinSet::new();
-    let mut last_error = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    loop {
-        let started = waiting.next().map(|ip| attempts.spawn(attempt(ip, port))).is_some();
-        let next = Instant::now() + ATTEMPT_DELAY;
-        tokio::select! {
-            ended = attempts.join_next() => match ended {
-                Some(Ok(Ok(stream))) => return Ok(stream),
-                Some(Ok(Err(error))) => last_error = error,
-                Some(Err(panicked)) => last_error = io::Error::other(panicked),
-                None => return Err(last_error),
-            },
-            () = sleep_until(next), if started => {}
-        }
-    }
+    attempts::first(interleave(addresses).into_iter().map(|ip| attempt(ip, port))).await
 }
 
 async fn attempt(ip: IpAddr, port: u16) -> io::Result<TcpStream> {

@@ -11,7 +11,9 @@ use super::association::{NamedFlowError, carry};
 use super::{EdgeInbox, Exit, StoreError};
 use crate::conversations::Watched;
 use crate::gateway::GatewayFailed;
-use crate::proxy::{DatagramFlow, FlowError, FlowOptions, SpliceError, Spliced, splice};
+use crate::proxy::{
+    DatagramFlow, FlowError, FlowOptions, GuardedStream, SpliceError, Spliced, splice,
+};
 use crate::tunnel::handshake::{ReceiveError, answer, receive_request};
 use crate::tunnel::{
     Digest, FileOffer, Refusal, RefusalKind, Request, RequestError, Status, Target, UdpAssociation,
@@ -28,6 +30,8 @@ pub enum Served {
     Udp,
     /// A gateway, closed by the edge.
     Gateway,
+    /// A session for connections beside the bond, ended by the edge.
+    Mptcp,
 }
 
 /// How a stream ended otherwise.
@@ -95,7 +99,8 @@ impl Exit {
     /// datagram flow of a number, once each; `inbox` is `None` if the hub takes no files. `left` is
     /// ready when the edge has left for good: a TCP connection ends
     /// [`ExitOptions::delivery_timeout`](super::ExitOptions::delivery_timeout) later. A stream
-    /// whose other direction has ended before does not tell. An exit is no gateway.
+    /// whose other direction has ended before does not tell. An exit is no gateway, and
+    /// has no sessions.
     ///
     /// On an error the stream is dropped without shutdown, which must reset it.
     ///
@@ -121,6 +126,10 @@ impl Exit {
                 let refusal = RefusalKind::BadRequest.with("this hub is no gateway");
                 Err(refuse(&mut stream, refusal).await)
             }
+            Request::Mptcp => {
+                let refusal = RefusalKind::BadRequest.with("this hub does not offer Multipath TCP");
+                Err(refuse(&mut stream, refusal).await)
+            }
         }
     }
 
@@ -136,17 +145,32 @@ impl Exit {
         match self.open_tcp(target).await {
             Ok(tcp) => {
                 answer(&mut stream, &Status::Ok).await?;
-                let stream = Watched::new(stream, self.begin(target));
-                let overdue = async {
-                    left.await;
-                    sleep(self.options().delivery_timeout).await;
-                };
-                tokio::select! {
-                    spliced = splice(tcp, stream) => Ok(Served::Tcp(spliced?)),
-                    () = overdue => Err(ServeError::EdgeLeft),
-                }
+                self.carry_tcp(tcp, stream, target, left).await
             }
             Err(refusal) => Err(refuse(&mut stream, refusal).await),
+        }
+    }
+
+    /// Joins a target that was connected to and a stream whose edge knows that, until both have
+    /// ended. `left` is as for [`serve`](Self::serve).
+    pub(crate) async fn carry_tcp<S>(
+        &self,
+        tcp: GuardedStream,
+        stream: S,
+        target: &Target,
+        left: impl Future<Output = ()>,
+    ) -> Result<Served, ServeError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let stream = Watched::new(stream, self.begin(target));
+        let overdue = async {
+            left.await;
+            sleep(self.options().delivery_timeout).await;
+        };
+        tokio::select! {
+            spliced = splice(tcp, stream) => Ok(Served::Tcp(spliced?)),
+            () = overdue => Err(ServeError::EdgeLeft),
         }
     }
 

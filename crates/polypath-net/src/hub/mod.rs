@@ -11,12 +11,15 @@ use crate::driver::{Driver, DriverError};
 use crate::exit::{Exit, ExitOptions, FileStore};
 use crate::gateway::HubGateway;
 use crate::limit::Client;
+use crate::mptcp::{HubMptcp, MptcpListenError, MptcpOptions};
 use crate::socket::{BindError, BindTo, UplinkOptions, UplinkSocket};
 use polypath_bond::codec::CloseCode;
 use polypath_bond::identity::{PublicKey, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use same_key::SameKeyLog;
-use serve::{EdgeGateway, Services};
+pub(crate) use serve::tell;
+use serve::{EdgeGateway, EdgeMptcp, Services};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -41,6 +44,8 @@ pub struct HubConfig {
     pub inbox: Option<FileStore>,
     /// What carries IP packets of edges; `None` carries none.
     pub gateway: Option<HubGateway>,
+    /// How TCP connections beside the bond are taken; `None` takes none.
+    pub mptcp: Option<MptcpOptions>,
 }
 
 /// Why a hub could not start.
@@ -57,6 +62,9 @@ pub enum HubError {
         /// Why.
         error: BindError,
     },
+    /// Connections beside the bond cannot be taken.
+    #[error(transparent)]
+    Mptcp(#[from] MptcpListenError),
 }
 
 /// A running hub; it stops when dropped.
@@ -68,6 +76,7 @@ pub struct Hub {
     edges: Arc<Mutex<Edges>>,
     exit: Exit,
     gateway: Option<HubGateway>,
+    mptcp: Option<HubMptcp>,
     _tasks: JoinSet<()>,
 }
 
@@ -79,7 +88,8 @@ impl Hub {
     pub fn start(config: HubConfig) -> Result<Self, HubError> {
         let public = config.identity.public();
         let sockets = listen(&config.listen)?;
-        let addresses = sockets.iter().map(UplinkSocket::local_addr).collect();
+        let addresses: Vec<_> = sockets.iter().map(UplinkSocket::local_addr).collect();
+        let allowed = config.policy.allowed.clone();
         let (driver, events) =
             Driver::start(config.identity, Role::Hub(config.policy), config.bond)?;
         for socket in sockets {
@@ -91,14 +101,24 @@ impl Hub {
         }
         let edges = Arc::new(Mutex::new(config.edges));
         let mut tasks = JoinSet::new();
+        let mptcp = match config.mptcp {
+            Some(options) => {
+                Some(take_connections(options, &addresses, allowed, &exit, &mut tasks)?)
+            }
+            None => None,
+        };
         if let Some(inbox) = config.inbox.clone() {
             tasks.spawn(async move { inbox.keep_clean().await });
         }
-        let offer =
-            Offer { exit: exit.clone(), inbox: config.inbox, gateway: config.gateway.clone() };
+        let offer = Offer {
+            exit: exit.clone(),
+            inbox: config.inbox,
+            gateway: config.gateway.clone(),
+            mptcp: mptcp.clone(),
+        };
         tasks.spawn(accept(driver.clone(), events, offer, Arc::clone(&edges)));
         let gateway = config.gateway;
-        Ok(Self { driver, public, addresses, edges, exit, gateway, _tasks: tasks })
+        Ok(Self { driver, public, addresses, edges, exit, gateway, mptcp, _tasks: tasks })
     }
 
     /// Changes whom the hub serves, and what they may have. Bonds of edges that may no longer join
@@ -106,6 +126,9 @@ impl Hub {
     pub fn set_policy(&self, policy: HubPolicy, edges: Edges) {
         if let Some(gateway) = &self.gateway {
             gateway.set_behind(edges.networks().map(|(_, network)| network));
+        }
+        if let Some(mptcp) = &self.mptcp {
+            mptcp.set_allowed(policy.allowed.clone());
         }
         *self.edges.lock().unwrap_or_else(PoisonError::into_inner) = edges;
         self.driver.set_policy(policy);
@@ -124,6 +147,11 @@ impl Hub {
             self.driver.ended(bond).await;
             self.driver.remove_bond(bond);
         }
+    }
+
+    /// What takes connections beside the bond, if anything does.
+    pub fn mptcp(&self) -> Option<&HubMptcp> {
+        self.mptcp.as_ref()
     }
 
     /// The driver.
@@ -164,6 +192,7 @@ struct Offer {
     exit: Exit,
     inbox: Option<FileStore>,
     gateway: Option<HubGateway>,
+    mptcp: Option<HubMptcp>,
 }
 
 impl Offer {
@@ -174,6 +203,7 @@ impl Offer {
             exit: self.exit.for_client(client, limits),
             inbox: self.inbox.as_ref().map(|inbox| inbox.of(key)),
             gateway: gateway.map(|gateway| EdgeGateway { gateway, edge: key, networks }),
+            mptcp: self.mptcp.clone().map(|hub| EdgeMptcp { hub, edge: key }),
         }
     }
 }
@@ -193,6 +223,26 @@ fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
         UplinkSocket::bind(&options).map_err(|error| HubError::Bind { address, error })
     };
     addresses.iter().map(bind).collect()
+}
+
+/// Listens for connections beside the bond, and serves them in tasks of their own.
+fn take_connections(
+    options: MptcpOptions,
+    addresses: &[SocketAddr],
+    allowed: Option<BTreeSet<PublicKey>>,
+    exit: &Exit,
+    tasks: &mut JoinSet<()>,
+) -> Result<HubMptcp, MptcpListenError> {
+    let (mptcp, listeners) = HubMptcp::listen(options, addresses, allowed)?;
+    for listener in listeners {
+        let serving = mptcp.clone().serve(listener, exit.options().request_timeout);
+        tasks.spawn(async move {
+            if let Err(error) = serving.await {
+                tracing::error!(%error, "a listener for Multipath TCP has ended");
+            }
+        });
+    }
+    Ok(mptcp)
 }
 
 /// Serves each bond in a task of its own.

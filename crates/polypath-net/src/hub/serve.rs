@@ -5,6 +5,7 @@ use crate::edge::AddressedFlow;
 use crate::exit::{EdgeInbox, Exit, ServeError, Served, refuse};
 use crate::gateway::{GatewayFailed, Grant, HubGateway};
 use crate::limit::{Client, Notices};
+use crate::mptcp::HubMptcp;
 use crate::tunnel::{Networks, RefusalKind, Request};
 use polypath_bond::identity::PublicKey;
 use polypath_bond::{BondKey, FlowId};
@@ -20,6 +21,8 @@ pub(super) struct Services {
     pub(super) inbox: Option<EdgeInbox>,
     /// What carries its packets.
     pub(super) gateway: Option<EdgeGateway>,
+    /// What takes its connections beside the bond.
+    pub(super) mptcp: Option<EdgeMptcp>,
 }
 
 /// A gateway for one edge.
@@ -28,6 +31,13 @@ pub(super) struct EdgeGateway {
     pub(super) gateway: HubGateway,
     pub(super) edge: PublicKey,
     pub(super) networks: Networks,
+}
+
+/// Connections beside the bond, of one edge.
+#[derive(Clone)]
+pub(super) struct EdgeMptcp {
+    pub(super) hub: HubMptcp,
+    pub(super) edge: PublicKey,
 }
 
 /// Serves the streams that the edge opens until the bond ends, then frees all it held.
@@ -89,10 +99,13 @@ async fn serve(
     mut stream: BondStream,
     services: Services,
 ) -> Result<Served, ServeError> {
-    let Services { exit, inbox, gateway } = services;
+    let Services { exit, inbox, gateway, mptcp } = services;
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
-    match (exit.request(&mut stream).await?, gateway) {
-        (Request::Gateway, Some(EdgeGateway { gateway, edge, networks })) => {
+    match (exit.request(&mut stream).await?, gateway, mptcp) {
+        (Request::Mptcp, _, Some(EdgeMptcp { hub, edge })) => {
+            hub.keep_session(stream, exit, edge).await
+        }
+        (Request::Gateway, Some(EdgeGateway { gateway, edge, networks }), _) => {
             match gateway.lease(edge) {
                 Ok(lease) => {
                     let grant = Grant { lease, networks };
@@ -102,7 +115,7 @@ async fn serve(
                 Err(error) => Err(refuse(&mut stream, RefusalKind::LimitReached.with(error)).await),
             }
         }
-        (request, _) => {
+        (request, ..) => {
             exit.serve(stream, request, flows, inbox.as_ref(), driver.ended(bond)).await
         }
     }
@@ -111,7 +124,7 @@ async fn serve(
 /// What the operator should know of a request that was not carried out: limits, forbidden targets
 /// and malformed requests, each kind once a minute. The inbox tells of files. That a target cannot
 /// be reached, or goes away, is for the edge to know.
-fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
+pub(crate) fn tell(edge: &Client, failures: &Notices<&'static str>, error: &ServeError) {
     let kind = match error {
         ServeError::Refused(refusal) => match refusal.kind {
             RefusalKind::LimitReached => "a request was refused because of a limit",

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use super::{FlowOptions, OpenError, Opener, Way};
+use super::{Carriage, FlowOptions, OpenError, Opener, Way};
 use crate::limit::{Client, FairLimit, LimitReached, Notices, Place};
 use crate::tunnel::{RefusalKind, Target};
 
@@ -113,6 +113,15 @@ impl<O: Opener> Opener for Admitted<O> {
     async fn connect(&self, target: Target) -> Result<O::Stream, OpenError> {
         self.check()?;
         self.opener.connect(target).await
+    }
+
+    async fn connect_as(
+        &self,
+        carriage: &Carriage,
+        target: Target,
+    ) -> Result<O::Stream, OpenError> {
+        self.check()?;
+        self.opener.connect_as(carriage, target).await
     }
 
     async fn associate(&self, options: FlowOptions) -> Result<O::Flow, OpenError> {

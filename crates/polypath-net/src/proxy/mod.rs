@@ -68,6 +68,15 @@ pub trait Opener: Clone + Send + Sync + 'static {
         target: Target,
     ) -> impl Future<Output = Result<Self::Stream, OpenError>> + Send;
 
+    /// Connects to a TCP target what rules want to be carried so. A bond carries all streams alike.
+    fn connect_as(
+        &self,
+        _carriage: &Carriage,
+        target: Target,
+    ) -> impl Future<Output = Result<Self::Stream, OpenError>> + Send {
+        self.connect(target)
+    }
+
     /// Opens a UDP association. It ends when the flow is dropped.
     fn associate(
         &self,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use polypath_policy::Protocol;
 use tokio::time::timeout;
 
-use super::steering::{ClientStream, Counted};
+use super::steering::{Admission, ClientStream, Counted};
 use super::{Carriage, FlowOptions, GuardedStream, OpenError, Opener, ProxyOptions, Way};
 use crate::conversations::{Carried, Watched};
 use crate::origin::Ends;
@@ -71,8 +71,8 @@ impl ProxyOptions {
         target: Target,
     ) -> Result<ClientStream<O::Stream>, OpenError> {
         let ends = ends(client);
-        let counters = self.steering.admit(ends, &target)?;
-        let ask = || opener.connect(target.clone());
+        let Admission { counters, carriage } = self.steering.admit(ends, &target)?;
+        let ask = || opener.connect_as(&carriage, target.clone());
         let stream = self.open(opener.way(), self.patient(client), ask).await?;
         let source = ends.map(|ends| ends.source);
         let talk = self.steering.begin(Carried::Stream, source, target);

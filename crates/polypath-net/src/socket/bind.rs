@@ -88,26 +88,45 @@ pub enum BindError {
     },
 }
 
-pub(super) fn open(options: &UplinkOptions) -> Result<(Socket, Binding), BindError> {
-    let (address, ipv6) = match &options.bind_to {
-        BindTo::Address(ip) => (Some(*ip), ip.is_ipv6()),
-        BindTo::Device { address, ipv6, .. } => {
-            (*address, address.map_or(*ipv6, |ip| ip.is_ipv6()))
+impl BindTo {
+    /// The address to bind to, if one is said, and whether it is of IPv6.
+    fn address(&self) -> (Option<IpAddr>, bool) {
+        match self {
+            Self::Address(ip) => (Some(*ip), ip.is_ipv6()),
+            Self::Device { address, ipv6, .. } => {
+                (*address, address.map_or(*ipv6, |ip| ip.is_ipv6()))
+            }
         }
-    };
-    let socket = create(ipv6, options.buffer_bytes)?;
-    if let Some(mark) = options.mark {
-        set_mark(&socket, mark).map_err(|error| BindError::Setup { what: "SO_MARK", error })?;
     }
-    let binding = match &options.bind_to {
+}
+
+pub(super) fn open(options: &UplinkOptions) -> Result<(Socket, Binding), BindError> {
+    let socket = create(options.bind_to.address().1, options.buffer_bytes)?;
+    let binding = tie(&socket, &options.bind_to, options.port, options.mark)?;
+    Ok((socket, binding))
+}
+
+/// Ties a socket of the family of `bind_to` to an uplink, at a port (0: any free one), and gives
+/// its packets a mark.
+pub(crate) fn tie(
+    socket: &Socket,
+    bind_to: &BindTo,
+    port: u16,
+    mark: Option<u32>,
+) -> Result<Binding, BindError> {
+    if let Some(mark) = mark {
+        set_mark(socket, mark).map_err(|error| BindError::Setup { what: "SO_MARK", error })?;
+    }
+    let (address, ipv6) = bind_to.address();
+    let binding = match bind_to {
         BindTo::Address(ip) => Binding::Address(*ip),
-        BindTo::Device { name, address, .. } => tie_to_device(&socket, name, *address)?,
+        BindTo::Device { name, address, .. } => tie_to_device(socket, name, *address)?,
     };
     let unspecified =
         if ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
-    let local = SocketAddr::new(address.unwrap_or(unspecified), options.port);
+    let local = SocketAddr::new(address.unwrap_or(unspecified), port);
     match socket.bind(&local.into()) {
-        Ok(()) => Ok((socket, binding)),
+        Ok(()) => Ok(binding),
         Err(error) => Err(bind_error(local, error)),
     }
 }

@@ -14,6 +14,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 pub(crate) use batch::ReceiveBatch;
+pub(crate) use bind::tie;
 pub use bind::{BindError, BindTo, Binding, UplinkOptions};
 pub(crate) use meter::Meter;
 pub(crate) use noq_udp::Transmit as UdpTransmit;

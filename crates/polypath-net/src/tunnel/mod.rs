@@ -8,7 +8,10 @@
 //! | direction | stream content |
 //! | --- | --- |
 //! | edge to hub | [`Request`], then application data (FILE: where it begins, content, a [`Digest`]) |
-//! | hub to edge | [`Status`], then application data (FILE: [`Resume`], [`Status`], a [`Digest`]; GATEWAY: a [`Lease`], [`Networks`]) |
+//! | hub to edge | [`Status`], then application data (FILE: [`Resume`], [`Status`], a [`Digest`]; GATEWAY: a [`Lease`], [`Networks`]; MPTCP: a [`MptcpOffer`]) |
+//!
+//! A connection beside the bond begins with a [`ConnectionHeader`], and is answered by a [`Status`]
+//! with a tag ([`encode_answer`]).
 
 mod address;
 mod datagram;
@@ -17,6 +20,7 @@ mod file;
 mod file_sender;
 pub mod handshake;
 mod lease;
+mod mptcp;
 mod networks;
 mod request;
 mod status;
@@ -30,6 +34,10 @@ pub(crate) use file::FileReceiver;
 pub use file::{FileTransferError, Resume};
 pub use file_sender::{Agreed, FileSendError, SentFile, agree_on_start, send_file, send_rest};
 pub use lease::{Lease, LeaseError};
+pub use mptcp::{
+    BadTag, ConnectionHeader, ConnectionHeaderError, MptcpOffer, MptcpOfferError, Sealed,
+    SessionKeys, SessionSecret, decode_answer, encode_answer,
+};
 pub use networks::{Networks, NetworksError};
 pub use request::{
     FileName, FileNameError, FileOffer, MAX_REQUEST, Request, RequestError, UdpAssociation,

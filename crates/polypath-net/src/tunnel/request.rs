@@ -10,6 +10,7 @@ const KIND_TCP: u8 = 1;
 const KIND_FILE: u8 = 2;
 const KIND_UDP: u8 = 3;
 const KIND_GATEWAY: u8 = 4;
+const KIND_MPTCP: u8 = 5;
 
 /// Version, kind and body length.
 const HEADER: usize = 4;
@@ -35,6 +36,8 @@ pub enum Request {
     Udp(UdpAssociation),
     /// Carry IP packets; the gateway lives as long as the stream.
     Gateway,
+    /// Take TCP connections beside the bond; new ones are taken as long as the stream lives.
+    Mptcp,
 }
 
 /// A file that the edge wants to send.
@@ -119,7 +122,9 @@ pub enum RequestError {
     #[error("request has version {0}, this side speaks {VERSION}")]
     Version(u8),
     /// The kind is none that this version has.
-    #[error("request kind {0} is unknown; allowed are 1 (TCP), 2 (FILE), 3 (UDP) and 4 (GATEWAY)")]
+    #[error(
+        "request kind {0} is unknown; allowed are 1 (TCP), 2 (FILE), 3 (UDP), 4 (GATEWAY) and 5 (MPTCP)"
+    )]
     Kind(u8),
     /// The body is longer than any request of this version.
     #[error("request body of {0} bytes, allowed are {MAX_BODY}")]
@@ -161,6 +166,7 @@ impl Request {
                 KIND_UDP
             }
             Self::Gateway => KIND_GATEWAY,
+            Self::Mptcp => KIND_MPTCP,
         };
         super::status::frame(kind, &body)
     }
@@ -196,7 +202,7 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Result<Header, Short>, Request
         Err(short) => return Ok(Err(whole(short))),
     }
     let kind = match reader.u8() {
-        Ok(kind @ (KIND_TCP | KIND_FILE | KIND_UDP | KIND_GATEWAY)) => kind,
+        Ok(kind @ (KIND_TCP | KIND_FILE | KIND_UDP | KIND_GATEWAY | KIND_MPTCP)) => kind,
         Ok(other) => return Err(RequestError::Kind(other)),
         Err(short) => return Ok(Err(whole(short))),
     };
@@ -215,6 +221,7 @@ fn decode_body(kind: u8, body: &[u8]) -> Result<Request, RequestError> {
         KIND_FILE => Request::File(FileOffer::read(&mut reader).map_err(short)??),
         KIND_UDP => Request::Udp(UdpAssociation::read(&mut reader).map_err(short)?),
         KIND_GATEWAY => Request::Gateway,
+        KIND_MPTCP => Request::Mptcp,
         other => return Err(RequestError::Kind(other)),
     };
     match reader.rest().len() {
@@ -270,6 +277,7 @@ mod tests {
         let udp = Request::Udp(UdpAssociation { flow: 7, idle_timeout });
         assert_eq!(udp.encode(), b"\x01\x03\x00\x0a\0\0\0\0\0\0\0\x07\x00\x3c");
         assert_eq!(Request::Gateway.encode(), b"\x01\x04\x00\x00");
+        assert_eq!(Request::Mptcp.encode(), b"\x01\x05\x00\x00");
     }
 
     #[test]

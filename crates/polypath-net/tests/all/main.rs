@@ -10,6 +10,8 @@ mod hub_names;
 #[cfg(target_os = "linux")]
 mod interface_watcher;
 #[cfg(target_os = "linux")]
+mod mptcp_end_to_end;
+#[cfg(target_os = "linux")]
 mod own_addresses;
 mod routing_feedback;
 mod socks5;

@@ -24,7 +24,7 @@ use crate::config::{
     Fault, FileBacked, Forward, ListenAddress, PATH_FORM, PathSpec, SteeringOptions, config_file,
     given, text,
 };
-use crate::gateway::{EdgeGatewayArgs, EdgeGatewayOptions};
+use crate::gateway::{EdgeGatewayArgs, EdgeGatewayOptions, Transport};
 use crate::service::{self, LogFormat};
 
 /// Join a hub over several paths and offer the bond to applications
@@ -233,6 +233,7 @@ impl FileBacked for EdgeArgs {
         }
         self.steering()?;
         self.gateway.options()?;
+        self.refuse_uncounted()?;
         self.lifetimes.check()
     }
 }
@@ -326,6 +327,16 @@ impl EdgeArgs {
             return Ok(options);
         }
         Ok(options.among(self.path.iter().map(|path| path.name().to_owned()).collect()))
+    }
+
+    /// The kernel sends over whatever path it likes, and no quota counts that.
+    fn refuse_uncounted(&self) -> Result<(), Fault> {
+        if self.gateway.transport() == Transport::Mptcp && self.has_quota() {
+            let message = "what Multipath TCP sends over a path does not count for its quota; \
+                           allowed: bond, or paths without quotas";
+            return Err(Fault::new("transport", message));
+        }
+        Ok(())
     }
 
     /// A proxy that other hosts can reach needs a password: who uses it acts as this host, and as

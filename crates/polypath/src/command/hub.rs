@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use clap::Args;
 use polypath_bond::identity::HubAddress;
 use polypath_config::{DocumentError, Table};
 use polypath_net::exit::{ExitOptions, FileStoreOptions, InboxQuota, TargetPolicy, TargetRule};
+use polypath_net::mptcp::MptcpOptions;
 use polypath_units::{Bandwidth, ByteCount};
 use serde::Deserialize;
 
@@ -19,7 +21,7 @@ mod serving;
 use super::{CompositionArgs, LifetimeArgs};
 use crate::allocator;
 use crate::config::{Fault, FileBacked, ListenAddress, config_file, given, text};
-use crate::gateway::{HubGatewayArgs, HubGatewaySettings};
+use crate::gateway::{HubGatewayArgs, HubGatewaySettings, Transport};
 use crate::service::{self, LogFormat};
 
 /// The UDP port of a hub when none is given.
@@ -105,6 +107,14 @@ pub struct HubArgs {
     /// UDP associations, over all edges, which share them in the same way [default: 1024]
     #[arg(long, value_name = "COUNT")]
     max_associations: Option<usize>,
+    /// Take connections of edges with --transport mptcp beside the bond: by Multipath TCP of the
+    /// kernel, WITHOUT ENCRYPTION between edge and hub
+    #[arg(long, value_name = "bond|mptcp")]
+    #[serde(deserialize_with = "text::optional")]
+    transport: Option<Transport>,
+    /// The TCP port for that [default: the number of the UDP port of the first --listen]
+    #[arg(long, value_name = "PORT")]
+    mptcp_port: Option<NonZeroU16>,
     /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
     /// [default: everywhere but the hub itself, link-local addresses and metadata services]
     #[arg(long, value_name = "RULE")]
@@ -157,6 +167,8 @@ pub struct HubOptions {
     pub composition: CompositionArgs,
     /// Where edges may connect to, and what they share.
     pub exit: ExitOptions,
+    /// How TCP connections beside bonds are taken, if they are.
+    pub mptcp: Option<MptcpOptions>,
     /// The gateway, if there is to be one.
     pub gateway: Option<HubGatewaySettings>,
     /// Where to serve metrics.
@@ -206,6 +218,8 @@ impl FileBacked for HubArgs {
             lifetimes: self.lifetimes.or(file.lifetimes),
             max_connections: self.max_connections.or(file.max_connections),
             max_associations: self.max_associations.or(file.max_associations),
+            transport: self.transport.or(file.transport),
+            mptcp_port: self.mptcp_port.or(file.mptcp_port),
             target: given(self.target, file.target),
             gateway: self.gateway.over(file.gateway),
             metrics: self.metrics.or(file.metrics),
@@ -236,12 +250,35 @@ impl FileBacked for HubArgs {
             let message = "an edge needs a rate; allowed: 1 bit/s or more, or no limit";
             return Err(Fault::new("max_bandwidth", message));
         }
+        self.check_transport()?;
         self.gateway.settings()?;
         self.lifetimes.check()
     }
 }
 
 impl HubArgs {
+    fn check_transport(&self) -> Result<(), Fault> {
+        match self.transport.unwrap_or_default() {
+            Transport::Mptcp if self.max_bandwidth.is_some() => {
+                let message = "the kernel sends as fast as it can, whatever max_bandwidth says; \
+                               allowed: bond, or no max_bandwidth";
+                Err(Fault::new("transport", message))
+            }
+            Transport::Bond if self.mptcp_port.is_some() => {
+                let message = "there is no such port; allowed: with --transport mptcp";
+                Err(Fault::new("mptcp_port", message))
+            }
+            Transport::Mptcp | Transport::Bond => Ok(()),
+        }
+    }
+
+    fn mptcp(&self) -> Option<MptcpOptions> {
+        match self.transport.unwrap_or_default() {
+            Transport::Mptcp => Some(MptcpOptions { port: self.mptcp_port }),
+            Transport::Bond => None,
+        }
+    }
+
     const fn limits(&self) -> EdgeLimits {
         EdgeLimits {
             memory: match self.max_memory {
@@ -277,6 +314,7 @@ impl TryFrom<HubArgs> for HubOptions {
         let gateway = args.gateway.settings().map_err(Fault::on_command_line)?;
         Ok(Self {
             gateway: gateway.map(HubGatewaySettings::with_usual_leases).transpose()?,
+            mptcp: args.mptcp(),
             limits: args.limits(),
             lifetimes: args.lifetimes,
             store: args.store(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use polypath_bond::{PathRates, PathState, PathStatus, SameKey};
 use polypath_net::driver::{BondSnapshot, Driver};
 use polypath_net::gateway::GatewayCounts;
+use polypath_net::mptcp::MptcpCounts;
 use polypath_net::proxy::RuleUse;
 use polypath_units::{Timestamp, millis};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Status {
     /// What has become of the packets of a gateway; null without one.
     #[serde(default)]
     pub gateway: Option<GatewayCounts>,
+    /// What has become of connections over Multipath TCP beside the bond; null without them.
+    #[serde(default)]
+    pub mptcp_transport: Option<MptcpCounts>,
     /// Of a path manager: the connections of the kernel's Multipath TCP, up to a quarter of a
     /// second ago; null of others.
     #[serde(default)]
@@ -167,6 +171,7 @@ impl Status {
             rules: Vec::new(),
             quotas: Vec::new(),
             gateway: None,
+            mptcp_transport: None,
             mptcp: None,
         }
     }
@@ -181,6 +186,7 @@ impl Status {
             rules: Vec::new(),
             quotas: Vec::new(),
             gateway: None,
+            mptcp_transport: None,
             mptcp: Some(mptcp),
         }
     }
@@ -201,6 +207,12 @@ impl Status {
     #[must_use]
     pub fn with_gateway(self, gateway: Option<GatewayCounts>) -> Self {
         Self { gateway, ..self }
+    }
+
+    /// With what has become of connections over Multipath TCP.
+    #[must_use]
+    pub fn with_mptcp_transport(self, mptcp_transport: Option<MptcpCounts>) -> Self {
+        Self { mptcp_transport, ..self }
     }
 
     /// The status for people.

@@ -3,6 +3,7 @@
 use core::fmt::Write;
 
 use polypath_net::gateway::{GatewayCounts, PacketFate};
+use polypath_net::mptcp::MptcpCounts;
 use polypath_net::proxy::RuleUse;
 
 use super::subflow_table::subflow_table;
@@ -67,6 +68,9 @@ pub(super) fn render(status: &Status) -> String {
     if let Some(gateway) = &status.gateway {
         render_gateway(&mut text, gateway);
     }
+    if let Some(counts) = &status.mptcp_transport {
+        render_mptcp(&mut text, status.role, counts);
+    }
     text
 }
 
@@ -101,6 +105,25 @@ fn render_gateway(text: &mut String, counts: &GatewayCounts) {
     let dropped: Vec<_> = dropped.collect();
     text.push_str(if dropped.is_empty() { "none" } else { "" });
     let _ = writeln!(text, "{}", dropped.join(", "));
+}
+
+fn render_mptcp(text: &mut String, role: Role, counts: &MptcpCounts) {
+    let MptcpCounts { connections, plain, over_bond, refused } = counts;
+    let _ = write!(
+        text,
+        "\nMultipath TCP, not encrypted: {connections} connections, {plain} of them became plain TCP"
+    );
+    let (what, numbers): (_, Vec<_>) = match role {
+        Role::Hub => {
+            ("closed unanswered", refused.iter().map(|(fault, n)| (n, fault.reason())).collect())
+        }
+        _ => {
+            ("over the bond instead", over_bond.iter().map(|(why, n)| (n, why.reason())).collect())
+        }
+    };
+    let told: Vec<_> = numbers.into_iter().map(|(n, why)| format!("{n} {why}")).collect();
+    let none = if told.is_empty() { "none" } else { "" };
+    let _ = writeln!(text, "; {what}: {none}{}", told.join(", "));
 }
 
 fn render_bond(text: &mut String, role: Role, bond: &BondReport) {
@@ -160,6 +183,7 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use polypath_net::mptcp::{HeaderFault, WhyBond};
     use polypath_net::proxy::RuleCounts;
 
     fn path(name: &str, state: &str, srtt_ms: Option<f64>) -> PathReport {
@@ -243,6 +267,12 @@ mod tests {
                 (PacketFate::Away, 2),
                 (PacketFate::Spoofed, 1),
             ])),
+            mptcp_transport: Some(MptcpCounts {
+                connections: 12,
+                plain: 1,
+                over_bond: [(WhyBond::Steered, 3), (WhyBond::Unreachable, 2)].into(),
+                refused: [(HeaderFault::Replayed, 4)].into(),
+            }),
             mptcp: None,
         };
         let expected = "\
@@ -266,7 +296,12 @@ dns        active_standby             17              40        39      1.2     
 (no rule)  aggregate                  17              40        39      1.2         34.6        0
 
 gateway: 7 packets sent, 0 received; dropped: 2 while the hub was away, 1 from addresses that their edge does not have
+
+Multipath TCP, not encrypted: 12 connections, 1 of them became plain TCP; over the bond instead: \
+3 because of rules, 2 because the hub's TCP port could not be reached
 ";
         assert_eq!(render(&status), expected);
+        let hub = render(&Status { role: Role::Hub, ..status });
+        assert!(hub.ends_with("closed unanswered: 4 with a replayed header\n"), "{hub}");
     }
 }

@@ -16,6 +16,7 @@ use polypath_gateway::{InterfaceName, Mtu};
 use polypath_net::edge::{Edge, EdgeOpener, Separation};
 use polypath_net::gateway::{EdgeGateway, GatewayCounts, Grant, PACKET_QUEUE};
 use polypath_net::interfaces::Watcher;
+use polypath_net::mptcp::{MptcpCounts, MptcpEdge};
 use polypath_net::proxy::{ProxyOptions, serve_transparent};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -23,12 +24,14 @@ use tokio::task::JoinSet;
 
 use super::installed::Installed;
 use super::pump::{Incoming, pump};
-use super::{Carry, EdgeGatewayOptions, Interrupted, TcpHandling, carry, device};
+use super::{Carry, EdgeGatewayOptions, Interrupted, TcpHandling, Transport, carry, device};
 
 /// The gateway of an edge that runs. What it has set on the host is removed with this.
 pub(crate) struct EdgeSide {
     gateway: EdgeGateway,
     listeners: Vec<TcpListener>,
+    /// What carries connections beside the bond, if that is asked for.
+    mptcp: Option<MptcpEdge>,
     host: Host,
 }
 
@@ -58,6 +61,10 @@ impl EdgeSide {
             TcpHandling::Split => listen().context("connections cannot be intercepted")?,
             TcpHandling::Tunnel => (Vec::new(), None),
         };
+        let mptcp = match options.transport {
+            Transport::Bond => None,
+            Transport::Mptcp => Some(MptcpEdge::new(edge)),
+        };
         let (lan, installed) = (BTreeSet::new(), Installed::nothing());
         let setup = Setup { options, hub, port, grant: None, lan, installed };
         let host = Host {
@@ -66,7 +73,7 @@ impl EdgeSide {
             grants: gateway.grant(),
             setup,
         };
-        Ok(Self { gateway, listeners, host })
+        Ok(Self { gateway, listeners, mptcp, host })
     }
 
     /// What carries packets.
@@ -80,11 +87,21 @@ impl EdgeSide {
         move || gateway.counts()
     }
 
+    /// What has become of connections beside the bond, at any time, if there may be any.
+    pub(crate) fn mptcp_counts(&self) -> Option<impl Fn() -> MptcpCounts + use<>> {
+        self.mptcp.as_ref().map(MptcpEdge::counts)
+    }
+
     /// Carries traffic until something fails for good.
     pub(crate) async fn run(&mut self, opener: EdgeOpener, proxies: ProxyOptions) -> anyhow::Error {
         let mut serving = JoinSet::new();
         for listener in self.listeners.drain(..) {
-            serving.spawn(serve_transparent(listener, opener.clone(), proxies.clone()));
+            match &self.mptcp {
+                Some(mptcp) => {
+                    serving.spawn(serve_transparent(listener, mptcp.opener(), proxies.clone()))
+                }
+                None => serving.spawn(serve_transparent(listener, opener.clone(), proxies.clone())),
+            };
         }
         let listening = async {
             match serving.join_next().await {
@@ -92,12 +109,20 @@ impl EdgeSide {
                 None => pending().await,
             }
         };
+        let beside_bond = async {
+            if let Some(mptcp) = &self.mptcp {
+                mptcp.run().await;
+            }
+            // The edge ends first, which tells why.
+            pending().await
+        };
         tokio::select! {
             ended = self.gateway.run() => match ended {
                 Ok(()) => anyhow!("the gateway has ended"),
                 Err(error) => error.into(),
             },
             error = listening => error,
+            error = beside_bond => error,
             interrupted = carry(&mut self.host) => interrupted.into(),
         }
     }

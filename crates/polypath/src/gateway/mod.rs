@@ -5,12 +5,14 @@ mod hub;
 mod installed;
 mod options;
 mod pump;
+mod transport;
 
 pub(crate) use edge::EdgeSide;
 pub(crate) use hub::HubSide;
 pub use options::{
     EdgeGatewayArgs, EdgeGatewayOptions, HubGatewayArgs, HubGatewaySettings, TcpHandling,
 };
+pub use transport::Transport;
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -13,6 +13,7 @@ use polypath_gateway::plan::{DualStack, Published, Translation};
 use polypath_net::gateway::HubGatewayOptions;
 use serde::Deserialize;
 
+use super::Transport;
 use crate::config::{Fault, NoHome, config_file, given, text};
 
 /// What TCP connections become.
@@ -86,6 +87,13 @@ pub struct EdgeGatewayArgs {
     #[arg(long, value_name = "split|tunnel")]
     #[serde(deserialize_with = "text::optional")]
     tcp: Option<TcpHandling>,
+    /// What carries the connections that are split: bond; or mptcp, the kernel's Multipath TCP, for
+    /// line rate, WITHOUT ENCRYPTION between edge and hub, for traffic that is trusted there or
+    /// encrypted itself, and a hub with --transport mptcp. What it cannot carry goes over the bond
+    /// [default: bond]
+    #[arg(long, value_name = "bond|mptcp")]
+    #[serde(deserialize_with = "text::optional")]
+    transport: Option<Transport>,
     /// What the TUN device is called [default: polypath0]
     #[arg(long, value_name = "INTERFACE")]
     #[serde(deserialize_with = "text::optional")]
@@ -107,6 +115,8 @@ pub struct EdgeGatewayOptions {
     pub kill_switch: bool,
     /// What TCP connections become.
     pub tcp: TcpHandling,
+    /// What carries those that are split.
+    pub transport: Transport,
 }
 
 impl EdgeGatewayArgs {
@@ -120,6 +130,7 @@ impl EdgeGatewayArgs {
             dns: given(self.dns, file.dns),
             kill_switch: self.kill_switch || file.kill_switch,
             tcp: self.tcp.or(file.tcp),
+            transport: self.transport.or(file.transport),
             gateway_device: self.gateway_device.or(file.gateway_device),
         }
     }
@@ -134,6 +145,11 @@ impl EdgeGatewayArgs {
         self.tcp.unwrap_or_default()
     }
 
+    /// What carries connections that are split.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport.unwrap_or_default()
+    }
+
     /// The gateway, if there is to be one.
     ///
     /// # Errors
@@ -144,6 +160,10 @@ impl EdgeGatewayArgs {
                 Some(key) => Err(Fault::new(key, "there is no gateway; allowed: with --gateway")),
                 None => Ok(None),
             };
+        }
+        if self.transport() == Transport::Mptcp && self.tcp() == TcpHandling::Tunnel {
+            let message = "packets go over the bond; allowed: bond, or mptcp with tcp = \"split\"";
+            return Err(Fault::new("transport", message));
         }
         let device = device(self.gateway_device.as_ref());
         if self.lan.contains(&device) {
@@ -157,6 +177,7 @@ impl EdgeGatewayArgs {
             dns: self.resolvers()?,
             kill_switch: self.kill_switch,
             tcp: self.tcp(),
+            transport: self.transport(),
         }))
     }
 
@@ -168,6 +189,7 @@ impl EdgeGatewayArgs {
             ("dns", !self.dns.is_empty()),
             ("kill_switch", self.kill_switch),
             ("tcp", self.tcp.is_some()),
+            ("transport", self.transport.is_some()),
             ("gateway_device", self.gateway_device.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)

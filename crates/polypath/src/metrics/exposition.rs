@@ -3,6 +3,7 @@
 use core::fmt::{self, Display, Formatter, Write};
 
 use polypath_bond::identity::PublicKey;
+use polypath_net::mptcp::{HeaderFault, MptcpCounts, WhyBond};
 use polypath_net::proxy::RuleUse;
 
 use super::families::{Both, FAMILIES, Family, Node, Passed, Series};
@@ -57,6 +58,9 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
         let is_left_out = match series {
             Series::EdgeName => self.node.role != Role::Hub,
             Series::Gateway => self.passed.gateway.is_none(),
+            Series::Mptcp(_) => self.passed.mptcp.is_none(),
+            Series::OverBond => self.passed.mptcp.is_none() || self.node.role == Role::Hub,
+            Series::Unanswered => self.passed.mptcp.is_none() || self.node.role != Role::Hub,
             Series::Rule(_) | Series::RuleBoth(_) => self.passed.rules.is_empty(),
             Series::Quota(_) => self.passed.quotas.is_empty(),
             _ => false,
@@ -77,6 +81,9 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
                 {
                     self.sample(family, &[("fate", fate)], packets as f64);
                 }
+            }
+            Series::Mptcp(_) | Series::OverBond | Series::Unanswered => {
+                self.passed.mptcp.iter().for_each(|counts| self.of_mptcp(family, counts));
             }
             Series::Rule(_) | Series::RuleBoth(_) => {
                 for rule in &self.passed.rules {
@@ -109,6 +116,25 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
         }
     }
 
+    fn of_mptcp(&mut self, family: &Family, counts: &MptcpCounts) {
+        match family.series {
+            Series::Mptcp(value) => self.sample(family, &[], value(counts)),
+            Series::OverBond => {
+                for why in WhyBond::ALL {
+                    let labels = [("reason", why.name())];
+                    self.sample(family, &labels, counts.over_bond(why) as f64);
+                }
+            }
+            Series::Unanswered => {
+                for fault in HeaderFault::ALL {
+                    let labels = [("fault", fault.name())];
+                    self.sample(family, &labels, counts.refused(fault) as f64);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// What no rule matches has a label that no rule can have.
     fn of_rule(&mut self, family: &Family, rule: &RuleUse) {
         let labels = [("rule", rule.name.as_deref().unwrap_or_default())];
@@ -132,6 +158,9 @@ impl<N: Fn(PublicKey) -> String> Page<'_, N> {
             Series::Build
             | Series::Node(_)
             | Series::Gateway
+            | Series::Mptcp(_)
+            | Series::OverBond
+            | Series::Unanswered
             | Series::Rule(_)
             | Series::RuleBoth(_)
             | Series::Quota(_)
@@ -256,6 +285,12 @@ mod tests {
         };
         Passed {
             gateway: Some(GatewayCounts::default()),
+            mptcp: Some(MptcpCounts {
+                connections: 12,
+                over_bond: [(WhyBond::Unreachable, 2)].into(),
+                refused: [(HeaderFault::Forged, 5)].into(),
+                ..MptcpCounts::default()
+            }),
             rules: vec![rule(Some("no \"ads\"")), rule(None)],
             quotas: vec![QuotaReport {
                 path: "lte".to_owned(),
@@ -288,7 +323,7 @@ mod tests {
     fn without_a_gateway_rules_and_quotas_nothing_is_said_of_them() {
         let node = Node { role: Role::Edge, started: Duration::ZERO };
         let without = write(&node, &ledger(), &Passed::default(), &|_| String::new());
-        for word in ["gateway", "rule", "quota"] {
+        for word in ["gateway", "mptcp", "rule", "quota"] {
             assert!(!without.contains(word), "{word} in {without}");
         }
     }
@@ -311,6 +346,7 @@ mod tests {
             assert!(text.contains(&name), "{name} in\n{text}");
         }
         assert!(text.contains(&format!("polypath_bonds{{edge=\"{}\"}} 2\n", key(1))), "{text}");
+        assert!(text.contains("polypath_mptcp_refused_total{fault=\"forged\"} 5\n"), "{text}");
     }
 
     /// What would end a label early, and what others may send as the name of a path.
@@ -330,7 +366,15 @@ mod tests {
         let units = ["_seconds", "_bytes", "_ratio", "_bytes_per_second", "_info"];
         let counts = ["polypath_bonds", "polypath_path_up", "polypath_path_backup"];
         let things = ["_bytes_total", "_packets_total", "_datagrams_total", "_streams_total"];
-        let other = ["_failures_total", "_conversations_total", "_dropped_total"];
+        let other = [
+            "_plain_total",
+            "_over_bond_total",
+            "_refused_total",
+            "_connections_total",
+            "_failures_total",
+            "_conversations_total",
+            "_dropped_total",
+        ];
         let mut names = BTreeSet::new();
         for Family { name, kind, help, .. } in FAMILIES {
             assert!(names.insert(name), "{name} is there twice");
@@ -403,6 +447,9 @@ mod tests {
             Series::Build => "`version`, `role`",
             Series::Node(_) => "",
             Series::Gateway => "`fate`",
+            Series::Mptcp(_) => "",
+            Series::OverBond => "`reason`",
+            Series::Unanswered => "`fault`",
             Series::Rule(_) => "`rule`",
             Series::Quota(_) => "`path`",
             Series::RuleBoth(_) => "`rule`, `direction`",

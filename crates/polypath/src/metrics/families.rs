@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use polypath_net::gateway::GatewayCounts;
+use polypath_net::mptcp::MptcpCounts;
 use polypath_net::proxy::{RuleCounts, RuleUse};
 
 use super::ledger::{Path, PathNow, Peer};
@@ -22,6 +23,8 @@ pub(super) struct Node {
 pub(crate) struct Passed {
     /// What has become of packets of a gateway; `None` without one.
     pub(crate) gateway: Option<GatewayCounts>,
+    /// What has become of connections over Multipath TCP; `None` where there are none.
+    pub(crate) mptcp: Option<MptcpCounts>,
     /// At an edge, what has passed by each rule, and by none.
     pub(crate) rules: Vec<RuleUse>,
     /// At an edge, what paths have used of their quotas.
@@ -71,6 +74,12 @@ pub(super) enum Series {
     EdgeName,
     /// One for each fate that packets of a gateway may have; none without one.
     Gateway,
+    /// One of connections over Multipath TCP; none without them.
+    Mptcp(fn(&MptcpCounts) -> f64),
+    /// At an edge, one for each reason why one of these went over the bond.
+    OverBond,
+    /// At a hub, one for each fault for which one of these was closed unanswered.
+    Unanswered,
     /// At an edge, one for each rule, and one for what none matches.
     Rule(fn(&RuleCounts) -> f64),
     /// The same in each direction.
@@ -180,6 +189,26 @@ pub(super) const FAMILIES: &[Family] = &[
         "polypath_gateway_packets_total",
         "Packets of the gateway, by what has become of them.",
         Series::Gateway,
+    ),
+    counter(
+        "polypath_mptcp_connections_total",
+        "Connections over Multipath TCP beside the bond, which are not encrypted.",
+        Series::Mptcp(|counts| counts.connections as f64),
+    ),
+    counter(
+        "polypath_mptcp_plain_total",
+        "How many of these the peer or a middlebox has made plain TCP.",
+        Series::Mptcp(|counts| counts.plain as f64),
+    ),
+    counter(
+        "polypath_mptcp_over_bond_total",
+        "Connections that went over the bond instead, by the reason.",
+        Series::OverBond,
+    ),
+    counter(
+        "polypath_mptcp_refused_total",
+        "Connections that were closed without an answer, by their fault.",
+        Series::Unanswered,
     ),
     counter(
         "polypath_rule_conversations_total",

@@ -132,7 +132,7 @@ mod tests {
         let rules = format!("[[rule]]\nname = \"a\"\nmode = \"aggregate\"\n{rate}\n");
         let policy = Policy::parse(Path::new("p"), &rules).unwrap();
         let steering = Steering::new(SteeringRules::new(policy, FlowMode::Aggregate));
-        steering.admit(None, &"192.0.2.1:80".parse().unwrap()).unwrap()
+        steering.admit(None, &"192.0.2.1:80".parse().unwrap()).unwrap().counters
     }
 
     /// How long it takes to write so much, and the target to write as much, at the same time.

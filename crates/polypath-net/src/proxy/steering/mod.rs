@@ -37,6 +37,15 @@ pub(crate) use names::tests::dns_exchange;
 /// The stream to a client's target.
 pub(super) type ClientStream<S> = Counted<Watched<S>>;
 
+/// A connection that no rule drops.
+#[derive(Debug)]
+pub(super) struct Admission {
+    /// Where it counts.
+    pub(super) counters: Arc<RuleCounters>,
+    /// How the rule wants it to be carried; by default where none matches.
+    pub(super) carriage: Carriage,
+}
+
 /// The rules that the clients of an edge are served by, which may change meanwhile, and what has
 /// passed by each. Clones share them.
 #[derive(Clone, Debug)]
@@ -186,22 +195,27 @@ impl Steering {
         self.current().pass(traffic, way, bytes, self.now())
     }
 
-    /// Whether a client may connect to a target: where it counts then. `client` are the ends of its
-    /// own connection, which may have left already.
+    /// Whether a client may connect to a target: where it counts then, and how it is to be carried.
+    /// `client` are the ends of its own connection, which may have left already.
     pub(super) fn admit(
         &self,
         client: Option<Ends>,
         target: &Target,
-    ) -> Result<Arc<RuleCounters>, OpenError> {
+    ) -> Result<Admission, OpenError> {
         let traffic = traffic(Protocol::TCP, client.map(|client| client.source), target);
         let learnt = self.learn_of(traffic.destination, || client.map(origin::of_connection));
         let Decision { verdict, counters } = self.current().decide(&learnt.add_to(traffic));
-        if let Verdict::Drop { rule } = verdict {
-            counters.drop_one();
-            let detail = format!("by the rule {rule:?} of this edge");
-            return Err(OpenError::Refused(RefusalKind::Policy.with(detail)));
-        }
-        Ok(counters)
+        let carriage = match verdict {
+            Verdict::Drop { rule } => {
+                counters.drop_one();
+                let detail = format!("by the rule {rule:?} of this edge");
+                return Err(OpenError::Refused(RefusalKind::Policy.with(detail)));
+            }
+            Verdict::Carry(carriage) if counters.rule().is_some() => carriage,
+            // What stands there is for datagrams.
+            Verdict::Carry(_) => Carriage::default(),
+        };
+        Ok(Admission { counters, carriage })
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn hub_config() -> HubConfig {
         exit: ExitOptions { policy, ..ExitOptions::default() },
         inbox: None,
         gateway: None,
+        mptcp: None,
     }
 }
 

@@ -39,11 +39,13 @@ pub(super) async fn serve(options: EdgeOptions) -> anyhow::Result<()> {
     let steering = surfaces.steering().clone();
     let mut side = gateway(&options, &edge, surfaces.proxies())?;
     let counts = side.as_ref().map(EdgeSide::counts);
+    let mptcp = side.as_ref().and_then(EdgeSide::mptcp_counts);
     let passed = passed(side.as_ref(), steering.clone(), quotas.clone());
     let status = || {
         let status = Status::of(Role::Edge, edge.driver()).with_rules(steering.uses());
         let status = status.with_quotas(quotas.report());
-        status.with_gateway(counts.as_ref().map(|counts| counts()))
+        let status = status.with_gateway(counts.as_ref().map(|counts| counts()));
+        status.with_mptcp_transport(mptcp.as_ref().map(|counts| counts()))
     };
     let packets = side.as_ref().map(EdgeSide::gateway);
     let conversations = async |wanted: &Wanted| tell(&steering, packets.as_ref(), wanted).await;
@@ -89,8 +91,10 @@ fn passed(
     quotas: Quotas,
 ) -> impl Fn() -> Passed + use<> {
     let counts = side.map(EdgeSide::counts);
+    let mptcp = side.and_then(EdgeSide::mptcp_counts);
     move || Passed {
         gateway: counts.as_ref().map(|counts| counts()),
+        mptcp: mptcp.as_ref().map(|counts| counts()),
         rules: steering.uses(),
         quotas: quotas.report(),
     }

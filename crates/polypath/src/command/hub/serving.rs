@@ -13,6 +13,7 @@ use polypath_net::exit::{FileStore, FileStoreOptions};
 use polypath_net::gateway::HubGateway;
 use polypath_net::hub::{Edges, Hub, HubConfig};
 use polypath_net::interfaces;
+use polypath_net::mptcp::HubMptcp;
 use tokio::signal::unix::{Signal, SignalKind};
 
 use super::super::key::generate;
@@ -39,15 +40,17 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
         None => None,
     };
     let served = gateway.as_ref().map(HubSide::gateway);
-    let passed = passed(served.clone());
     let hub = start(&options, served.clone())?;
+    let mptcp = hub.mptcp().cloned();
+    let passed = passed(served.clone(), mptcp.clone());
     let join = join_string(&hub, &options.advertise).await?;
     output::print(&format!("{join}\n"))?;
     let manager = ServiceManager::of_environment();
     manager.ready();
     let status = || {
         let counts = served.as_ref().map(HubGateway::counts);
-        Status::of(Role::Hub, hub.driver()).with_gateway(counts)
+        let status = Status::of(Role::Hub, hub.driver()).with_gateway(counts);
+        status.with_mptcp_transport(mptcp.as_ref().map(HubMptcp::counts))
     };
     let ended = tokio::select! {
         error = carry(gateway) => Err(error),
@@ -67,8 +70,12 @@ pub(super) async fn serve(options: HubOptions) -> anyhow::Result<()> {
 }
 
 /// What metrics say has passed.
-fn passed(gateway: Option<HubGateway>) -> impl Fn() -> Passed {
-    move || Passed { gateway: gateway.as_ref().map(HubGateway::counts), ..Passed::default() }
+fn passed(gateway: Option<HubGateway>, mptcp: Option<HubMptcp>) -> impl Fn() -> Passed {
+    move || Passed {
+        gateway: gateway.as_ref().map(HubGateway::counts),
+        mptcp: mptcp.as_ref().map(HubMptcp::counts),
+        ..Passed::default()
+    }
 }
 
 /// Conversations of edges, whose rules are not known here.
@@ -102,9 +109,16 @@ fn start(options: &HubOptions, gateway: Option<HubGateway>) -> anyhow::Result<Hu
         exit: options.exit.clone(),
         inbox: options.inbox.as_deref().map(|folder| inbox(folder, options.store)).transpose()?,
         gateway,
+        mptcp: options.mptcp,
     })?;
     for address in hub.addresses() {
         tracing::info!(%address, "listening");
+    }
+    if let Some(mptcp) = hub.mptcp() {
+        tracing::warn!(
+            port = %mptcp.port(),
+            "listening for Multipath TCP: what edges send there is not encrypted on its way"
+        );
     }
     Ok(hub)
 }

@@ -5,6 +5,7 @@ mod browser;
 mod conversations;
 pub(crate) mod icmp;
 mod marks;
+mod mptcp;
 mod name_answer;
 mod names;
 mod origins;

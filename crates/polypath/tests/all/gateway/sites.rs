@@ -175,6 +175,15 @@ impl Running<'_> {
         self.sites.world.status(self.edge.control())
     }
 
+    pub(super) fn hub_status(&self) -> serde_json::Value {
+        self.sites.world.status(self.hub.control())
+    }
+
+    /// Waits until the edge has logged this so many times.
+    pub(super) fn edge_says(&self, what: &str, times: usize) {
+        self.edge.nth_log_line(times, what);
+    }
+
     /// The conversations that the edge tells of. Each option follows `--conversations`.
     pub(super) fn conversations(&self, more: &[&str]) -> serde_json::Value {
         self.sites.world.conversations(self.edge.control(), more)
