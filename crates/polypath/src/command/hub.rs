@@ -450,6 +450,12 @@ mod tests {
                 "target = [\"*:443\", \"*\"]",
                 "1: target: target rule \"*\": no ports; write HOST:PORTS",
             ),
+            ("transport = \"quic\"", "1: transport: \"quic\" is no transport of connections"),
+            ("mptcp_port = 1", "1: mptcp_port: there is no such port"),
+            (
+                "max_bandwidth = \"5 Mbit/s\"\ntransport = \"mptcp\"",
+                "2: transport: the kernel sends as fast as it can",
+            ),
             ("failure = \"best\"", "1: failure: unknown failure detector \"best\"; allowed: "),
             (
                 "congestion = { name = \"cubic\", gamma = 1 }",
@@ -478,9 +484,10 @@ mod tests {
         };
         let as_it_is = load(installed.text()).unwrap();
         assert_eq!(as_it_is.allow, Path::new("/etc/polypath/allow"));
-        let of_gateways =
-            ["gateway_leases", "gateway_routed", "edge_to_edge", "publish", "gateway_device"];
-        for text in installed.with_each_option(["", ""], &of_gateways) {
+        let of_gateways: &[_] =
+            &["gateway_leases", "gateway_routed", "edge_to_edge", "publish", "gateway_device"];
+        let needing = [("gateway", of_gateways), ("transport", &["mptcp_port"])];
+        for text in installed.with_each_option(["", ""], &needing) {
             load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
         }
     }

@@ -29,11 +29,12 @@ impl Installed {
     }
 
     /// The file with each of the options that it only shows, one at a time. An option of which
-    /// `instead_of` is there takes the place of that one; those of gateways need one.
+    /// `instead_of` is there takes the place of that one; those of `needing` need the one in front
+    /// of them.
     pub(super) fn with_each_option(
         &self,
         instead_of: [&str; 2],
-        of_gateways: &[&str],
+        needing: &[(&str, &[&str])],
     ) -> Vec<String> {
         let all: Vec<_> = self.0.lines().filter_map(Self::said).collect();
         let shown = all.iter().filter(|(.., holds)| !holds);
@@ -41,8 +42,9 @@ impl Installed {
             let gives_way = if *option == instead_of[0] { instead_of[1] } else { option };
             let kept = all.iter().filter(|(other, _, holds)| *holds && *other != gives_way);
             let kept = kept.map(|(_, setting, _)| *setting);
-            let gateway = all.iter().filter(|(other, ..)| *other == "gateway");
-            let needed = gateway.filter(|_| of_gateways.contains(option));
+            let is_needed =
+                |other: &str| needing.iter().any(|(of, by)| *of == other && by.contains(option));
+            let needed = all.iter().filter(|(other, ..)| is_needed(other));
             let needed = needed.map(|(_, setting, _)| *setting);
             kept.chain(needed).chain([*setting]).collect::<Vec<_>>().join("\n")
         };

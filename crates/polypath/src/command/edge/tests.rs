@@ -253,9 +253,29 @@ fn the_installed_file_shows_every_option_and_each_of_them_is_allowed() {
     };
     let as_it_is = load(installed.text()).unwrap();
     assert_eq!(as_it_is.bond.paths, Paths::Auto);
-    let of_gateways = ["lan", "exclude", "dns", "kill_switch", "tcp", "gateway_device"];
-    for text in installed.with_each_option(["path", "auto"], &of_gateways) {
+    let of_gateways: &[_] =
+        &["lan", "exclude", "dns", "kill_switch", "tcp", "transport", "gateway_device"];
+    for text in installed.with_each_option(["path", "auto"], &[("gateway", of_gateways)]) {
         load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+    }
+}
+
+#[test]
+fn what_goes_beside_the_bond_is_neither_packets_nor_counted() {
+    let join = join();
+    let known = ["--join", &join, "--path", "wifi=wlan0", "--transport", "mptcp"];
+    let with = |more: &[&str]| options(&[&known, more].concat());
+    assert!(with(&["--gateway"]).is_ok());
+    for (more, expected) in [
+        (&[][..], "there is no gateway; allowed: with --gateway"),
+        (&["--gateway", "--tcp", "tunnel"], "allowed: bond, or mptcp with tcp = \"split\""),
+        (
+            &["--gateway", "--path", "lte=wwan0,quota=10GB/month"],
+            "allowed: bond, or paths without quotas",
+        ),
+    ] {
+        let error = with(more).unwrap_err().to_string();
+        assert!(error.contains("transport") && error.contains(expected), "{error}");
     }
 }
 

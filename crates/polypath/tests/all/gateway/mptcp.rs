@@ -192,25 +192,31 @@ fn where_the_port_is_blocked_connections_go_over_the_bond() {
     assert_eq!(counts["connections"], 0, "{counts}");
 }
 
+/// Those that steer connections otherwise are refused by the policy itself.
 #[test]
-fn what_a_rule_steers_otherwise_goes_over_the_bond() {
-    let test = "what_a_rule_steers_otherwise_goes_over_the_bond";
+fn rules_drop_and_count_connections_as_they_do_in_the_bond() {
+    let test = "rules_drop_and_count_connections_as_they_do_in_the_bond";
     let Some(sites) = sites(test) else { return };
-    let (steered, address) = listener(&sites);
-    let port = address.port();
+    let (_kept_away, forbidden) = listener(&sites);
+    let port = forbidden.port();
     let rules = format!(
-        "[[rule]]\nname = \"twice\"\nprotocol = \"tcp\"\nport = {port}\nmode = \"redundant\"\n\
-         [[rule]]\nname = \"rest\"\nmode = \"aggregate\"\n"
+        "[[rule]]\nname = \"no\"\nport = {port}\nmode = \"drop\"\n\
+         [[rule]]\nname = \"slow\"\nprotocol = \"tcp\"\nmode = \"aggregate\"\n\
+         rate = \"80 Mbit/s\"\n"
     );
     let policy = sites.world.file("policy.toml", rules.as_bytes());
     let running = start(&sites, &["--policy", &policy]);
-    exchange(connect(&sites, address), &steered);
-    let steered = counts(&running);
-    assert_eq!(steered["over_bond"], serde_json::json!({"steered": 1}), "{steered}");
-    assert_eq!(steered["connections"], 0, "{steered}");
+    let error = connect(&sites, forbidden).read(&mut [0]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     let (listener, address) = listener(&sites);
     exchange(connect(&sites, address), &listener);
-    assert_eq!(counts(&running)["connections"], 1);
+    let status = running.status();
+    let of = |rule: usize, what: &str| status["rules"][rule][what].as_u64().unwrap();
+    assert_eq!([of(0, "dropped"), of(0, "conversations")], [1, 0], "{status}");
+    let passed = ["conversations", "bytes_sent", "bytes_received"].map(|what| of(1, what));
+    assert_eq!(passed, [1, 100_000, 100_000], "{status}");
+    assert_eq!(status["mptcp_transport"]["connections"], 1);
+    assert_eq!(status["mptcp_transport"]["over_bond"], serde_json::json!({}));
 }
 
 #[test]
