@@ -138,7 +138,7 @@ async fn who_does_not_say_who_it_is_is_closed_without_an_answer() {
         };
         say(b"").await;
         assert_eq!(mptcp.counts().refused(HeaderFault::Late), 1);
-        say(b"\x02").await;
+        say(b"GET / HTTP/1.1\r\n\r\n").await;
         assert_eq!(mptcp.counts().refused(HeaderFault::Malformed), 1);
     })
     .await;
