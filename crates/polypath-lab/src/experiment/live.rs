@@ -59,7 +59,7 @@ impl LiveTransfer {
             let (mbit_s, delay_ms) = (way.rate.reference().mbit_per_sec(), millis(way.delay));
             LiveLink { mbit_s, delay_ms }
         };
-        self.profile.paths.iter().map(link).collect()
+        self.profile.links().iter().map(link).collect()
     }
 
     fn mbit_s(&self, outcome: &DealtOutcome) -> Option<f64> {

@@ -63,7 +63,7 @@ pub(super) fn run(
         Figure::new("echo requests, lost", "", echoes.lost() as f64),
         Figure::new("echo requests, longest gap", "ms", millis(echoes.longest_gap())),
     ];
-    for (path, reused) in profile.paths.iter().zip(reused) {
+    for (path, reused) in profile.links().iter().zip(reused) {
         let name = format!("{} carries data again after", path.name);
         figures.push(Figure::maybe(name, "ms", reused.map(millis)));
     }

@@ -31,6 +31,6 @@ pub use dealt::{DealtOutcome, DealtTransfer};
 pub use error::GatewayError;
 pub use figure::{Figure, GatewayRow};
 pub use interrupt::Interrupt;
-pub use profile::GatewayProfile;
+pub use profile::{GatewayPaths, GatewayProfile};
 pub use quic::FACTOR;
-pub use settings::{GatewaySettings, Traffic};
+pub use settings::{Carrier, GatewaySettings, Traffic};

@@ -41,7 +41,7 @@ pub(super) fn run(
     let mut figures = Vec::new();
     let mut alone = f64::INFINITY;
     let site = Site::new(profile, settings, seed)?;
-    for (place, path) in profile.paths.iter().enumerate() {
+    for (place, path) in profile.links().iter().enumerate() {
         site.route_over(place)?;
         let seen = measure(&site, settings)?;
         let median = seen.quantile_ms(0.5);

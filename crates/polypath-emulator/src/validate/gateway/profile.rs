@@ -4,6 +4,7 @@ use polypath_link::Rate;
 use polypath_sim::scenario::ScenarioPath;
 use polypath_sim::topology::{Ends, Graph, GraphLink, Topology};
 use polypath_sim::{Direction, PathLinks};
+use std::num::NonZeroU8;
 use std::time::Duration;
 
 /// The nodes, as the namespaces are called.
@@ -27,8 +28,17 @@ const STREAM_PAYLOAD: f64 = 1415.0 / 1480.0;
 pub struct GatewayProfile {
     /// What it is called in results.
     pub name: String,
-    /// The paths, with their links.
-    pub paths: Vec<ScenarioPath>,
+    /// The paths.
+    pub paths: GatewayPaths,
+}
+
+/// What joins edge and hub.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GatewayPaths {
+    /// Emulated links.
+    Links(Vec<ScenarioPath>),
+    /// So many veth pairs as Linux has them, as fast as the processors: for line rate.
+    Unshaped(NonZeroU8),
 }
 
 impl GatewayProfile {
@@ -42,15 +52,35 @@ impl GatewayProfile {
         };
         let graph = Graph {
             nodes: [LAN, EDGE, HUB, SERVER].map(str::to_owned).to_vec(),
-            links: self.paths.iter().map(link).collect(),
-            pairs: vec![Ends { from: EDGE.to_owned(), to: HUB.to_owned() }],
+            links: self.links().iter().map(link).collect(),
+            pairs: match self.paths {
+                GatewayPaths::Links(_) => vec![Ends { from: EDGE.to_owned(), to: HUB.to_owned() }],
+                GatewayPaths::Unshaped(_) => Vec::new(),
+            },
         };
         Topology::from(&graph)
     }
 
-    /// The sum of the rates in a direction, in Mbit/s; of a rate that varies its mean.
+    /// The paths that are emulated.
+    pub fn links(&self) -> &[ScenarioPath] {
+        match &self.paths {
+            GatewayPaths::Links(paths) => paths,
+            GatewayPaths::Unshaped(_) => &[],
+        }
+    }
+
+    /// How many paths are not.
+    pub fn unshaped(&self) -> u8 {
+        match self.paths {
+            GatewayPaths::Links(_) => 0,
+            GatewayPaths::Unshaped(count) => count.get(),
+        }
+    }
+
+    /// The sum of the rates in a direction, in Mbit/s; of a rate that varies its mean. None of paths
+    /// without rates.
     pub fn mbit_s(&self, direction: Direction) -> f64 {
-        self.paths.iter().map(|path| rate(way(&path.links, direction))).sum()
+        self.links().iter().map(|path| rate(way(&path.links, direction))).sum()
     }
 
     /// What a stream over all paths can have of payload at most, in Mbit/s: a path of smaller MTU
@@ -60,12 +90,12 @@ impl GatewayProfile {
             let link = way(&path.links, direction);
             rate(link) * (1.0 - link.loss.mean())
         };
-        STREAM_PAYLOAD * self.paths.iter().map(arrives).sum::<f64>()
+        STREAM_PAYLOAD * self.links().iter().map(arrives).sum::<f64>()
     }
 
     /// The delay of each path in a direction, without what its jitter adds.
     pub(super) fn delays(&self, direction: Direction) -> Vec<Duration> {
-        self.paths.iter().map(|path| way(&path.links, direction).delay).collect()
+        self.links().iter().map(|path| way(&path.links, direction).delay).collect()
     }
 }
 
@@ -97,7 +127,7 @@ mod tests {
             path("a", PathLinks::symmetric(link(300.0, 10))),
             path("b", PathLinks { up: link(20.0, 30), down: lossy }),
         ];
-        GatewayProfile { name: "x".to_owned(), paths }
+        GatewayProfile { name: "x".to_owned(), paths: GatewayPaths::Links(paths) }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The product's programs.
 
-use super::GatewaySettings;
 use super::error::GatewayError;
 use super::log::{Log, says};
 use super::profile::{EDGE, HUB};
 use super::site::{LAN_DEVICE, Site};
+use super::{Carrier, GatewaySettings};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
@@ -57,18 +57,24 @@ impl Programs {
         let key = make_key(&settings.program, home.path(), "edge.key")?;
         make_key(&settings.program, home.path(), "hub.key")?;
         fs::write(home.path().join("allow"), key).map_err(of_files)?;
-        let line = hub_line(home.path(), given.hub);
+        let transport = ["--transport", settings.carrier.name()];
+        let line = hub_line(home.path(), &[given.hub, &transport].concat());
         let hub = Program::start(site, settings, HUB, home.path(), &line)?;
         let join = hub.wait(settings, "its join string came", |line| {
             line.starts_with("polypath:1/").then(|| line.to_owned())
         })?;
         hub.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
-        let line = edge_line(site, home.path(), &join, given)?;
+        let more = [given.edge, &transport].concat();
+        let line = edge_line(site, home.path(), &join, Given { edge: &more, ..given })?;
         let edge = Program::start(site, settings, EDGE, home.path(), &line)?;
         edge.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
         for path in site.paths() {
             let path = ("path", &*path.name);
             hub.wait(settings, "all paths had joined", |line| says(line, "joined", &[path]))?;
+        }
+        if settings.carrier == Carrier::Mptcp {
+            let session = "connections go over Multipath TCP";
+            edge.wait(settings, "it had a session", |line| says(line, session, &[]))?;
         }
         Ok(Self { edge, hub, _home: home })
     }

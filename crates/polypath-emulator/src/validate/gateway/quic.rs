@@ -59,7 +59,7 @@ pub(super) fn run(
     let site = Site::new(profile, settings, seed)?;
     let window = window(profile);
     let (mut figures, mut best) = (Vec::new(), 0.0_f64);
-    for (place, path) in profile.paths.iter().enumerate() {
+    for (place, path) in profile.links().iter().enumerate() {
         site.route_over(place)?;
         let alone = download(&site, settings, window)?;
         best = best.max(alone.mbit_s);

@@ -78,6 +78,29 @@ impl Traffic {
     }
 }
 
+/// What carries the TCP connections that a gateway splits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carrier {
+    /// The bond.
+    #[default]
+    Bond,
+    /// The kernel's Multipath TCP, by its own path manager.
+    Mptcp,
+}
+
+impl Carrier {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Bond, Self::Mptcp];
+
+    /// Its name, as `--transport` of the programs takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bond => "bond",
+            Self::Mptcp => "mptcp",
+        }
+    }
+}
+
 /// What all traffic has in common.
 #[derive(Clone, Debug)]
 pub struct GatewaySettings {
@@ -95,6 +118,8 @@ pub struct GatewaySettings {
     pub mbit_s: f64,
     /// The size of its datagrams, in bytes of payload: 16 at least.
     pub packet_bytes: usize,
+    /// What carries TCP connections.
+    pub carrier: Carrier,
     /// What ends all before its time.
     pub interrupt: Interrupt,
 }
@@ -104,7 +129,17 @@ impl GatewaySettings {
     pub fn of_transfers(program: PathBuf, prefix: Prefix, interrupt: Interrupt) -> Self {
         let (warm_up, duration) = (Duration::ZERO, Duration::ZERO);
         let packet_bytes = LEAST_PACKET_BYTES;
-        Self { program, prefix, warm_up, duration, flows: 1, mbit_s: 0.0, packet_bytes, interrupt }
+        Self {
+            program,
+            prefix,
+            warm_up,
+            duration,
+            flows: 1,
+            mbit_s: 0.0,
+            packet_bytes,
+            carrier: Carrier::Bond,
+            interrupt,
+        }
     }
 
     /// From when to when is measured, of traffic that begins at a time.

@@ -2,7 +2,7 @@
 
 use super::error::GatewayError;
 use super::profile::{EDGE, GatewayProfile, HUB, LAN, SERVER};
-use super::settings::GatewaySettings;
+use super::settings::{Carrier, GatewaySettings};
 use crate::kernel::in_namespace;
 use crate::live::{Network, NetworkOptions};
 use crate::plan::{InterfacePlan, NodePlan, Step};
@@ -23,6 +23,9 @@ pub(super) const SERVER_NET: &str = "198.18.0.0/24";
 /// The interface of the LAN, at both ends, and of the server's link.
 pub(super) const LAN_DEVICE: &str = "lan0";
 pub(super) const SERVER_DEVICE: &str = "server0";
+
+/// The first of the routing tables for what begins at a path.
+const FIRST_TABLE: usize = 101;
 
 /// A path's ends.
 #[derive(Clone, Debug)]
@@ -53,29 +56,65 @@ impl Site {
         let prefix = settings.prefix.clone();
         let options = NetworkOptions { prefix, seed, host_sysctls: Vec::new() };
         let network = Network::start(&profile.topology(), &[], &options)?;
-        let paths = path_ends(&network, profile);
+        let paths = match profile.unshaped() {
+            0 => path_ends(&network, profile),
+            count => unshaped_ends(count),
+        };
         let site = Self { network, paths };
         site.take(&site.outside())?;
+        if profile.unshaped() > 0 {
+            let pairs = site
+                .paths
+                .iter()
+                .flat_map(|path| site.pair(&path.device, [EDGE, HUB], [path.edge, path.hub]));
+            site.take(&pairs.collect::<Vec<_>>())?;
+        }
+        if settings.carrier == Carrier::Mptcp {
+            site.take(&site.subflows())?;
+        }
         Ok(site)
+    }
+
+    /// A veth pair as Linux has it, called the same at both ends.
+    fn pair(
+        &self,
+        device: &str,
+        [near, far]: [&'static str; 2],
+        [at, to]: [Ipv4Addr; 2],
+    ) -> [Step; 2] {
+        let peer = self.node(far).namespace.clone();
+        let add = format!("link add {device} type veth peer name {device} netns {peer}");
+        let own = |address| {
+            let add = format!("address add {address}/24 dev {device}");
+            vec![add, format!("link set dev {device} up")]
+        };
+        let near_own = own(at).into_iter();
+        let near = self.step(near, [add].into_iter().chain(near_own).collect());
+        [near, self.step(far, own(to))]
+    }
+
+    /// Lets connections of Multipath TCP have a subflow from each path of the edge.
+    fn subflows(&self) -> Vec<Step> {
+        let limit = || vec![format!("mptcp limits set subflows {}", self.paths.len().min(8))];
+        let limits = [self.step(EDGE, limit()), self.step(HUB, limit())];
+        let of_path = |(table, path): (usize, &PathEnds)| {
+            let PathEnds { device, edge, hub, .. } = path;
+            let commands = vec![
+                format!("route add default via {hub} dev {device} table {table}"),
+                format!("rule add from {edge} lookup {table} priority 100"),
+                format!("mptcp endpoint add {edge} dev {device} subflow"),
+            ];
+            self.step(EDGE, commands)
+        };
+        limits.into_iter().chain((FIRST_TABLE..).zip(&self.paths).map(of_path)).collect()
     }
 
     /// The links that packets pass without delay: veth pairs as Linux has them.
     fn outside(&self) -> Vec<Step> {
-        let link = |device: &str, [near, far]: [&'static str; 2], [at, to]: [Ipv4Addr; 2]| {
-            let peer = self.node(far).namespace.clone();
-            let add = format!("link add {device} type veth peer name {device} netns {peer}");
-            let own = |address| {
-                let add = format!("address add {address}/24 dev {device}");
-                vec![add, format!("link set dev {device} up")]
-            };
-            let near_own = own(at).into_iter();
-            [(near, [add].into_iter().chain(near_own).collect()), (far, own(to))]
-        };
-        let lan = link(LAN_DEVICE, [LAN, EDGE], [LAN_HOST, LAN_EDGE]);
-        let server = link(SERVER_DEVICE, [SERVER, HUB], [SERVER_HOST, SERVER_HUB]);
-        let default = [(LAN, vec![format!("route add default via {LAN_EDGE}")])];
-        let steps = lan.into_iter().chain(server).chain(default);
-        steps.map(|(node, commands)| self.step(node, commands)).collect()
+        let lan = self.pair(LAN_DEVICE, [LAN, EDGE], [LAN_HOST, LAN_EDGE]);
+        let server = self.pair(SERVER_DEVICE, [SERVER, HUB], [SERVER_HOST, SERVER_HUB]);
+        let default = self.step(LAN, vec![format!("route add default via {LAN_EDGE}")]);
+        lan.into_iter().chain(server).chain([default]).collect()
     }
 
     /// Leads the LAN over one path by the kernel alone, without bond and programs.
@@ -156,6 +195,16 @@ impl Site {
     }
 }
 
+/// Those of paths that are not emulated: 10.60.0.0/24 and so on.
+fn unshaped_ends(count: u8) -> Vec<PathEnds> {
+    let ends = |(name, number): (char, u8)| {
+        let device = format!("path{number}");
+        let [hub, edge] = [1, 2].map(|host| Ipv4Addr::new(10, 60, number, host));
+        PathEnds { name: name.to_string(), hub_device: device.clone(), device, edge, hub }
+    };
+    ('a'..='z').zip(0..count).map(ends).collect()
+}
+
 fn path_ends(network: &Network, profile: &GatewayProfile) -> Vec<PathEnds> {
     let plan = network.namespaces().plan();
     let interfaces = |node| plan.node(node).map(|node| &*node.interfaces).unwrap_or_default();
@@ -167,5 +216,5 @@ fn path_ends(network: &Network, profile: &GatewayProfile) -> Vec<PathEnds> {
         edge: edge.addresses.v4,
         hub: hub.addresses.v4,
     };
-    profile.paths.iter().zip(ends).map(path).collect()
+    profile.links().iter().zip(ends).map(path).collect()
 }

@@ -29,9 +29,12 @@ pub(super) fn run(
         for flows in [1, settings.flows] {
             let mbit_s = goodput(rig.site(), settings, direction, flows)?;
             let what = format!("{flows} {}", direction.name());
+            figures.push(Figure::new(&what, "Mbit/s", mbit_s));
+            if profile.unshaped() > 0 {
+                continue;
+            }
             let share = mbit_s / profile.mbit_s(direction);
             let of_ceiling = mbit_s / profile.stream_ceiling_mbit_s(direction);
-            figures.push(Figure::new(&what, "Mbit/s", mbit_s));
             figures.push(Figure::new(format!("{what}, of the sum"), "", share));
             figures.push(Figure::new(format!("{what}, of the ceiling"), "", of_ceiling));
         }

@@ -64,7 +64,7 @@ fn measure(
     profiles: &[GatewayProfile],
     settings: &GatewaySettings,
 ) -> anyhow::Result<Option<Gateways>> {
-    let traffic = options.traffic();
+    let traffic = options.traffic()?;
     let all = profiles.iter().flat_map(|profile| traffic.iter().map(move |&kind| (profile, kind)));
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     for (number, (profile, kind)) in all.enumerate() {

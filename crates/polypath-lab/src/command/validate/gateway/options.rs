@@ -1,13 +1,15 @@
 //! What `polypath validate gateway` is asked for.
 
+use std::num::NonZeroU8;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use polypath_emulator::plan::Prefix;
 use polypath_emulator::validate::gateway::{
-    GatewayProfile, GatewaySettings, Interrupt, LEAST_PACKET_BYTES, Traffic,
+    Carrier, GatewayProfile, GatewaySettings, Interrupt, LEAST_PACKET_BYTES, Traffic,
 };
 use polypath_units::{Bandwidth, parse_duration};
 
@@ -41,6 +43,15 @@ pub(in super::super) struct GatewayOptions {
     /// steady of `polypath compare --drawn`, as far as two processors carry them
     #[arg(long)]
     suite: bool,
+    /// A profile with so many veth pairs as Linux has them, without emulated links, for line rate;
+    /// for `tcp` alone
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=8),
+        conflicts_with_all = ["links", "scenario", "suite"])]
+    unshaped: Option<u8>,
+    /// What carries TCP connections: the bond, or the kernel's Multipath TCP, without encryption,
+    /// with a subflow from each path
+    #[arg(long, value_name = "NAME", default_value = "bond", value_parser = carrier())]
+    transport: Carrier,
     /// The seed of the suite's draw
     #[arg(long, value_name = "S", requires = "suite", default_value_t = DRAW_SEED)]
     draw_seed: u64,
@@ -88,6 +99,13 @@ fn traffic() -> impl TypedValueParser<Value = Traffic> {
         .try_map(move |name| named(name).ok_or("no such traffic"))
 }
 
+/// The names of transports, for help and completion too.
+fn carrier() -> impl TypedValueParser<Value = Carrier> {
+    let named = |name: String| Carrier::ALL.into_iter().find(|carrier| carrier.name() == name);
+    PossibleValuesParser::new(Carrier::ALL.map(Carrier::name))
+        .try_map(move |name| named(name).ok_or("no such transport"))
+}
+
 /// A time in which something can be measured.
 fn measured_time(text: &str) -> Result<Duration, String> {
     let time = parse_duration(text).map_err(|error| error.to_string())?;
@@ -106,12 +124,26 @@ fn rate(text: &str) -> Result<Bandwidth, String> {
 
 impl GatewayOptions {
     /// What is measured over each profile.
-    pub(super) fn traffic(&self) -> &[Traffic] {
-        if self.traffic.is_empty() { &Traffic::ALL } else { &self.traffic }
+    ///
+    /// # Errors
+    /// When it needs links, and there are none.
+    pub(super) fn traffic(&self) -> anyhow::Result<&[Traffic]> {
+        let of_links = self.traffic.iter().find(|kind| **kind != Traffic::Tcp);
+        match (self.unshaped, of_links) {
+            (Some(_), Some(kind)) => {
+                bail!("--traffic {} over --unshaped paths; allowed: tcp", kind.name())
+            }
+            (Some(_), None) => Ok(&[Traffic::Tcp]),
+            (None, _) if self.traffic.is_empty() => Ok(&Traffic::ALL),
+            (None, _) => Ok(&self.traffic),
+        }
     }
 
     /// The profiles, in the order of their options.
     pub(super) fn profiles(&self) -> anyhow::Result<Vec<GatewayProfile>> {
+        if let Some(count) = self.unshaped.and_then(NonZeroU8::new) {
+            return Ok(vec![profiles::unshaped(count)]);
+        }
         let mut profiles: Vec<_> = self.links.iter().map(Links::profile).collect();
         for file in &self.scenario {
             profiles.push(profiles::of_scenario(file)?);
@@ -135,6 +167,7 @@ impl GatewayOptions {
             flows: self.flows.into(),
             mbit_s: self.rate.mbit_per_sec(),
             packet_bytes: self.packet as usize,
+            carrier: self.transport,
             interrupt,
         })
     }

@@ -2,9 +2,10 @@
 
 use core::str::FromStr;
 use std::io;
+use std::num::NonZeroU8;
 use std::path::Path;
 
-use polypath_emulator::validate::gateway::GatewayProfile;
+use polypath_emulator::validate::gateway::{GatewayPaths, GatewayProfile};
 use polypath_sim::scenario::{Scenario, ScenarioPath};
 use polypath_sim::{Direction, PathLinks};
 
@@ -58,8 +59,13 @@ impl Links {
             links: PathLinks::symmetric(link.config()),
         };
         let paths = ('a'..='z').zip(&self.links).map(path).collect();
-        GatewayProfile { name: self.text.clone(), paths }
+        GatewayProfile { name: self.text.clone(), paths: GatewayPaths::Links(paths) }
     }
+}
+
+/// Paths that are not emulated.
+pub(super) fn unshaped(count: NonZeroU8) -> GatewayProfile {
+    GatewayProfile { name: format!("{count} veth pairs"), paths: GatewayPaths::Unshaped(count) }
 }
 
 /// The paths of a scenario; connections and flows are not run.
@@ -67,7 +73,7 @@ pub(super) fn of_scenario(file: &Path) -> anyhow::Result<GatewayProfile> {
     let scenario = Scenario::load(file)?;
     let name = scenario.name.clone();
     let name = name.unwrap_or_else(|| file.display().to_string());
-    Ok(GatewayProfile { name, paths: emulated_paths(&scenario)? })
+    Ok(GatewayProfile { name, paths: GatewayPaths::Links(emulated_paths(&scenario)?) })
 }
 
 /// The first profiles of each family of this seed that are not beyond [`MOST_MBIT_S`].
@@ -93,7 +99,7 @@ fn drawn(family: Family, seed: u64, number: u32) -> anyhow::Result<GatewayProfil
     let drawn = family.profile(seed, number);
     let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
     let scenario = Scenario::parse(&drawn.text(), Path::new(&drawn.name), no_trace)?;
-    Ok(GatewayProfile { name: drawn.name, paths: emulated_paths(&scenario)? })
+    Ok(GatewayProfile { name: drawn.name, paths: GatewayPaths::Links(emulated_paths(&scenario)?) })
 }
 
 #[cfg(test)]
@@ -105,11 +111,11 @@ mod tests {
     fn links_are_joined_by_a_plus() {
         let profile = "300Mbit/s,10ms+80Mbit/s,30ms,1%".parse::<Links>().unwrap().profile();
         assert_eq!(profile.name, "300Mbit/s,10ms+80Mbit/s,30ms,1%");
-        let names: Vec<_> = profile.paths.iter().map(|path| &*path.name).collect();
+        let names: Vec<_> = profile.links().iter().map(|path| &*path.name).collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(profile.mbit_s(Direction::Up), 380.0);
-        assert_eq!(profile.paths[1].links.down.loss.mean(), 0.01);
-        assert_eq!(profile.paths[0].links.up.delay, std::time::Duration::from_millis(10));
+        assert_eq!(profile.links()[1].links.down.loss.mean(), 0.01);
+        assert_eq!(profile.links()[0].links.up.delay, std::time::Duration::from_millis(10));
     }
 
     #[test]
@@ -131,7 +137,7 @@ mod tests {
             assert_eq!(names.iter().filter(|name| name.starts_with(&of)).count(), OF_EACH);
         }
         for profile in &suite {
-            assert!((2..=4).contains(&profile.paths.len()), "{}", profile.name);
+            assert!((2..=4).contains(&profile.links().len()), "{}", profile.name);
             assert!(profile.mbit_s(Direction::Down) <= MOST_MBIT_S, "{}", profile.name);
         }
         assert_eq!(super::suite(1).unwrap(), suite);

@@ -67,7 +67,8 @@ fn number(value: f64) -> String {
 pub(super) fn list(profiles: &[GatewayProfile]) -> String {
     let line = |profile: &GatewayProfile| {
         let [down, up] = [Direction::Down, Direction::Up].map(|way| number(profile.mbit_s(way)));
-        let paths = profile.paths.len().to_string();
+        let paths = profile.links().len() + usize::from(profile.unshaped());
+        let paths = paths.to_string();
         [profile.name.clone(), paths, down, up]
     };
     let heading = ["profile", "paths", "Mbit/s down", "up"].map(str::to_owned);

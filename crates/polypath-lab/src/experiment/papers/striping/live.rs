@@ -3,7 +3,7 @@
 use super::links::Link;
 use super::{Parameters, simulated};
 use crate::experiment::{ExperimentPlan, LiveTransfer, TrialFailure};
-use polypath_emulator::validate::gateway::{DealtTransfer, GatewayProfile};
+use polypath_emulator::validate::gateway::{DealtTransfer, GatewayPaths, GatewayProfile};
 use polypath_sim::Direction;
 use std::time::Duration;
 
@@ -44,5 +44,5 @@ pub(in crate::experiment::papers) fn paper(plan: &ExperimentPlan, quantity: &str
 pub(in crate::experiment::papers) fn profile(text: &str) -> Result<GatewayProfile, TrialFailure> {
     let scenario = simulated::scenario(text)?;
     let paths = scenario.network.paths().unwrap_or_default();
-    Ok(GatewayProfile { name: format!("{} links", paths.len()), paths })
+    Ok(GatewayProfile { name: format!("{} links", paths.len()), paths: GatewayPaths::Links(paths) })
 }
