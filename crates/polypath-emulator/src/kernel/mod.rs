@@ -1,13 +1,16 @@
 //! The connections of a scenario on the kernel's own TCP and Multipath TCP, in a live network.
 
+mod buffer;
 mod congestion;
 mod plan;
 mod socket;
 mod tcp_info;
 mod timeline;
 mod transfer;
+mod watch;
 mod window;
 
+pub use buffer::BufferSample;
 pub(crate) use congestion::Loading;
 pub use congestion::{KernelCongestion, LoadedCongestion};
 pub(crate) use plan::ends;
@@ -28,6 +31,7 @@ use socket::Connected;
 use std::io;
 use std::thread;
 use std::time::Duration;
+use watch::next_multiple;
 
 /// Why the kernel did not run a scenario.
 #[derive(Debug, thiserror::Error)]
@@ -52,9 +56,20 @@ pub struct Schedule {
     pub warm_up: Timestamp,
     /// The end.
     pub end: Timestamp,
-    /// How often the windows of senders are looked at, beside their start; `None` if never. Of
-    /// Multipath TCP that is the window of the first subflow.
-    pub windows_every: Option<Duration>,
+    /// What is looked at meanwhile.
+    pub looks: Looks,
+}
+
+/// What is looked at while a scenario runs, and how often: now and at all multiples of the time.
+/// What has none is not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// The windows of senders. Of Multipath TCP that is the window of the first subflow.
+    pub windows: Option<Duration>,
+    /// The receive buffers.
+    pub buffers: Option<Duration>,
+    /// The links.
+    pub links: Option<Duration>,
 }
 
 /// What the kernel did of a flow.
@@ -64,6 +79,8 @@ pub struct FlowOutcome {
     pub received: Timeline,
     /// What the windows of the sender were, if they were looked at.
     pub windows: Vec<WindowSample>,
+    /// What the receiver held, if that was looked at.
+    pub buffers: Vec<BufferSample>,
 }
 
 /// What the kernel did of a scenario.
@@ -75,6 +92,8 @@ pub struct KernelOutcome {
     pub warm: NetworkReport,
     /// The links at the end.
     pub end: NetworkReport,
+    /// The links on the way there with the time, if they were looked at.
+    pub links: Vec<(Timestamp, NetworkReport)>,
 }
 
 /// Runs connections until the end.
@@ -91,9 +110,10 @@ pub fn run(
     thread::scope(|scope| {
         let spawn = |connection| scope.spawn(move || serve(connection, clock, schedule));
         let running: Vec<_> = connections.iter().map(spawn).collect();
-        wait_until(clock, schedule.warm_up);
+        let mut links = Vec::new();
+        look_until(network, schedule.warm_up, schedule.looks.links, &mut links);
         let warm = network.report();
-        wait_until(clock, schedule.end);
+        look_until(network, schedule.end, schedule.looks.links, &mut links);
         let end = network.report();
         let join = |(running, connection): (thread::ScopedJoinHandle<'_, _>, &KernelConnection)| {
             let panicked = |_| Err(io::Error::other("its thread panicked"));
@@ -101,7 +121,7 @@ pub fn run(
             outcome.map_err(|error| KernelError { connection: connection.name.clone(), error })
         };
         let flows = running.into_iter().zip(connections).map(join).collect::<Result<_, _>>()?;
-        Ok(KernelOutcome { flows, warm, end })
+        Ok(KernelOutcome { flows, warm, end, links })
     })
 }
 
@@ -112,7 +132,7 @@ pub(crate) fn single_transfer(connection: &KernelConnection) -> Result<Duration,
         let Connected { client, server, .. } = &open(connection)?;
         let clock = Clock::start();
         let flow = connection.flows[0];
-        Transfer::start(client, server, flow.source, clock, None)?.finish()?;
+        Transfer::start(client, server, flow.source, clock, Looks::default())?.finish()?;
         Ok(clock.now().since(Timestamp::ZERO))
     };
     run().map_err(|error| KernelError { connection: connection.name.clone(), error })
@@ -136,8 +156,7 @@ fn serve(
             Direction::Up => (&ends.client, &ends.server),
             Direction::Down => (&ends.server, &ends.client),
         };
-        let transfer =
-            Transfer::start(sender, receiver, flow.source, clock, schedule.windows_every)?;
+        let transfer = Transfer::start(sender, receiver, flow.source, clock, schedule.looks)?;
         running.push((flow.stop.min(schedule.end), number, transfer));
     }
     running.sort_by_key(|&(stop, ..)| stop);
@@ -169,6 +188,25 @@ pub(crate) fn in_namespace<T: Send>(
         let acting = scope.spawn(|| enter(name).and_then(|()| act()));
         acting.join().unwrap_or_else(panicked)
     })
+}
+
+/// Looks at the links until a time.
+fn look_until(
+    network: &Network,
+    until: Timestamp,
+    every: Option<Duration>,
+    looks: &mut Vec<(Timestamp, NetworkReport)>,
+) {
+    let clock = network.clock();
+    while let Some(every) = every {
+        let next = next_multiple(clock.now(), every);
+        if next > until {
+            break;
+        }
+        wait_until(clock, next);
+        looks.push((clock.now(), network.report()));
+    }
+    wait_until(clock, until);
 }
 
 fn wait_until(clock: Clock, at: Timestamp) {

@@ -6,24 +6,32 @@ use super::transfer::{Pace, Source};
 use crate::plan::{NetworkPlan, NodePlan};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::registry::{Algorithm, Configured};
+use polypath_kernel::CONGESTION;
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
 use polypath_sim::scenario::{
     CompositionOptions, ConstantRate, Flow, FlowKind, Mptcp, OnOff, ReceiveOptions, Spread, Tcp,
     TcpOptions, Transport, WindowControl,
 };
-use polypath_sim::tcp::{self, TcpConfig};
+use polypath_sim::tcp::{ReceiveBuffer, TcpConfig};
 use polypath_sim::topology::{LinkId, Route};
 use polypath_units::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first port that servers listen on.
 const PORT: u16 = 5_001;
+/// The congestion controls of the registry that the kernel has itself.
+const OWN: [CongestionKind; 3] = [CongestionKind::Reno, CongestionKind::Cubic, CongestionKind::Bbr];
 /// The parameter of CUBIC of which the kernel's value is not the default.
 const LATE_ALPHA: &str = "late_alpha";
 /// What a sender may hold, in bytes: more than any window here, so that it is no limit, as there is
 /// none in the simulator.
 const SEND_BUFFER: u64 = 64 << 20;
+
+/// What a receiver may hold at first, in bytes: the kernel's default (`tcp_rmem`).
+const FIRST_RECEIVE_BUFFER: u64 = 131_072;
+/// And in the end, where there is no connection that says otherwise.
+const RECEIVE_BUFFER: u64 = 6 << 20;
 
 /// What a flow with times of silence writes at a time, in bytes.
 const PACED_BLOCK: usize = 1_200;
@@ -153,10 +161,35 @@ fn only_defaults(tcp: &TcpOptions, receive: ReceiveOptions) -> Result<(), String
         return Err(problem.to_owned());
     }
     match receive.buffer {
-        None => Ok(()),
-        Some(_) => {
-            Err("`receive_buffer`: the kernel's grows as the simulator's default does".to_owned())
+        None | Some(ReceiveBuffer::Auto { .. }) => Ok(()),
+        Some(ReceiveBuffer::Fixed(_)) => {
+            Err("`receive_buffer`: the kernel's grows, up to `receive_buffer_max`".to_owned())
         }
+    }
+}
+
+/// Up to which size the receive buffers of a plan grow, in bytes: a host has one for all.
+fn largest_receive_buffer(plan: &Plan) -> Result<u64, Unsuited> {
+    let mut sizes = plan.scenario().connections.iter().map(|spec| {
+        let receive = match &spec.transport {
+            Transport::Tcp(tcp) => tcp.receive,
+            Transport::Mptcp(mptcp) => mptcp.receive,
+            _ => ReceiveOptions::default(),
+        };
+        match receive.buffer.unwrap_or(TcpConfig::LINUX.receive_buffer) {
+            ReceiveBuffer::Auto { max: size, .. } | ReceiveBuffer::Fixed(size) => (spec, size),
+        }
+    });
+    let Some((_, first)) = sizes.next() else { return Ok(RECEIVE_BUFFER) };
+    match sizes.find(|(_, size)| *size != first) {
+        None => Ok(first),
+        Some((spec, size)) => Err(Unsuited {
+            connection: spec.name.clone(),
+            problem: format!(
+                "`receive_buffer_max`: {size} bytes here and {first} before; the connections of a \
+                 host have one in the kernel"
+            ),
+        }),
     }
 }
 
@@ -174,6 +207,15 @@ fn congestion(control: &WindowControl, coupled: bool) -> Result<KernelCongestion
         return Ok(KernelCongestion::Loaded(loaded));
     }
     let name = congestion.kind().name();
+    if !OWN.contains(&congestion.kind()) {
+        let own = OWN.iter().map(|kind| kind.name());
+        let loaded = CONGESTION.iter().map(|row| row.kind.name());
+        let allowed: Vec<_> = own.chain(loaded).collect();
+        return Err(format!(
+            "`congestion`: the kernel has no {name:?}; allowed: {}",
+            allowed.join(", ")
+        ));
+    }
     if control.slow_start.is_some() && !is_kernels(slow_start.kind().name(), name) {
         let problem = "`slow_start`: that of the kernel is part of its congestion control: \
             \"hystart\" with \"cubic\", \"standard\" with others";
@@ -240,15 +282,17 @@ fn address(node: &NodePlan, link: LinkId, network: &NetworkPlan) -> IpAddr {
 
 /// Kernel parameters under which a host's TCP is the one that the simulator has: its receive
 /// buffer, and no limit of the send buffer.
-pub fn host_sysctls() -> Vec<(String, String)> {
-    let tcp::ReceiveBuffer::Auto { max, .. } = TcpConfig::LINUX.receive_buffer else {
-        unreachable!("the kernel's receive buffer grows");
-    };
+///
+/// # Errors
+/// If its connections have receive buffers that grow to different sizes.
+pub fn host_sysctls(plan: &Plan) -> Result<Vec<(String, String)>, Unsuited> {
+    let max = largest_receive_buffer(plan)?;
+    let first = max.min(FIRST_RECEIVE_BUFFER);
     let sysctl = |key: &str, value: String| (key.to_owned(), value);
-    vec![
-        sysctl("net.ipv4.tcp_rmem", format!("4096 131072 {max}")),
+    Ok(vec![
+        sysctl("net.ipv4.tcp_rmem", format!("4096 {first} {max}")),
         sysctl("net.ipv4.tcp_wmem", format!("4096 16384 {SEND_BUFFER}")),
-    ]
+    ])
 }
 
 #[cfg(test)]
@@ -271,11 +315,15 @@ mod tests {
         delay = "10 ms"
     "#;
 
-    fn planned(rest: &str) -> Result<Vec<KernelConnection>, Unsuited> {
+    fn plan(rest: &str) -> Plan {
         let no_trace = &mut |_: &Path| Err(io::Error::from(io::ErrorKind::NotFound));
         let text = format!("{PATHS}{rest}");
         let scenario = Scenario::parse(&text, Path::new("test.toml"), no_trace).unwrap();
-        let plan = Plan::new(scenario).unwrap();
+        Plan::new(scenario).unwrap()
+    }
+
+    fn planned(rest: &str) -> Result<Vec<KernelConnection>, Unsuited> {
+        let plan = plan(rest);
         let network = NetworkPlan::new(&"x".parse().unwrap(), plan.topology()).unwrap();
         connections(&plan, &network)
     }
@@ -374,7 +422,48 @@ mod tests {
 
     #[test]
     fn hosts_have_the_receive_buffer_of_the_simulator() {
-        let [(key, rmem), _] = &host_sysctls()[..] else { panic!("two parameters") };
-        assert_eq!((&**key, &**rmem), ("net.ipv4.tcp_rmem", "4096 131072 6291456"));
+        let rmem = |rest: &str| {
+            let parameters = host_sysctls(&plan(&format!("{rest}[[flow]]\nkind = \"bulk\"\n")));
+            let [(key, rmem), _] = &parameters.unwrap()[..] else { panic!("two parameters") };
+            assert_eq!(key, "net.ipv4.tcp_rmem");
+            rmem.clone()
+        };
+        let tcp = "[connection]\ntransport = \"tcp\"\n";
+        assert_eq!(rmem(tcp), "4096 131072 6291456");
+        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"3 MiB\"\n")), "4096 131072 3145728");
+        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"50 kB\"\n")), "4096 50000 50000");
+    }
+
+    #[test]
+    fn a_host_has_one_receive_buffer_for_all() {
+        let connection = |name: &str, max: &str| {
+            format!(
+                "[[connection]]\nname = \"{name}\"\ntransport = \"tcp\"\n\
+                 receive_buffer_max = \"{max}\"\n[[flow]]\nconnection = \"{name}\"\nkind = \"bulk\"\n"
+            )
+        };
+        let two = |b: &str| host_sysctls(&plan(&(connection("a", "1 MB") + &connection("b", b))));
+        assert!(two("1 MB").is_ok());
+        let problem = two("2 MB").unwrap_err().to_string();
+        assert!(
+            problem
+                .contains("connection \"b\": `receive_buffer_max`: 2000000 bytes here and 1000000"),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn what_the_kernel_has_is_told() {
+        let of = |congestion: &str| {
+            planned(&format!(
+                "[connection]\ntransport = \"tcp\"\ncongestion = \"{congestion}\"\n\
+                 slow_start = \"standard\"\n[[flow]]\nkind = \"bulk\"\n"
+            ))
+        };
+        assert_eq!(of("olia").unwrap()[0].congestion.name(), "pp_olia");
+        let problem = of("polypath").unwrap_err().to_string();
+        assert!(
+            problem.contains("the kernel has no \"polypath\"; allowed: reno, cubic, bbr, balia")
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Bulk transfers over sockets of the kernel.
 
-use super::FlowOutcome;
+use super::buffer::BufferSample;
 use super::timeline::Timeline;
-use super::window::Watch;
+use super::watch::Watch;
+use super::window::WindowSample;
+use super::{FlowOutcome, Looks};
 use crate::realtime::{Clock, rest};
 use polypath_units::Bandwidth;
 use std::io::{self, Read, Write};
@@ -56,19 +58,23 @@ pub(crate) struct Transfer {
     receiver: TcpStream,
     sending: JoinHandle<io::Result<()>>,
     receiving: JoinHandle<(Timeline, io::Result<()>)>,
-    watch: Option<Watch>,
+    windows: Option<Watch<WindowSample>>,
+    buffers: Option<Watch<BufferSample>>,
 }
 
 impl Transfer {
-    /// Begins to send, and to look at the sender's window.
+    /// Begins to send, and to look at what is asked for.
     pub(crate) fn start(
         sender: &TcpStream,
         receiver: &TcpStream,
         source: Source,
         clock: Clock,
-        windows_every: Option<Duration>,
+        looks: Looks,
     ) -> io::Result<Self> {
-        let watch = windows_every.map(|every| Watch::start(sender, every, clock)).transpose()?;
+        let windows = |every| Watch::start(sender, every, clock, WindowSample::look);
+        let windows = looks.windows.map(windows).transpose()?;
+        let buffers = |every| Watch::start(receiver, every, clock, BufferSample::look);
+        let buffers = looks.buffers.map(buffers).transpose()?;
         let (mut to, mut from) = (sender.try_clone()?, receiver.try_clone()?);
         let receiving = Builder::new().name("kernel sink".into());
         let receiving = receiving.spawn(move || receive(&mut from, clock))?;
@@ -78,7 +84,7 @@ impl Transfer {
             Source::Paced(pace) => send_paced(&mut to, pace, clock),
         })?;
         let (sender, receiver) = (sender.try_clone()?, receiver.try_clone()?);
-        Ok(Self { sender, receiver, sending, receiving, watch })
+        Ok(Self { sender, receiver, sending, receiving, windows, buffers })
     }
 
     /// Whether all has arrived.
@@ -90,8 +96,8 @@ impl Transfer {
     pub(crate) fn finish(self) -> io::Result<FlowOutcome> {
         let (sent, (received, read)) = (join(self.sending)?, join(self.receiving)?);
         sent.and(read)?;
-        let windows = self.watch.map(Watch::stop).transpose()?.unwrap_or_default();
-        Ok(FlowOutcome { received, windows })
+        let (windows, buffers) = (seen(self.windows)?, seen(self.buffers)?);
+        Ok(FlowOutcome { received, windows, buffers })
     }
 
     /// Ends it where it is and gives what has arrived.
@@ -99,15 +105,19 @@ impl Transfer {
         if self.is_over() {
             return self.finish();
         }
-        let windows = self.watch.map(Watch::stop).transpose()?.unwrap_or_default();
+        let (windows, buffers) = (seen(self.windows)?, seen(self.buffers)?);
         // The receiver first: what it has read until now is the result. Either may be gone.
         let _ = self.receiver.shutdown(Shutdown::Both);
         let _ = self.sender.shutdown(Shutdown::Both);
         // What is cut with data on its way is reset.
         let _ = join(self.sending)?;
         let (received, _) = join(self.receiving)?;
-        Ok(FlowOutcome { received, windows })
+        Ok(FlowOutcome { received, windows, buffers })
     }
+}
+
+fn seen<S: Send + 'static>(watch: Option<Watch<S>>) -> io::Result<Vec<S>> {
+    Ok(watch.map(Watch::stop).transpose()?.unwrap_or_default())
 }
 
 fn join<T>(thread: JoinHandle<T>) -> io::Result<T> {

@@ -1,7 +1,7 @@
 //! What is compared, measured on the kernel and in the simulator.
 
 use crate::kernel::{
-    self, FlowOutcome, KernelError, KernelOutcome, Schedule, Unsuited, connections,
+    self, FlowOutcome, KernelError, KernelOutcome, Looks, Schedule, Unsuited, connections,
 };
 use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
@@ -10,7 +10,6 @@ use crate::wire::{DirectionReport, WireReport};
 use polypath_sim::run::{Keep, LinkReport, Plan, RunError, RunReport};
 use polypath_units::{Timestamp, millis};
 use serde::Serialize;
-use std::time::Duration;
 
 /// What is compared of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,7 +67,7 @@ pub fn with_kernel(
     seed: u64,
 ) -> Result<(Measurement, KernelOutcome), MeasureError> {
     let (network, end) = started(plan, prefix, seed)?;
-    let outcome = run_kernel(plan, &network, end, None)?;
+    let outcome = run_kernel(plan, &network, end, Looks::default())?;
     network.stop()?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
     let connection = |flows: &Vec<FlowOutcome>| {
@@ -87,21 +86,21 @@ pub(super) fn started(
 ) -> Result<(Network, Timestamp), MeasureError> {
     let scenario = plan.scenario();
     let end = Timestamp::ZERO + scenario.duration.ok_or(MeasureError::Endless)?;
-    let options =
-        NetworkOptions { prefix: prefix.clone(), seed, host_sysctls: kernel::host_sysctls() };
+    let host_sysctls = kernel::host_sysctls(plan)?;
+    let options = NetworkOptions { prefix: prefix.clone(), seed, host_sysctls };
     Ok((Network::start(plan.topology(), &scenario.events, &options)?, end))
 }
 
-/// The connections of a plan by the kernel, until the end; windows are looked at as often as said.
+/// The connections of a plan by the kernel, until the end.
 pub(super) fn run_kernel(
     plan: &Plan,
     network: &Network,
     end: Timestamp,
-    windows_every: Option<Duration>,
+    looks: Looks,
 ) -> Result<KernelOutcome, MeasureError> {
     let connections = connections(plan, network.namespaces().plan())?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-    Ok(kernel::run(network, &connections, Schedule { warm_up, end, windows_every })?)
+    Ok(kernel::run(network, &connections, Schedule { warm_up, end, looks })?)
 }
 
 /// A run in the simulator.

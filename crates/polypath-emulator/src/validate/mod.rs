@@ -1,15 +1,19 @@
 //! The simulator against the kernel: the same scenarios on both, and the differences.
 
+mod agent;
 mod cells;
 pub mod cost;
 pub mod death;
 pub mod gateway;
 mod measure;
+mod recorded;
 mod table;
 pub mod windows;
 
+pub use agent::AgentsError;
 pub use cells::{Cell, CellError, shipped_cells};
 pub use measure::{MeasureError, Measurement, with_kernel, with_simulator};
+pub use recorded::{KernelRun, RecordedError, recorded};
 pub use table::{Comparison, Names, Part, Row, Summary};
 
 use crate::plan::Prefix;

@@ -9,5 +9,6 @@ mod cost;
 mod death;
 mod fidelity;
 mod netns;
+mod recorded;
 mod windows;
 mod wire;

@@ -1,12 +1,12 @@
 //! One transfer in each of the worlds.
 
-use super::agent::{Agents, AgentsError};
 use super::bond::{self, BondError};
 use super::outage::{NoOutage, Outage, Outcome, Reuse};
-use crate::kernel::Timeline;
+use crate::kernel::{Looks, Timeline};
 use crate::live::{Network, NetworkReport};
 use crate::plan::Prefix;
 use crate::realtime::rest;
+use crate::validate::agent::{Agents, AgentsError};
 use crate::validate::measure::{MeasureError, run_kernel, started};
 use polypath_sim::Direction;
 use polypath_sim::run::{Keep, Plan, Run, RunError, RunReport};
@@ -52,7 +52,7 @@ pub(super) fn kernel(
 ) -> Result<Outcome, DeathError> {
     live(plan, outage, prefix, seed, |network, end| {
         let agents = agent.then(|| Agents::start(plan, network)).transpose()?;
-        let outcome = run_kernel(plan, network, end, None)?;
+        let outcome = run_kernel(plan, network, end, Looks::default())?;
         agents.map_or(Ok(()), Agents::stop)?;
         Ok(outcome.flows.into_iter().flatten().next().unwrap_or_default().received)
     })

@@ -11,7 +11,7 @@ use super::program::Given;
 use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::{LAN_DEVICE, LAN_EDGE, SERVER_DEVICE, SERVER_HOST, SERVER_NET, Site};
-use crate::kernel::{Source, Timeline, Transfer, tcp_info};
+use crate::kernel::{Looks, Source, Timeline, Transfer, tcp_info};
 use crate::plan::Step;
 use crate::realtime::Clock;
 use polypath_sim::Direction;
@@ -169,8 +169,9 @@ impl DealtTransfer {
             Direction::Up => (&client, &server),
             Direction::Down => (&server, &client),
         };
-        let transfer = Transfer::start(sender, receiver, Source::Bulk(self.bytes), clock, None)
-            .map_err(failed)?;
+        let transfer =
+            Transfer::start(sender, receiver, Source::Bulk(self.bytes), clock, Looks::default())
+                .map_err(failed)?;
         wait_for(&transfer, settings, clock, start + self.limit)?;
         let told = tcp_info(sender).and_then(|sent| Ok((sent, tcp_info(receiver)?)));
         let (sent, came) = told.map_err(failed)?;

@@ -6,7 +6,7 @@ use super::profile::{GatewayProfile, LAN, SERVER};
 use super::rig::Rig;
 use super::settings::GatewaySettings;
 use super::site::Site;
-use crate::kernel::{Source, Timeline, Transfer};
+use crate::kernel::{Looks, Source, Timeline, Transfer};
 use polypath_sim::Direction;
 use socket2::SockRef;
 use std::io;
@@ -104,5 +104,5 @@ fn transfer(
         Direction::Up => (&client, &server),
         Direction::Down => (&server, &client),
     };
-    Transfer::start(sender, receiver, Source::Bulk(None), site.clock(), None)
+    Transfer::start(sender, receiver, Source::Bulk(None), site.clock(), Looks::default())
 }

@@ -2,7 +2,7 @@
 
 use super::row::{Row, Run};
 use super::track::Track;
-use crate::kernel::WindowSample;
+use crate::kernel::{Looks, WindowSample};
 use crate::plan::Prefix;
 use crate::validate::measure::{MeasureError, run_kernel, started};
 use crate::validate::{Cell, CellError, RowError, cells};
@@ -101,7 +101,8 @@ fn has_one_window(plan: &Plan) -> bool {
 /// The windows of the kernel's sender, and how many packets the emulator handed over late or lost.
 fn with_kernel(plan: &Plan, prefix: &Prefix, seed: u64) -> Result<(Track, u64), MeasureError> {
     let (network, end) = started(plan, prefix, seed)?;
-    let outcome = run_kernel(plan, &network, end, Some(INTERVAL))?;
+    let outcome =
+        run_kernel(plan, &network, end, Looks { windows: Some(INTERVAL), ..Looks::default() })?;
     network.stop()?;
     let samples = outcome.flows.into_iter().flatten().next().unwrap_or_default().windows;
     let overruns = outcome.end.links.iter().map(|link| link.overruns()).sum();
