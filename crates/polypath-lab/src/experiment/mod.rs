@@ -14,6 +14,7 @@
 mod claim;
 mod expression;
 mod hypercube;
+mod kernel;
 mod live;
 mod method;
 mod observation;
@@ -23,6 +24,7 @@ mod plan;
 mod report;
 mod runs;
 mod sample;
+mod seen;
 mod sensitivity;
 mod study;
 mod study_error;
@@ -33,6 +35,8 @@ mod trial;
 
 pub use claim::{Judgement, Verdict};
 pub use expression::{Expression, ParseExpressionError};
+pub use kernel::{ByWorld, KernelCell, KernelClaim, KernelLive, KernelReport, Observers};
+pub(crate) use kernel::{KernelCase, KernelTrial, KernelTrials, Results, Simulation};
 pub use live::{LiveLink, LivePoint, LiveRow, LiveTransfer, Source};
 pub use method::{Evaluate, Input, Method, Observer, TrialFailure};
 pub use observation::{Curve, Observation};
@@ -68,8 +72,17 @@ pub struct Experiment {
     pub method: Method,
     /// What its claims may be about.
     pub quantities: &'static [Quantity],
-    /// What the paper has beside model, simulator and live run, if there can be one.
-    pub live: Option<LiveRows>,
+    /// How it is run live, if it can be.
+    pub live: Option<Live>,
+}
+
+/// How an experiment is run live.
+#[derive(Clone, Copy, Debug)]
+pub enum Live {
+    /// By the product, through its tunnel.
+    Tunnel(LiveRows),
+    /// By the TCP and Multipath TCP of the kernel.
+    Kernel(KernelLive),
 }
 
 /// The rows of a table of model, simulator and live run, of all points of the plan.

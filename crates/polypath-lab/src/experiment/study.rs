@@ -13,6 +13,7 @@ use super::sample::Sample;
 use super::study_error::StudyError;
 use super::subject::{Meaning, Subject};
 use super::trial::{self, Trial, TrialError};
+use polypath_sim::run::Plan as ScenarioPlan;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -305,6 +306,35 @@ impl Study {
         Points { quantities, variants: variants.collect(), axes: axes.collect(), runs: None }
     }
 
+    /// The variant of this number at a point, with what else is set, as a scenario that is run.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub(super) fn scenario_plan(
+        &self,
+        variant: usize,
+        point: &[&str],
+        more: &[String],
+    ) -> Result<ScenarioPlan, TrialError> {
+        let settings = [trial::settings(self, Scope::Main, variant, point), more.to_vec()].concat();
+        let failed = |error| self.failed(&self.variant_at(variant).name, error);
+        match trial::prepare(self, &settings).map_err(failed)? {
+            Prepared::Run(plan, _) => Ok(*plan),
+            Prepared::Evaluation(_) => unreachable!("the kernel runs scenarios"),
+        }
+    }
+
+    /// The value on each axis, by the name of the axis.
+    pub(super) fn at<'a>(&'a self, point: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+        let axes = self.plan.axis.iter().map(|axis| axis.value.name.as_str());
+        axes.zip(point.iter().copied()).collect()
+    }
+
+    /// The variant of this number.
+    pub(super) fn variant_at(&self, number: usize) -> &Variant {
+        &self.plan.variant.value[number].value
+    }
+
     /// The claims.
     pub(super) fn claims(&self) -> impl Iterator<Item = &Claim> {
         self.plan.claim.value.iter().map(|claim| &claim.value)
@@ -347,7 +377,7 @@ impl Study {
     }
 
     /// The variants that run: verdicts do not depend on those that the paper does not have.
-    fn variants_of(&self, scope: Scope) -> impl Iterator<Item = usize> {
+    pub(super) fn variants_of(&self, scope: Scope) -> impl Iterator<Item = usize> {
         let all = self.plan.variant.value.iter().enumerate();
         let runs = move |beyond: bool| scope == Scope::Main || !beyond;
         all.filter(move |(_, variant)| runs(variant.value.beyond)).map(|(index, _)| index)
@@ -364,7 +394,7 @@ impl Study {
     }
 
     /// All points of the axes, those of the last axis next to each other.
-    fn points(&self) -> Vec<Vec<&str>> {
+    pub(super) fn points(&self) -> Vec<Vec<&str>> {
         let mut points = vec![Vec::new()];
         for axis in 0..self.plan.axis.len() {
             let values = self.values(axis);

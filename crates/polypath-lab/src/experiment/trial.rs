@@ -111,8 +111,7 @@ impl<'a> Trial<'a> {
 
     /// The value on each axis, by the name of the axis.
     pub(super) fn at(&self) -> Vec<(&'a str, &'a str)> {
-        let axes = self.study.plan().axis.iter().map(|axis| axis.value.name.as_str());
-        axes.zip(self.point.iter().copied()).collect()
+        self.study.at(&self.point)
     }
 
     fn name(&self) -> String {
@@ -129,7 +128,7 @@ impl<'a> Trial<'a> {
 }
 
 /// What a run has otherwise than the scenario.
-fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<String> {
+pub(super) fn settings(study: &Study, scope: Scope, variant: usize, point: &[&str]) -> Vec<String> {
     let plan = study.plan();
     let variant = &plan.variant.value[variant].value;
     let mut settings = [&plan.set[..], &variant.set[..]].concat();

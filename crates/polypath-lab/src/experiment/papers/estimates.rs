@@ -3,10 +3,10 @@
 
 use super::network::{goodput, in_mbit_s, mean_between, of_path};
 use crate::experiment::runs::{least, most, ratios};
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, SeedRuns};
 use polypath_link::Rate;
 use polypath_model::metrics::{coefficient_of_variation, estimate_error, mean};
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::{NetworkSpec, Scenario, Transport};
 
 /// Slow start is over by then, in s.
@@ -54,10 +54,10 @@ pub(super) const TWO: Names = Names {
 /// Of both subflows, from 2 s on: mean estimate and throughput in Mbit/s, the mean error of the
 /// estimate and its mean as shares of what the link carries, the estimate's coefficient of
 /// variation. All samples count.
-pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {
-    let observation = Observation::default().with("goodput", goodput(outcome));
+pub(super) fn observe(scenario: &Scenario, seen: &impl Seen) -> Observation {
+    let observation = Observation::default().with("goodput", goodput(seen));
     [ONE, TWO].iter().fold(observation, |observation, names| {
-        let series = |name| of_path(&outcome.recording, names.path, name).unwrap_or_default();
+        let series = |name| of_path(seen.recording(), names.path, name).unwrap_or_default();
         let estimates = in_mbit_s(series("bandwidth_estimate"));
         let throughput = in_mbit_s(series("throughput"));
         let settled: Vec<f64> = settled(&estimates);

@@ -31,11 +31,14 @@ mod r4_8;
 mod r4_9;
 pub(super) mod striping;
 
-use super::{Experiment, Method, Observer};
+pub(super) use network::free_share;
+
+use super::{Experiment, KernelLive, Live, Method, Observer, Observers};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
-/// scenario (`on`: it is run and observed) or with parameters (`of`: they are evaluated; `live`:
-/// and can run in network namespaces, too).
+/// scenario (`on`: it is run and observed; `kernel`: and can be run by the kernel, too; `transfer`:
+/// with the module's `TRANSFER` beside it) or with parameters (`of`: they are evaluated; `live`: and
+/// can run in network namespaces, too).
 macro_rules! experiments {
     (@on $module:ident) => {
         Method::Simulation(Observer::Code($module::observe))
@@ -46,8 +49,26 @@ macro_rules! experiments {
     (@live $module:ident) => {
         experiments!(@of $module)
     };
+    (@kernel $module:ident) => {
+        experiments!(@on $module)
+    };
+    (@transfer $module:ident) => {
+        experiments!(@on $module)
+    };
     (@rows live $module:ident) => {
-        Some($module::live_rows)
+        Some(Live::Tunnel($module::live_rows))
+    };
+    (@rows kernel $module:ident) => {
+        experiments!(@observers $module, None)
+    };
+    (@rows transfer $module:ident) => {
+        experiments!(@observers $module, Some($module::TRANSFER))
+    };
+    (@observers $module:ident, $transfer:expr) => {
+        Some(Live::Kernel(KernelLive {
+            observers: Observers { simulated: $module::observe, live: $module::observe },
+            transfer: $transfer,
+        }))
     };
     (@rows $how:tt $module:ident) => {
         None
@@ -70,21 +91,21 @@ experiments! {
     r0_1 in "r0-1" on "networks/s0.toml",
     r0_2 in "r0-2" on "networks/s0.toml",
     r0_3 in "r0-3" on "networks/s0.toml",
-    r0_4 in "r0-4" on "networks/s0.toml",
-    r0_5 in "r0-5" on "networks/s0.toml",
+    r0_4 in "r0-4" kernel "networks/s0.toml",
+    r0_5 in "r0-5" kernel "networks/s0.toml",
     r1_1 in "r1-1" live "networks/s1_rates.toml",
     r1_2 in "r1-2" live "networks/s1_rates.toml",
     r1_3 in "r1-3" live "networks/s1_train.toml",
     r1_4 in "r1-4" of "networks/s1_equal.toml",
     r1_5 in "r1-5" of "networks/s1_equal.toml",
     r1_6 in "r1-6" of "networks/s1_equal.toml",
-    r2_1 in "r2-1" on "networks/s2.toml",
-    r2_2 in "r2-2" on "networks/s2.toml",
-    r2_3 in "r2-3" on "networks/s2.toml",
-    r2_4 in "r2-4" on "networks/s2_distance.toml",
-    r2_5 in "r2-5" on "networks/s2.toml",
+    r2_1 in "r2-1" kernel "networks/s2.toml",
+    r2_2 in "r2-2" transfer "networks/s2.toml",
+    r2_3 in "r2-3" kernel "networks/s2.toml",
+    r2_4 in "r2-4" kernel "networks/s2_distance.toml",
+    r2_5 in "r2-5" kernel "networks/s2.toml",
     r3_1 in "r3-1" on "networks/s3.toml",
-    r3_2 in "r3-2" on "networks/s3.toml",
+    r3_2 in "r3-2" kernel "networks/s3.toml",
     r4_1 in "r4-1" on "networks/s4.toml",
     r4_2 in "r4-2" on "networks/s4.toml",
     r4_3 in "r4-3" on "networks/s4_round_trips.toml",

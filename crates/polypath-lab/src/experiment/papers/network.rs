@@ -1,19 +1,15 @@
 //! What several experiments observe.
 
+use crate::experiment::seen::Seen;
 use core::iter;
 use polypath_sim::record::series::{Column, Recording};
-use polypath_sim::run::{ConnectionReport, Outcome};
 use polypath_sim::scenario::{Scenario, Transport};
 use polypath_sim::tcp::ReceiveBuffer;
 use polypath_units::Timestamp;
 
 /// The goodput of the first connection in Mbit/s.
-pub(super) fn goodput(outcome: &Outcome) -> Option<f64> {
-    connection(outcome).map(|connection| connection.goodput_mbit_s)
-}
-
-fn connection(outcome: &Outcome) -> Option<&ConnectionReport> {
-    outcome.report.connections.first()
+pub(super) fn goodput(seen: &impl Seen) -> Option<f64> {
+    seen.goodput_mbit_s()
 }
 
 /// The times of samples in seconds.
@@ -44,16 +40,19 @@ fn over_time(recording: &Recording, column: &Column) -> Vec<(f64, f64)> {
     samples.filter_map(|(at, value)| Some((at, value?))).collect()
 }
 
-/// The share of the first connection's receive buffer that is free, over time; `None` if its size
-/// is not fixed.
-pub(super) fn free_share(scenario: &Scenario, recording: &Recording) -> Option<Vec<(f64, f64)>> {
+/// The share of the first connection's receive buffer, at its largest, that is free, over time;
+/// `None` if its size is not said.
+pub(in crate::experiment) fn free_share(
+    scenario: &Scenario,
+    recording: &Recording,
+) -> Option<Vec<(f64, f64)>> {
     let receive = match &scenario.connections.first()?.transport {
         Transport::Mptcp(mptcp) => mptcp.receive,
         Transport::Bond(bond) => bond.receive,
         Transport::Tcp(tcp) => tcp.receive,
         Transport::Tunnel(_) | Transport::Quic(_) | Transport::Udp(_) => return None,
     };
-    let Some(ReceiveBuffer::Fixed(size)) = receive.buffer else { return None };
+    let (ReceiveBuffer::Fixed(size) | ReceiveBuffer::Auto { max: size, .. }) = receive.buffer?;
     let taken = of_connection(recording, "receive_buffer")?;
     Some(taken.into_iter().map(|(at, bytes)| (at, 1.0 - bytes / size as f64)).collect())
 }

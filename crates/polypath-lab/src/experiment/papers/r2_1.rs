@@ -2,16 +2,16 @@
 
 use super::network::goodput;
 use crate::experiment::runs::{least, most, ratios};
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
 use polypath_model::metrics::mean;
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 
 /// Up to this delay of mmWave the paper tells of the difference to regular slow start.
 const SHORT: [&str; 2] = ["1 ms", "5 ms"];
 
-pub(super) fn observe(_: &Scenario, outcome: &Outcome) -> Observation {
-    Observation::default().with("goodput", goodput(outcome))
+pub(super) fn observe(_: &Scenario, seen: &impl Seen) -> Observation {
+    Observation::default().with("goodput", goodput(seen))
 }
 
 pub(super) const QUANTITIES: &[Quantity] = &[

@@ -1,22 +1,25 @@
 //! R2-2: the receive buffer and the throughput after slow start (S2, Figures 1 and 2).
 
 use super::network::{free_share, goodput, in_mbit_s, mean_between, of_connection};
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 
+/// What is looked at beside the plan where it is run live: lost packets, the time it takes, and what
+/// the receive buffer holds.
+pub(super) const TRANSFER: &str = "10 MB";
 /// Throughput is averaged over such times, in s.
 const SPAN: f64 = 0.5;
 /// Slow start is over by then, in s: ten doublings from a window of ten segments take less than
 /// half a second, recovery is what is looked for.
 const STARTED: f64 = 0.5;
 
-pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {
-    let free = free_share(scenario, &outcome.recording).unwrap_or_default();
-    let goodputs = of_connection(&outcome.recording, "goodput").unwrap_or_default();
+pub(super) fn observe(scenario: &Scenario, seen: &impl Seen) -> Observation {
+    let free = free_share(scenario, seen.recording()).unwrap_or_default();
+    let goodputs = of_connection(seen.recording(), "goodput").unwrap_or_default();
     let least_free = free.iter().map(|(_, share)| *share).reduce(f64::min);
     Observation::default()
-        .with("goodput", goodput(outcome))
+        .with("goodput", goodput(seen))
         .with("least_free", least_free)
         .with("trough", trough(&goodputs))
         .with_curve("free", free)

@@ -2,15 +2,15 @@
 
 use super::network::{free_share, goodput};
 use crate::experiment::runs::least;
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
 use polypath_model::metrics::mean;
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 
-pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {
-    let free = free_share(scenario, &outcome.recording).unwrap_or_default();
+pub(super) fn observe(scenario: &Scenario, seen: &impl Seen) -> Observation {
+    let free = free_share(scenario, seen.recording()).unwrap_or_default();
     let shares: Vec<f64> = free.into_iter().map(|(_, share)| share).collect();
-    Observation::default().with("goodput", goodput(outcome)).with("mean_free", mean(&shares))
+    Observation::default().with("goodput", goodput(seen)).with("mean_free", mean(&shares))
 }
 
 pub(super) const QUANTITIES: &[Quantity] = &[

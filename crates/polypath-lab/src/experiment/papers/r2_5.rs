@@ -1,8 +1,8 @@
 //! R2-5: throughput when line of sight is lost (S2, Figure 7).
 
 use super::network::{goodput, in_mbit_s, mean_between, of_connection, of_path};
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 
 /// When line of sight is lost, in s: the paper's time.
@@ -10,13 +10,13 @@ const LOST: f64 = 7.0;
 /// Slow start is over by then.
 const STARTED: f64 = 2.0;
 
-pub(super) fn observe(_: &Scenario, outcome: &Outcome) -> Observation {
-    let recording = &outcome.recording;
+pub(super) fn observe(_: &Scenario, seen: &impl Seen) -> Observation {
+    let recording = seen.recording();
     let path = |name| in_mbit_s(of_path(recording, name, "throughput").unwrap_or_default());
     let (mmwave, lte) = (path("mmwave"), path("lte"));
     let total = in_mbit_s(of_connection(recording, "goodput").unwrap_or_default());
     Observation::default()
-        .with("goodput", goodput(outcome))
+        .with("goodput", goodput(seen))
         .with("lte_before", mean_between(&lte, STARTED, LOST))
         .with("lte_after", mean_between(&lte, LOST, f64::INFINITY))
         .with("mmwave_after", mean_between(&mmwave, LOST, f64::INFINITY))

@@ -1,26 +1,26 @@
 //! R3-2: interruption when Wi-Fi is cut (S3, Figure 4).
 
 use super::network::{goodput, of_connection, times};
+use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
 use polypath_model::metrics::interruption;
-use polypath_sim::run::Outcome;
 use polypath_sim::scenario::Scenario;
 use polypath_units::Timestamp;
 
 /// What is drawn begins so long before the cut and ends so long after it, in s.
 const DRAWN: (f64, f64) = (0.1, 0.9);
 
-pub(super) fn observe(scenario: &Scenario, outcome: &Outcome) -> Observation {
+pub(super) fn observe(scenario: &Scenario, seen: &impl Seen) -> Observation {
     let cut = scenario.events.first().map(|event| event.at);
-    let goodputs = of_connection(&outcome.recording, "goodput").unwrap_or_default();
+    let goodputs = of_connection(seen.recording(), "goodput").unwrap_or_default();
     let interruption = cut.and_then(|cut| interruption(&deliveries(&goodputs), cut));
     let observation = Observation::default()
-        .with("goodput", goodput(outcome))
+        .with("goodput", goodput(seen))
         .with("interruption", interruption.map(|time| time.as_secs_f64()));
     match cut {
         Some(cut) => {
             let cut = cut.since(Timestamp::ZERO).as_secs_f64();
-            let interval = times(&outcome.recording).next().unwrap_or_default();
+            let interval = times(seen.recording()).next().unwrap_or_default();
             observation.with_curve("delivered", delivered(&goodputs, cut, interval))
         }
         None => observation,

@@ -58,14 +58,68 @@ fn a_tunnel_of_two_links_is_run_live() {
 #[test]
 fn what_cannot_be_run_live_is_refused() {
     for (arguments, expected) in [
-        (&["R2-1", "--live"][..], "\"R2-1\" cannot be run live; allowed: R1-1, R1-2, R1-3"),
+        (
+            &["R4-1", "--live"][..],
+            "\"R4-1\" cannot be run live; allowed: R0-4, R0-5, R1-1, R1-2, R1-3, R2-1, R2-2, R2-3, \
+             R2-4, R2-5, R3-2",
+        ),
         (&["own.toml", "--live"], "\"own.toml\" cannot be run live; allowed"),
         (&["R1-1", "--live", "--out", "folder"], "cannot be used with"),
         (&["R1-1", "--program", "polypath"], "--live"),
+        (&["R2-2", "--runs", "2"], "--live"),
         (&["R1-1", "--live", "--program", "/nowhere"], "--program /nowhere: "),
     ] {
         let output = polypath(&[&["reproduce"], arguments].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
+}
+
+/// The sum of both links of S2, halved, in Mbit/s.
+const LINKS_MBIT_S: f64 = 290.0;
+
+/// BESS and regular slow start over two links, for 4 s and with the transfer of 10 MB, halved. How
+/// fast a busy machine is cannot be said, only what no machine exceeds.
+#[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+fn slow_starts_are_run_by_the_kernel() {
+    let test = "slow_starts_are_run_by_the_kernel";
+    if cfg!(not(feature = "kernel")) {
+        return println!("skipped: {test}: built without the feature kernel");
+    }
+    let Some(lab) = Lab::new(test, "") else { return };
+    let _alone = alone();
+    let mut command = polypath(&["reproduce", "r2-2", "--live", "--quick", "--runs", "1"]);
+    command.args(["--json", "--netns", &lab.prefix]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = &results["by_kernel"][0];
+    assert_eq!((&of["factor"], &of["runs"]), (&2.into(), &1.into()), "{of}");
+    let cells = of["cells"].as_array().unwrap();
+    let names: Vec<_> = cells.iter().map(|cell| cell["variant"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bess", "bess", "rss", "rss"], "those of the paper");
+    for cell in cells {
+        assert_eq!(cell["missing"], Value::Null, "{cell}");
+        let live = |name: &str| number(&cell["values"][name], "live");
+        match cell["at"]["transfer"].as_str() {
+            // Payload is 1420 of 1500 bytes at most.
+            None => {
+                let goodput = live("goodput");
+                assert!(goodput > 0.0 && goodput < LINKS_MBIT_S, "{cell}");
+            }
+            // 5 MB are 40 Mbit.
+            Some(bytes) => {
+                assert_eq!(bytes, "10 MB");
+                assert!(live("completion_s") > 40.0 / LINKS_MBIT_S, "{cell}");
+                assert!(live("dropped_packets") >= 0.0, "{cell}");
+                let [mean, most] = ["mean_taken", "most_taken"].map(live);
+                assert!(most > 0.0 && mean <= most, "{cell}");
+            }
+        }
+    }
+    let claims = of["claims"].as_array().unwrap();
+    let world = |world: &str| claims.iter().all(|claim| claim[world].is_number());
+    assert!(["simulator", "as_live", "live"].iter().all(|name| world(name)), "{claims:?}");
+    lab.assert_empty();
 }

@@ -1,52 +1,42 @@
-//! `polypath reproduce --live`: model and simulator, held against the product.
-
-mod options;
-mod text;
+//! Model and simulator, held against the product.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
-use polypath_emulator::validate::gateway::{GatewayError, GatewaySettings, Interrupt};
+use polypath_emulator::validate::gateway::{GatewayError, GatewaySettings};
 use serde::Serialize;
 
-use super::ReproduceOptions;
-use crate::command::runs::on_signal;
-use crate::command::validate::kernel_version;
+use super::study;
+use crate::command::reproduce::ReproduceOptions;
 use crate::experiment::{
-    self, EXPERIMENTS, Effort, Experiment, FIRST_SEED, LiveLink, LivePoint, LiveRow, LiveTransfer,
-    LiveTrial, Observation, Source, Study,
+    Experiment, FIRST_SEED, LiveLink, LivePoint, LiveRow, LiveRows, LiveTransfer, LiveTrial,
+    Observation, Source, Study,
 };
-pub(super) use options::LiveOptions;
-use polypath::config::UsageError;
 use polypath::output;
-use polypath::service::{self, INTERRUPTED, LogFormat, QUIET_LOG};
 
-/// What `--json` prints.
+/// What was measured with the product.
 #[derive(Serialize)]
-struct Results {
-    quick: bool,
-    kernel: String,
+pub(super) struct Results {
     /// The program that was run.
-    program: String,
+    pub(super) program: String,
     /// How often each transfer was run live.
     runs: u32,
-    experiments: Vec<ExperimentReport>,
+    pub(super) experiments: Vec<ExperimentReport>,
     /// What was not measured, and why.
-    missing: Vec<String>,
+    pub(super) missing: Vec<String>,
 }
 
 /// An experiment by model, simulator and live run.
 #[derive(Serialize)]
-struct ExperimentReport {
-    id: String,
-    title: String,
-    rows: Vec<LiveRow>,
-    points: Vec<PointReport>,
+pub(super) struct ExperimentReport {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) rows: Vec<LiveRow>,
+    pub(super) points: Vec<PointReport>,
 }
 
 /// A point of it.
 #[derive(Serialize)]
-struct PointReport {
+pub(super) struct PointReport {
     /// The value on each axis.
     at: BTreeMap<String, String>,
     /// Its links.
@@ -59,7 +49,7 @@ struct PointReport {
     live_mbit_s: Option<f64>,
     /// What else was seen live, as shares of all segments: those that were sent again, those that
     /// came out of order, packets on the links; and the percentage that the emulator had late.
-    seen: BTreeMap<String, f64>,
+    pub(super) seen: BTreeMap<String, f64>,
 }
 
 /// Live runs that are done. Experiments have some in common.
@@ -69,33 +59,17 @@ struct Live {
     missing: Vec<String>,
 }
 
-/// Runs the experiments live, then model and simulator, and prints what came out.
+/// What live runs, model and simulator make of the experiments; `None`, which the user is told,
+/// after a signal.
 ///
 /// # Errors
 /// When an experiment cannot be run live, or the first transfer fails.
-pub(super) fn run(options: &ReproduceOptions) -> anyhow::Result<ExitCode> {
-    let experiments = selected(&options.experiments)?;
-    service::start_log(LogFormat::Text, QUIET_LOG)?;
-    let interrupt = Interrupt::default();
-    let ends = interrupt.clone();
-    // From here on a signal leaves nothing behind.
-    on_signal(move || ends.set());
-    let settings = options.live.settings(interrupt)?;
-    let Some(results) = measured(&experiments, &settings, options)? else {
-        return Ok(INTERRUPTED.into());
-    };
-    options.runs.print(&results, || text::render(&results))?;
-    Ok(if results.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// What live runs, model and simulator make of the experiments; `None`, which the user is told,
-/// after a signal.
-fn measured(
-    experiments: &[&'static Experiment],
+pub(super) fn measured(
+    experiments: &[(&'static Experiment, LiveRows)],
     settings: &GatewaySettings,
     options: &ReproduceOptions,
 ) -> anyhow::Result<Option<Results>> {
-    let studies = experiments.iter().map(|of| study(of, options.quick));
+    let studies = experiments.iter().map(|(of, _)| study(of, options.quick));
     let studies: Vec<_> = studies.collect::<Result<_, _>>()?;
     let trials = studies.iter().map(|study| study.live_trials(options.quick));
     let trials: Vec<_> = trials.collect::<Result<_, _>>()?;
@@ -105,42 +79,16 @@ fn measured(
         return Ok(None);
     }
     let mut reports = Vec::new();
-    for ((experiment, study), trials) in experiments.iter().zip(&studies).zip(trials) {
+    for (((_, rows), study), trials) in experiments.iter().zip(&studies).zip(trials) {
         let Some(points) = points(trials, &live, options)? else { return Ok(None) };
-        reports.push(ExperimentReport::new(experiment, study, &points));
+        reports.push(ExperimentReport::new(*rows, study, &points));
     }
     Ok(Some(Results {
-        quick: options.quick,
-        kernel: kernel_version()?,
         program: settings.program.display().to_string(),
         runs: 1,
         experiments: reports,
         missing: live.missing,
     }))
-}
-
-/// Those that are named, or all that can be run live.
-fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Experiment>> {
-    let all = || EXPERIMENTS.iter().filter(|experiment| experiment.live.is_some());
-    if names.is_empty() {
-        return Ok(all().collect());
-    }
-    let allowed = || all().map(|known| known.folder.to_uppercase()).collect::<Vec<_>>().join(", ");
-    let is_live = |name: &&String| all().any(|of| of.folder.eq_ignore_ascii_case(name));
-    if let Some(name) = names.iter().find(|name| !is_live(name)) {
-        let problem = format!("--live: {name:?} cannot be run live; allowed: {}", allowed());
-        return Err(UsageError::new(problem).into());
-    }
-    Ok(experiment::select(names)?)
-}
-
-/// A live run has the points of a quick one. Where there is but one, it lasts its whole time.
-fn study(experiment: &'static Experiment, quick: bool) -> anyhow::Result<Study> {
-    let whole = Study::new(experiment, Effort::Full)?;
-    Ok(match whole.plan().axis.is_empty() && !quick {
-        true => whole,
-        false => Study::new(experiment, Effort::Quick)?,
-    })
 }
 
 impl Live {
@@ -209,12 +157,12 @@ fn points<'a>(
 }
 
 impl ExperimentReport {
-    fn new(experiment: &Experiment, study: &Study, points: &[LivePoint<'_>]) -> Self {
+    fn new(rows: LiveRows, study: &Study, points: &[LivePoint<'_>]) -> Self {
         let plan = study.plan();
         Self {
             id: plan.id.value.clone(),
             title: plan.title.clone(),
-            rows: experiment.live.map(|rows| rows(plan, points)).unwrap_or_default(),
+            rows: rows(plan, points),
             points: points.iter().map(PointReport::new).collect(),
         }
     }

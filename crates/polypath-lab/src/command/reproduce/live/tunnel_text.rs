@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use polypath::output::columns;
 
-use super::{ExperimentReport, Results};
+use super::tunnel::{ExperimentReport, Results};
 use crate::experiment::LiveRow;
 
 /// What stands above the columns.
@@ -24,8 +24,8 @@ const MEANING: &str = "paper: what it says; of throughput, how accurate the mode
      than twice as much), the mean over all points. live: one run of each point.";
 
 /// A table for each experiment. Writing to a `String` cannot fail.
-pub(super) fn render(results: &Results) -> String {
-    let Results { kernel, program, experiments, missing, .. } = results;
+pub(super) fn render(results: &Results, kernel: &str) -> String {
+    let Results { program, experiments, missing, .. } = results;
     let mut text = format!("Live runs of {program}, {kernel}\n");
     for experiment in experiments {
         let ExperimentReport { id, title, rows, points } = experiment;
