@@ -65,14 +65,17 @@ impl LoadedCongestion {
 
 /// What is loaded for connections, as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Loading {
+pub struct Loading {
     #[cfg(feature = "kernel")]
     _loaded: Vec<polypath_kernel::Loaded>,
 }
 
 impl Loading {
     /// Loads what connections need.
-    pub(crate) fn of(connections: &[KernelConnection]) -> Result<Self, KernelError> {
+    ///
+    /// # Errors
+    /// If the kernel does not take it, or two connections want one congestion control differently.
+    pub fn of(connections: &[KernelConnection]) -> Result<Self, KernelError> {
         let mut wanted: Vec<(&KernelConnection, LoadedCongestion)> = Vec::new();
         for connection in connections {
             let KernelCongestion::Loaded(loaded) = connection.congestion else { continue };

@@ -11,10 +11,9 @@ mod watch;
 mod window;
 
 pub use buffer::BufferSample;
-pub(crate) use congestion::Loading;
-pub use congestion::{KernelCongestion, LoadedCongestion};
+pub use congestion::{KernelCongestion, LoadedCongestion, Loading};
 pub(crate) use plan::ends;
-pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls};
+pub use plan::{KernelConnection, KernelFlow, Unsuited, connections, host_sysctls, kernel_has};
 pub use socket::KernelTransport;
 pub(crate) use tcp_info::tcp_info;
 pub use timeline::Timeline;
@@ -96,17 +95,17 @@ pub struct KernelOutcome {
     pub links: Vec<(Timestamp, NetworkReport)>,
 }
 
-/// Runs connections until the end.
+/// Runs connections until the end. What their congestion controls take has been loaded
+/// ([`Loading`]): that takes longer than a transfer may, and the network's time runs.
 ///
 /// # Errors
-/// If one of them cannot be opened, or breaks, or its congestion control cannot be loaded.
+/// If one of them cannot be opened, or breaks.
 pub fn run(
     network: &Network,
     connections: &[KernelConnection],
     schedule: Schedule,
 ) -> Result<KernelOutcome, KernelError> {
     let clock = network.clock();
-    let _loading = Loading::of(connections)?;
     thread::scope(|scope| {
         let spawn = |connection| scope.spawn(move || serve(connection, clock, schedule));
         let running: Vec<_> = connections.iter().map(spawn).collect();

@@ -6,6 +6,7 @@ use super::transfer::{Pace, Source};
 use crate::plan::{NetworkPlan, NodePlan};
 use polypath_core::congestion::{CongestionConfig, CongestionKind};
 use polypath_core::registry::{Algorithm, Configured};
+use polypath_core::slow_start::SlowStartKind;
 use polypath_kernel::CONGESTION;
 use polypath_sim::Direction;
 use polypath_sim::run::{Plan, Planned};
@@ -237,6 +238,14 @@ fn only_kernels<K: Algorithm>(algorithm: &Configured<K>) -> Result<(), String> {
     }
 }
 
+/// Whether the kernel has a congestion control with this slow start: its own, or Polypath's.
+pub fn kernel_has(congestion: CongestionKind, slow_start: SlowStartKind) -> bool {
+    if OWN.contains(&congestion) {
+        return is_kernels(slow_start.name(), congestion.name());
+    }
+    matches!(LoadedCongestion::new(congestion, slow_start, true), Ok(Some(_)))
+}
+
 /// Whether a slow start is that of a congestion control of the kernel, or has no effect there.
 fn is_kernels(slow_start: &str, congestion: &str) -> bool {
     match congestion {
@@ -460,6 +469,11 @@ mod tests {
                  slow_start = \"standard\"\n[[flow]]\nkind = \"bulk\"\n"
             ))
         };
+        assert!(kernel_has(CongestionKind::Olia, SlowStartKind::Bess));
+        assert!(!kernel_has(CongestionKind::Olia, SlowStartKind::Hystart));
+        assert!(kernel_has(CongestionKind::Reno, SlowStartKind::Standard));
+        assert!(!kernel_has(CongestionKind::Reno, SlowStartKind::Bess));
+        assert!(!kernel_has(CongestionKind::Polypath, SlowStartKind::Standard));
         assert_eq!(of("olia").unwrap()[0].congestion.name(), "pp_olia");
         let problem = of("polypath").unwrap_err().to_string();
         assert!(

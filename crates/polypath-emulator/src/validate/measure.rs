@@ -1,11 +1,11 @@
 //! What is compared, measured on the kernel and in the simulator.
 
 use crate::kernel::{
-    self, FlowOutcome, KernelError, KernelOutcome, Looks, Schedule, Unsuited, connections,
+    self, FlowOutcome, KernelError, KernelOutcome, Loading, Looks, Schedule, Unsuited, connections,
 };
 use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
-use crate::plan::Prefix;
+use crate::plan::{NetworkPlan, Prefix};
 use crate::wire::{DirectionReport, WireReport};
 use polypath_sim::run::{Keep, LinkReport, Plan, RunError, RunReport};
 use polypath_units::{Timestamp, millis};
@@ -66,6 +66,7 @@ pub fn with_kernel(
     prefix: &Prefix,
     seed: u64,
 ) -> Result<(Measurement, KernelOutcome), MeasureError> {
+    let _loading = loaded(plan, prefix)?;
     let (network, end) = started(plan, prefix, seed)?;
     let outcome = run_kernel(plan, &network, end, Looks::default())?;
     network.stop()?;
@@ -76,6 +77,12 @@ pub fn with_kernel(
     let connections = outcome.flows.iter().map(connection).collect();
     let links = busier_live(&outcome.warm, &outcome.end);
     Ok((Measurement::new(connections, &links), outcome))
+}
+
+/// What the connections of a plan take, loaded before its network runs.
+pub(super) fn loaded(plan: &Plan, prefix: &Prefix) -> Result<Loading, MeasureError> {
+    let network = NetworkPlan::new(prefix, plan.topology()).map_err(NetworkError::from)?;
+    Ok(Loading::of(&connections(plan, &network)?)?)
 }
 
 /// The network of a plan, live, and when the run is over.
@@ -91,7 +98,7 @@ pub(super) fn started(
     Ok((Network::start(plan.topology(), &scenario.events, &options)?, end))
 }
 
-/// The connections of a plan by the kernel, until the end.
+/// The connections of a plan by the kernel, until the end; what they take has been [`loaded`].
 pub(super) fn run_kernel(
     plan: &Plan,
     network: &Network,

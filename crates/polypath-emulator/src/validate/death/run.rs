@@ -7,7 +7,7 @@ use crate::live::{Network, NetworkReport};
 use crate::plan::Prefix;
 use crate::realtime::rest;
 use crate::validate::agent::{Agents, AgentsError};
-use crate::validate::measure::{MeasureError, run_kernel, started};
+use crate::validate::measure::{MeasureError, loaded, run_kernel, started};
 use polypath_sim::Direction;
 use polypath_sim::run::{Keep, Plan, Run, RunError, RunReport};
 use polypath_units::Timestamp;
@@ -50,6 +50,7 @@ pub(super) fn kernel(
     seed: u64,
     agent: bool,
 ) -> Result<Outcome, DeathError> {
+    let _loading = loaded(plan, prefix)?;
     live(plan, outage, prefix, seed, |network, end| {
         let agents = agent.then(|| Agents::start(plan, network)).transpose()?;
         let outcome = run_kernel(plan, network, end, Looks::default())?;

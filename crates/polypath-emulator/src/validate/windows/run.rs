@@ -4,7 +4,7 @@ use super::row::{Row, Run};
 use super::track::Track;
 use crate::kernel::{Looks, WindowSample};
 use crate::plan::Prefix;
-use crate::validate::measure::{MeasureError, run_kernel, started};
+use crate::validate::measure::{MeasureError, loaded, run_kernel, started};
 use crate::validate::{Cell, CellError, RowError, cells};
 use polypath_link::Loss;
 use polypath_sim::record::series::Recording;
@@ -100,6 +100,7 @@ fn has_one_window(plan: &Plan) -> bool {
 
 /// The windows of the kernel's sender, and how many packets the emulator handed over late or lost.
 fn with_kernel(plan: &Plan, prefix: &Prefix, seed: u64) -> Result<(Track, u64), MeasureError> {
+    let _loading = loaded(plan, prefix)?;
     let (network, end) = started(plan, prefix, seed)?;
     let outcome =
         run_kernel(plan, &network, end, Looks { windows: Some(INTERVAL), ..Looks::default() })?;
