@@ -15,6 +15,7 @@ mod grid;
 mod interval;
 mod job;
 mod judgement;
+pub mod kernel;
 mod measured;
 mod scenario_table;
 mod selection;

@@ -247,3 +247,31 @@ fn a_setting_of_drawn_profiles_is_of_the_bond() {
     let output = compare(&["--drawn=1", "--quick"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "the suite's options do not go with drawn profiles");
 }
+
+/// What stock kernels do not have is refused with what is allowed, before anything runs.
+#[test]
+fn what_the_kernels_world_does_not_have_is_refused() {
+    for (arguments, expected) in [
+        (&["--scheduler", "edpf"][..], "stock kernels have one scheduler for Multipath TCP"),
+        (&["--combination", "cubic+css+edpf"], "stock kernels have one scheduler"),
+        (
+            &["--scenario", "short_web"],
+            "--scenario short_web: not one that kernel and emulator can have; allowed: static_5g_lte, ",
+        ),
+        (
+            &["--congestion", "polypath"],
+            "--congestion polypath: not in the kernel; allowed: balia, bbr, cabe, cubic, lia, olia, \
+             reno, tustin, westwood, westwood_plus, wvegas",
+        ),
+        (
+            &["--congestion", "cubic", "--slow-start", "bess"],
+            "the kernel has none of these controls; allowed: balia+bess, ",
+        ),
+        (&["--finalists", "2"], "not with --world kernel; allowed beside it are --quick, "),
+    ] {
+        let output = compare(&["--world", "kernel"]).args(arguments).output().unwrap();
+        let problem = text(output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {problem}");
+        assert!(problem.contains(expected), "{arguments:?}: {problem}");
+    }
+}

@@ -2,6 +2,8 @@
 
 mod drawn;
 mod drawn_text;
+mod kernel;
+mod kernel_text;
 mod text;
 
 use std::fs;
@@ -72,6 +74,8 @@ pub struct CompareOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
     #[command(flatten)]
+    world: kernel::WorldOptions,
+    #[command(flatten)]
     drawn: drawn::DrawnOptions,
     /// Write a page with the ranking and a heat map
     #[arg(long, value_name = "FILE")]
@@ -90,6 +94,9 @@ fn part() -> impl TypedValueParser<Value = Part> {
 /// # Errors
 /// When nothing is to be compared, a run fails, or something cannot be read or written.
 pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
+    if options.world.is_kernel() {
+        return kernel::run(options);
+    }
     if let Some(count) = options.drawn.drawn {
         return drawn::run(options, count);
     }

@@ -97,6 +97,17 @@ impl<'a> KernelTrials<'a> {
 const BESIDE: Observers = Observers { simulated: transfer::observe, live: transfer::observe };
 
 impl KernelCase {
+    /// Of a scenario that the emulator carries as it is.
+    ///
+    /// # Errors
+    /// What the kernel or the emulator cannot do.
+    pub(crate) fn unscaled(scenario: &Scenario, prefix: &Prefix) -> Result<Self, String> {
+        match factor([scenario])? {
+            1 => Self::new(scenario, 1, prefix),
+            by => Err(format!("its rates are {by} times what the emulator carries")),
+        }
+    }
+
     fn new(scenario: &Scenario, factor: u32, prefix: &Prefix) -> Result<Self, String> {
         let Adapted { simulator, kernel, agents, differences } = adapted(scenario)?;
         let plan = |scenario: Scenario| {
@@ -134,7 +145,16 @@ impl KernelTrial<'_> {
     }
 }
 
-impl Simulation<'_> {
+impl<'a> Simulation<'a> {
+    /// Of a case, with what is taken from it.
+    pub(crate) const fn new(
+        case: &'a KernelCase,
+        observe: fn(&Scenario, &Outcome) -> Observation,
+        seed: u32,
+    ) -> Self {
+        Self { plan: &case.simulator, observe, seed }
+    }
+
     /// Runs it.
     ///
     /// # Errors
