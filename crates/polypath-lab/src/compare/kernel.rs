@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// By the kernel 1 and 0.5, 0.75 in the mean, against 0.5 and 1; in the simulator 1 against 0.5.
+    /// By the kernel OLIA has all of the best and 0.6, LIA a half and all; in the simulator OLIA
+    /// has all and LIA a half.
     #[test]
     fn controls_are_ranked_by_their_share_of_the_best() {
         let mut rows = vec![

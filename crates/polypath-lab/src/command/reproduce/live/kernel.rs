@@ -81,8 +81,8 @@ impl<'a> Live<'a> {
         Ok(Some(results))
     }
 
-    /// The runs of a case, with the seeds from 1 on, or why there are none; `None` once a signal has
-    /// come.
+    /// The runs of a case, with the seeds from 1 on, or why there are none; `None` once a signal
+    /// has come.
     fn runs_of(
         &mut self,
         case: &'a KernelCase,

@@ -1,4 +1,4 @@
-//! `polypath reproduce --live`: what was simulated, held against the product and against the kernel.
+//! `polypath reproduce --live`: what was simulated, held against the product and the kernel.
 
 mod kernel;
 mod kernel_text;
