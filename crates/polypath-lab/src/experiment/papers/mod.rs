@@ -37,8 +37,8 @@ use super::{Experiment, KernelLive, Live, Method, Observer, Observers};
 
 /// Rows of the registry: the module, the folder below `experiments/`, the file there with the
 /// scenario (`on`: it is run and observed; `kernel`: and can be run by the kernel, too; `transfer`:
-/// with the module's `TRANSFER` beside it) or with parameters (`of`: they are evaluated; `live`: and
-/// can run in network namespaces, too).
+/// with the module's `TRANSFER` beside it) or with parameters (`of`: they are evaluated; `live`:
+/// and can run in network namespaces, too).
 macro_rules! experiments {
     (@on $module:ident) => {
         Method::Simulation(Observer::Code($module::observe))

@@ -5,8 +5,8 @@ use crate::experiment::seen::Seen;
 use crate::experiment::{Observation, Quantity};
 use polypath_sim::scenario::Scenario;
 
-/// What is looked at beside the plan where it is run live: lost packets, the time it takes, and what
-/// the receive buffer holds.
+/// What is looked at beside the plan where it is run live: lost packets, the time it takes, and
+/// what the receive buffer holds.
 pub(super) const TRANSFER: &str = "10 MB";
 /// Throughput is averaged over such times, in s.
 const SPAN: f64 = 0.5;
