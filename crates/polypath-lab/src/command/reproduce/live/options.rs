@@ -14,8 +14,8 @@ pub(in super::super) struct LiveOptions {
     /// Hold what was simulated against live runs in network namespaces, over emulated links: R1-1,
     /// R1-2 and R1-3 by the kernel's TCP through `polypath edge` and `polypath hub`, one run of
     /// each point, which takes the program nft; R0-4, R0-5, R2 and R3-2 by the kernel's Multipath
-    /// TCP with Polypath's congestion controls and path manager, which takes a build with the feature
-    /// `kernel`. Takes root
+    /// TCP with Polypath's congestion controls and path manager, which takes a build with the
+    /// feature `kernel`. Takes root
     #[arg(long, conflicts_with_all = ["set", "html", "out"])]
     pub(in super::super) live: bool,
     /// The program that is run live [default: target/release/polypath of the checkout that this
