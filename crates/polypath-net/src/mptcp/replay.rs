@@ -84,7 +84,8 @@ mod tests {
             let (mut window, mut used) = (ReplayWindow::new(), BTreeSet::new());
             for number in numbers {
                 let highest = used.last().copied();
-                let old = highest.is_some_and(|highest: u64| highest.saturating_sub(number) >= WIDTH);
+                let old =
+                    highest.is_some_and(|highest: u64| highest.saturating_sub(number) >= WIDTH);
                 let expected = !old && !used.contains(&number);
                 prop_assert_eq!(window.use_up(number), expected, "{}", number);
                 if expected {

@@ -28,8 +28,8 @@ use crate::tunnel::{ConnectionHeader, Status, encode_answer};
 type NotServed = Option<HeaderFault>;
 
 impl HubMptcp {
-    /// Serves what comes to a listener, which has so long to say who it is. Dropping the future ends
-    /// all, and resets what was not finished.
+    /// Serves what comes to a listener, which has so long to say who it is. Dropping the future
+    /// ends all, and resets what was not finished.
     ///
     /// # Errors
     /// When the listener is none.

@@ -77,8 +77,8 @@ impl GatewayProfile {
         }
     }
 
-    /// The sum of the rates in a direction, in Mbit/s; of a rate that varies its mean. None of paths
-    /// without rates.
+    /// The sum of the rates in a direction, in Mbit/s; of a rate that varies its mean. Paths
+    /// without rates have none.
     pub fn mbit_s(&self, direction: Direction) -> f64 {
         self.links().iter().map(|path| rate(way(&path.links, direction))).sum()
     }
