@@ -16,8 +16,8 @@
 //!   Where its directions differ in this, both have the smaller: an interface receives no larger
 //!   packets than it sends.
 //!
-//! Connections between hosts that are no pair of the network need one: add it to
-//! [`Graph::pairs`](polypath_sim::topology::Graph::pairs).
+//! Connections between hosts that are no pair of the network need one, as
+//! [`Scenario::topology`](polypath_sim::scenario::Scenario::topology) adds it.
 
 mod address;
 mod names;

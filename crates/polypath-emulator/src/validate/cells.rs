@@ -96,6 +96,7 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::NetworkPlan;
     use std::collections::BTreeSet;
 
     #[test]
@@ -108,6 +109,25 @@ mod tests {
             let plan = cell.plan().unwrap();
             assert!(plan.scenario().duration.unwrap() > plan.scenario().warm_up, "{}", cell.name);
         }
+    }
+
+    /// The kernel opens a subflow from each address that its path manager knows: there is one for
+    /// each route that the simulator's connection has.
+    #[test]
+    fn multipath_tcp_of_every_cell_has_the_subflows_of_the_simulator() {
+        let mut several = 0;
+        for cell in shipped_cells().unwrap() {
+            let plan = cell.plan().unwrap();
+            let network = NetworkPlan::new(&"x".parse().unwrap(), plan.topology()).unwrap();
+            for planned in plan.connections().iter().filter(|planned| planned.routes.len() > 1) {
+                let from = plan.topology().edge(planned.routes[0].0[0]).from;
+                let node = &network.nodes[from.0 as usize];
+                let addresses = node.subflow_addresses.iter().filter(|address| address.is_ipv4());
+                assert_eq!(addresses.count(), planned.routes.len(), "{}", cell.name);
+                several += 1;
+            }
+        }
+        assert!(several > 20, "{several}");
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Plan {
             return Err(RunError::NoFlow);
         }
         check_flows(&scenario)?;
-        let topology = Topology::from(&scenario.network.graph());
+        let topology = scenario.topology();
         if let Some(feedback) = &scenario.feedback {
             feedback.on(&topology).check(&topology)?;
         }

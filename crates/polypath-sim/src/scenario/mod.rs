@@ -63,6 +63,7 @@ pub use record::{Record, Series};
 pub use reference::reference;
 pub use schema::schema;
 
+use crate::topology::Topology;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -91,6 +92,17 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// The network, with the hosts of each connection among its pairs.
+    pub fn topology(&self) -> Topology {
+        let mut graph = self.network.graph();
+        for ends in self.connections.iter().flat_map(|connection| &connection.ends) {
+            if !graph.pairs.contains(ends) {
+                graph.pairs.push(ends.clone());
+            }
+        }
+        Topology::from(&graph)
+    }
+
     /// Reads a scenario file, and the traces and policies it names relative to its folder.
     ///
     /// # Errors

@@ -109,7 +109,7 @@ impl Topology {
         &self.nodes
     }
 
-    /// The pairs of hosts between which connections run if they do not say where.
+    /// The pairs of hosts between which connections run.
     pub fn pairs(&self) -> &[(NodeId, NodeId)] {
         &self.pairs
     }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use anyhow::Context;
 use polypath_emulator::live::{Network, NetworkOptions, NetworkReport};
 use polypath_emulator::plan::{NetworkPlan, Prefix, Role};
-use polypath_sim::topology::Topology;
 use tokio::sync::oneshot;
 
 use super::{EmulateOptions, text, time_is_over};
@@ -31,7 +30,7 @@ pub(super) fn run(options: &EmulateOptions, prefix: &Prefix) -> anyhow::Result<E
     if scenario.feedback.is_some() {
         return Err(UsageError::new(SWITCHES).into());
     }
-    let topology = Topology::from(&scenario.network.graph());
+    let topology = scenario.topology();
     if let Some(node) = &options.node
         && topology.node(node).is_none()
     {
