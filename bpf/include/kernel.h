@@ -16,6 +16,8 @@
  *	undo_cwnd	the loss was spurious
  *
  * Rounds are by sequence number, as in the kernel's HyStart. Packets count for an MSS each.
+ *
+ * A socket that finds no room in the map of connections is one of the kernel's Reno until it does.
  */
 #ifndef PP_KERNEL_H
 #define PP_KERNEL_H
@@ -262,8 +264,10 @@ int pp_ops_cong_avoid(u64 *arguments)
 	struct pp_shared *shared = pp_find(tp);
 	struct pp_flow *flow;
 
-	if (!shared)
+	if (!shared) {
+		tcp_reno_cong_avoid((void *)tp, arguments[1], arguments[2]);
 		return 0;
+	}
 	flow = pp_entry(shared, tp);
 	tp->snd_cwnd = pp_least(pp_packets(flow, flow->window), tp->snd_cwnd_clamp);
 	pp_write_threshold(tp, flow);
@@ -287,7 +291,7 @@ int pp_ops_ssthresh(u64 *arguments)
 	struct pp_loss loss;
 
 	if (!shared)
-		return pp_most(tp->snd_cwnd / 2, 2);
+		return tcp_reno_ssthresh((void *)tp);
 	flow = pp_entry(shared, tp);
 	__builtin_memcpy(pp_entry_before(shared, tp), flow, sizeof(*flow));
 	loss = pp_loss(flow, tp);
@@ -358,7 +362,7 @@ int pp_ops_undo_cwnd(u64 *arguments)
 	struct pp_flow *flow;
 
 	if (!shared)
-		return tp->snd_cwnd;
+		return tcp_reno_undo_cwnd((void *)tp);
 	flow = pp_entry(shared, tp);
 	pp_on_spurious_loss(flow);
 	return pp_packets(flow, flow->window);

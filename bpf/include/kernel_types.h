@@ -9,6 +9,7 @@
 #include "types.h"
 
 #define SEC(name) __attribute__((section(name), used))
+#define __ksym __attribute__((section(".ksyms")))
 #define __uint(name, value) int (*name)[value]
 #define __type(name, type) typeof(type) *name
 
@@ -21,6 +22,12 @@ static long (*const bpf_map_update_elem)(void *map, const void *key, const void 
 static long (*const bpf_map_delete_elem)(void *map, const void *key) = (void *)3;
 static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static long (*const bpf_probe_read_kernel)(void *to, u32 size, const void *from) = (void *)113;
+
+/* Reno, as the kernel has it: functions that congestion controls may call. */
+struct sock;
+extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 /* enum tcp_ca_event */
 enum { CA_EVENT_CWND_RESTART = 1, CA_EVENT_LOSS = 3 };

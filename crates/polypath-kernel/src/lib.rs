@@ -14,6 +14,8 @@ mod load;
 #[cfg(feature = "load")]
 mod pins;
 #[cfg(feature = "load")]
+mod run_time_count;
+#[cfg(feature = "load")]
 mod settings;
 #[cfg(feature = "load")]
 mod sockets;
@@ -29,6 +31,8 @@ pub use load::{KernelConfig, LoadError, Loaded};
 #[cfg(feature = "load")]
 pub use pins::{InUse, Outcome, Pinned, Pins, PinsError, Unloaded, Wanted};
 #[cfg(feature = "load")]
+pub use run_time_count::RunTimeCount;
+#[cfg(feature = "load")]
 pub use settings::Settings;
 #[cfg(feature = "load")]
 pub use sockets::{Subflow, TcpState};
@@ -37,6 +41,7 @@ pub use status::{Connection, Control, Status, StatusError};
 
 use polypath_core::congestion::CongestionKind;
 use polypath_core::slow_start::SlowStartKind;
+use std::time::Duration;
 
 /// A congestion control that the kernel has, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,3 +86,12 @@ pub const SLOW_STARTS: &[(SlowStartKind, u32)] = &[
     (SlowStartKind::Css, 2),
     (SlowStartKind::HystartPp, 3),
 ];
+
+/// What programs have taken while it was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunTime {
+    /// How often one was called.
+    pub calls: u64,
+    /// How long they have run, with about one reading of the clock for each call.
+    pub time: Duration,
+}

@@ -111,6 +111,11 @@ impl Loaded {
         map.map_or(0, |map| map.keys().count())
     }
 
+    /// Its callbacks, each of which is a program.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = libbpf_rs::Program<'_>> {
+        self.object.progs()
+    }
+
     /// Pins it in a folder of a bpffs, the link last: it stands for all.
     pub(crate) fn pin(&mut self, folder: &Path) -> Result<(), LoadError> {
         let row = self.row;

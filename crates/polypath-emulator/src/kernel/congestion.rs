@@ -3,7 +3,8 @@
 use super::{KernelConnection, KernelError};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::slow_start::SlowStartKind;
-use polypath_kernel::{CONGESTION, SLOW_STARTS};
+use polypath_kernel::{CONGESTION, RunTime, SLOW_STARTS};
+use std::io;
 
 /// The congestion control of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl LoadedCongestion {
 #[derive(Debug)]
 pub struct Loading {
     #[cfg(feature = "kernel")]
-    _loaded: Vec<polypath_kernel::Loaded>,
+    loaded: Vec<polypath_kernel::Loaded>,
 }
 
 impl Loading {
@@ -101,7 +102,44 @@ impl Loading {
             let config = polypath_kernel::KernelConfig { congestion, slow_start, coupled };
             polypath_kernel::Loaded::new(config).map_err(|error| connection.failed(error))
         };
-        Ok(Self { _loaded: wanted.iter().map(load).collect::<Result<_, _>>()? })
+        Ok(Self { loaded: wanted.iter().map(load).collect::<Result<_, _>>()? })
+    }
+
+    /// Runs something and counts what is loaded here takes meanwhile. Each call of a program takes
+    /// a little longer for that.
+    ///
+    /// # Errors
+    /// What the kernel says when it is to count, and then those of what runs.
+    #[cfg(feature = "kernel")]
+    pub fn counted<T, E: From<io::Error>>(
+        &self,
+        run: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(T, RunTime), E> {
+        let _count = polypath_kernel::RunTimeCount::start()?;
+        let before = self.run_time()?;
+        let done = run()?;
+        let after = self.run_time()?;
+        let calls = after.calls - before.calls;
+        Ok((done, RunTime { calls, time: after.time - before.time }))
+    }
+
+    /// Since it was loaded, while it was counted.
+    #[cfg(feature = "kernel")]
+    fn run_time(&self) -> io::Result<RunTime> {
+        self.loaded.iter().try_fold(RunTime::default(), |sum, loaded| {
+            let RunTime { calls, time } = loaded.run_time()?;
+            Ok(RunTime { calls: sum.calls + calls, time: sum.time + time })
+        })
+    }
+
+    /// Nothing is loaded in a build without the feature `kernel`, and takes nothing.
+    #[cfg(not(feature = "kernel"))]
+    #[expect(clippy::missing_errors_doc, reason = "they are those of the other one")]
+    pub fn counted<T, E: From<io::Error>>(
+        &self,
+        run: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(T, RunTime), E> {
+        Ok((run()?, RunTime::default()))
     }
 
     #[cfg(not(feature = "kernel"))]

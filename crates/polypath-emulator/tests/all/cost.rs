@@ -23,10 +23,16 @@ fn a_control_and_renos_transfers_are_measured_in_pairs() {
         row => row.unwrap(),
     };
     assert_eq!((row.control, row.coupled, row.pairs.len()), ("lia", true, 2));
+    assert_eq!(row.counted.len(), 2);
     for pair in &row.pairs {
         for cost in [pair.control, pair.reno] {
             assert!(cost.busy_s_per_gb > 0.0 && cost.gbit_s > 0.0, "{row:?}");
         }
+    }
+    // A call takes longer than a reading of a clock, and shorter than the whole transfer.
+    for counted in &row.counted {
+        let share = counted.programs_s_per_gb / counted.cost.busy_s_per_gb;
+        assert!(counted.call_ns > 1.0 && share > 0.0 && share < 1.0, "{row:?}");
     }
     let left = std::fs::read_dir("/run/netns").unwrap().flatten();
     let left: Vec<_> =

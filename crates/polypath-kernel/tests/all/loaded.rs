@@ -3,9 +3,10 @@
 use crate::network::{Network, connect, subflows};
 use crate::own_bpffs::with_own_bpffs;
 use polypath_core::slow_start::SlowStartKind;
-use polypath_kernel::{CONGESTION, KernelConfig, Loaded, SLOW_STARTS};
+use polypath_kernel::{CONGESTION, KernelConfig, Loaded, RunTimeCount, SLOW_STARTS};
 use std::io::{Read, Write};
 use std::thread;
+use std::time::Duration;
 
 /// What each side sends: of 2,760 packets, of which one in 200 is lost, none is lost in one of
 /// a million transfers.
@@ -63,6 +64,25 @@ fn the_kernel_takes_each_algorithm_and_two_subflows_carry_data_by_it() {
                 run(&network, KernelConfig { congestion: row.kind, slow_start, coupled });
             }
         }
+    });
+}
+
+/// Each acknowledgement is a call, so that there are more than one for each hundred segments.
+#[test]
+fn run_time_is_counted_when_it_is_asked_for() {
+    let test = "run_time_is_counted_when_it_is_asked_for";
+    with_own_bpffs(test, || {
+        let Some(network) = Network::new(test) else { return };
+        let (congestion, slow_start) = (CONGESTION[0].kind, SlowStartKind::Standard);
+        let loaded = Loaded::new(KernelConfig { congestion, slow_start, coupled: true }).unwrap();
+        let counted = || {
+            transfer(&network, loaded.kernel_name());
+            loaded.run_time().unwrap()
+        };
+        let first = RunTimeCount::start().map(|_count| counted()).unwrap();
+        assert!(first.calls > (BYTES / 1_460 / 100) as u64, "{first:?}");
+        assert!(!first.time.is_zero() && first.time < Duration::from_secs(60), "{first:?}");
+        assert_eq!(counted(), first, "it was counted behind the end");
     });
 }
 

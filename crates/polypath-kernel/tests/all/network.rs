@@ -32,6 +32,13 @@ impl Network {
         Some(network)
     }
 
+    /// No packet is lost from now on.
+    pub(crate) fn deliver_all(&self) {
+        for host in [&self.client, &self.server] {
+            nft(host, "delete table inet lossy");
+        }
+    }
+
     /// A link whose packets are not larger than the MTU, so that one that is lost is one.
     fn connect(&self, link: u8) {
         let (client, server) = (self.client.process(), self.server.process());
@@ -52,6 +59,10 @@ fn lose(host: &Namespace) {
     let rules = "add table inet lossy; \
         add chain inet lossy in { type filter hook input priority 0; }; \
         add rule inet lossy in meta length > 500 numgen random mod 200 == 0 drop";
+    nft(host, rules);
+}
+
+fn nft(host: &Namespace, rules: &str) {
     let nft = host.command("nft", &[rules]).output().expect("nft is there");
     assert!(nft.status.success(), "{}", String::from_utf8_lossy(&nft.stderr));
 }

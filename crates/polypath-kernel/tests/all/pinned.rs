@@ -4,6 +4,7 @@
 use crate::namespace::Namespace;
 use crate::network::{LOOKS, Network, address, connect, mptcp};
 use crate::own_bpffs::with_own_bpffs;
+use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::slow_start::SlowStartKind;
 use polypath_kernel::{
@@ -207,6 +208,39 @@ fn a_transfer_goes_on_when_its_congestion_control_is_unloaded() {
         });
         assert!(received == sent, "other bytes arrived");
         assert_eq!(subflows(&control(&network.client)), 2);
+    });
+}
+
+/// Takes all the room that there is for connections, by keys that are the address of no socket.
+fn fill_connections() {
+    let map = MapHandle::from_pinned_path(Path::new(PINNED).join("connections")).unwrap();
+    let value = vec![0; map.value_size() as usize];
+    for key in 1..=u64::from(map.max_entries()) {
+        map.update(&key.to_ne_bytes(), &value, MapFlags::NO_EXIST).unwrap();
+    }
+}
+
+#[test]
+fn a_subflow_for_which_there_is_no_room_grows_as_reno_does() {
+    const INITIAL_WINDOW: u32 = 10;
+    let test = "a_subflow_for_which_there_is_no_room_grows_as_reno_does";
+    with_own_bpffs(test, || {
+        let Some(network) = Network::new(test) else { return };
+        network.deliver_all();
+        Pins::default().load(LIA).unwrap();
+        fill_connections();
+        let (mut client, mut server) = connect(&network, "pp_lia");
+        let sent = vec![7; 4_000_000];
+        let mut received = vec![0; sent.len()];
+        thread::scope(|scope| {
+            scope.spawn(|| client.write_all(&sent).unwrap());
+            server.read_exact(&mut received).unwrap();
+        });
+        let told = control(&network.client);
+        let [connection] = told.connections.as_slice() else { panic!("{told:?}") };
+        assert!(connection.subflows.iter().all(|(_, state)| state.is_none()), "{connection:?}");
+        let mut windows = connection.subflows.iter().map(|(subflow, _)| subflow.measured.window);
+        assert!(windows.any(|window| window > INITIAL_WINDOW), "{connection:?}");
     });
 }
 

@@ -6,38 +6,45 @@ use std::{fs, io};
 
 /// The processor that the calling thread, and those that it starts, run on from now on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Busy {
-    processor: usize,
-    start: Instant,
+pub(super) struct Processor(usize);
+
+/// A moment, and how long the processor has been idle by then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    at: Instant,
+    idle: Duration,
 }
 
-impl Busy {
+impl Processor {
     /// The first one that the calling thread may run on.
-    #[expect(clippy::disallowed_methods, reason = "a processor is busy in real time")]
-    pub(super) fn of_one_processor() -> io::Result<Self> {
+    pub(super) fn take_first() -> io::Result<Self> {
         let allowed = sched_getaffinity(None)?;
-        let processor = (0..CpuSet::MAX_CPU).find(|&number| allowed.is_set(number));
-        let processor = processor.ok_or_else(|| io::Error::other("none may be used"))?;
+        let number = (0..CpuSet::MAX_CPU).find(|&number| allowed.is_set(number));
+        let number = number.ok_or_else(|| io::Error::other("none may be used"))?;
         let mut one = CpuSet::new();
-        one.set(processor);
+        one.set(number);
         sched_setaffinity(None, &one)?;
-        Ok(Self { processor, start: Instant::now() })
+        Ok(Self(number))
     }
 
-    /// How long it has not been idle, since some moment that stays the same. The kernel tells idle
-    /// time in hundredths of a second.
-    pub(super) fn read(&self) -> io::Result<Duration> {
+    /// The kernel tells idle time in hundredths of a second.
+    #[expect(clippy::disallowed_methods, reason = "a processor is busy in real time")]
+    pub(super) fn read(self) -> io::Result<Reading> {
         let statistics = fs::read_to_string("/proc/stat")?;
-        let elapsed = self.start.elapsed();
-        let idle = idle(&statistics, self.processor)
+        let at = Instant::now();
+        let idle = idle(&statistics, self.0)
             .ok_or_else(|| io::Error::other("/proc/stat does not tell how long it was idle"))?;
-        // What it was idle before the start is in there, too, and the same in all readings.
-        Ok((elapsed + OFFSET).saturating_sub(idle))
+        Ok(Reading { at, idle })
+    }
+
+    /// How long it has not been idle since a reading.
+    pub(super) fn busy_since(self, before: Reading) -> io::Result<Duration> {
+        let now = self.read()?;
+        let idle = now.idle.saturating_sub(before.idle);
+        Ok((now.at - before.at).saturating_sub(idle))
     }
 }
 
-/// More than any processor has been idle: so that differences are never cut off.
-const OFFSET: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// The unit of /proc/stat, of which Linux makes a hundred in a second for programs (proc_stat(5)).
 const TICK: Duration = Duration::from_millis(10);
 
@@ -67,13 +74,13 @@ mod tests {
     /// processor, too, so that the reading grows by at least as much as its own processor time.
     #[test]
     fn a_processor_is_busy_while_a_thread_works() {
-        let busy = Busy::of_one_processor().unwrap();
-        let before = busy.read().unwrap();
+        let processor = Processor::take_first().unwrap();
+        let before = processor.read().unwrap();
         let work = Duration::from_millis(300);
         while thread_time() < work {}
-        let grown = busy.read().unwrap() - before;
+        let busy = processor.busy_since(before).unwrap();
         // Two readings are in ticks.
-        assert!(grown + 2 * TICK >= work, "{grown:?}");
+        assert!(busy + 2 * TICK >= work, "{busy:?}");
     }
 
     fn thread_time() -> Duration {

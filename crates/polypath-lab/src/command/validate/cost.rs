@@ -21,14 +21,15 @@ use super::kernel_version;
 /// A connection of the kernel's Multipath TCP carries a transfer over two pairs of veth as Linux
 /// has them. Sender, receiver and all that the kernel does for them share one processor, the first
 /// that this command may run on, and how long that was busy for the transfer is what it cost. Each
-/// pair of transfers has one by the control and one by the kernel's own reno. Takes root and a
-/// build with the feature `kernel`; what else runs on that processor counts, too.
+/// pair of transfers has one by the control and one by the kernel's own reno; what else runs on that
+/// processor counts, too. As many further transfers have the kernel count how long the programs of
+/// the control run. Takes root and a build with the feature `kernel`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub(super) struct CostOptions {
     /// Only these controls [default: all]
     #[arg(value_name = "CONTROL", value_parser = PossibleValuesParser::new(CONTROLS.iter().map(|row| row.kind.name())))]
     controls: Vec<String>,
-    /// How many pairs of transfers for each control
+    /// How many pairs of transfers for each control, and transfers that are counted
     #[arg(long, value_name = "K", default_value = "10")]
     pairs: NonZeroU64,
     /// What one transfer carries
@@ -71,13 +72,23 @@ pub(super) fn run(options: &CostOptions) -> anyhow::Result<ExitCode> {
 
 impl Costs {
     fn text(&self) -> String {
-        let headings = ["control", "coupled", "more than reno, %", "Gbit/s", "pairs"];
+        let headings = [
+            "control",
+            "coupled",
+            "more than reno, %",
+            "in its programs, %",
+            "ns a call",
+            "Gbit/s",
+            "pairs",
+        ];
         let row = |row: &CostRow| {
             let coupled = if row.coupled { "yes" } else { "no" };
             [
                 row.control.to_owned(),
                 coupled.to_owned(),
                 range(row.more_percent, 2),
+                range(row.programs_percent, 2),
+                range(row.call_ns, 0),
                 range(row.gbit_s, 1),
                 row.pairs.len().to_string(),
             ]
@@ -100,19 +111,25 @@ fn range(Spread { median, least, most, .. }: Spread, places: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use polypath_emulator::validate::cost::{Cost, CostPair};
+    use polypath_emulator::validate::cost::{Cost, CostPair, CountedCost};
 
     #[test]
     fn the_table_has_medians_with_their_ranges() {
         let cost = |busy_s_per_gb| Cost { busy_s_per_gb, gbit_s: 8.0 / busy_s_per_gb };
         let pair = |control, reno| CostPair { control: cost(control), reno: cost(reno) };
         let pairs = vec![pair(0.404, 0.4), pair(0.8, 0.8), pair(0.408, 0.4)];
-        let rows = vec![CostRow::new("lia", true, pairs).unwrap()];
+        let counted = |programs_s_per_gb| CountedCost {
+            cost: cost(0.404),
+            programs_s_per_gb,
+            call_ns: programs_s_per_gb * 1e5,
+        };
+        let counted = vec![counted(0.004), counted(0.002)];
+        let rows = vec![CostRow::new("lia", true, pairs, counted).unwrap()];
         let costs = Costs { kernel: "Linux 6.18".to_owned(), transfer_bytes: 8_000_000_000, rows };
         insta::assert_snapshot!(costs.text(), @r"
         Processor time of transfers of 8 GB on one processor: Linux 6.18, medians of pairs
-        control  coupled    more than reno, %               Gbit/s  pairs
-        lia          yes  1.00 (0.00 to 2.00)  19.6 (10.0 to 19.8)      3
+        control  coupled    more than reno, %   in its programs, %         ns a call               Gbit/s  pairs
+        lia          yes  1.00 (0.00 to 2.00)  0.75 (0.50 to 1.00)  300 (200 to 400)  19.6 (10.0 to 19.8)      3
         ");
     }
 }
