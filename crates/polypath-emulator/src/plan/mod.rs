@@ -24,10 +24,12 @@ mod names;
 mod prefix;
 mod routes;
 mod script;
+mod veth;
 
 pub use address::{Addresses, End, HardwareAddress};
 pub use prefix::{Prefix, PrefixError};
 pub use script::Step;
+pub(crate) use veth::veth_pair;
 
 use polypath_sim::Direction;
 use polypath_sim::topology::{Edge, LinkId, NodeId, Topology};
@@ -82,6 +84,12 @@ impl NodePlan {
     /// Its addresses, link by link, IPv4 first.
     pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
         self.interfaces.iter().flat_map(|interface| interface.addresses.both())
+    }
+
+    /// Lines of `ip -batch` in it.
+    pub(crate) fn step(&self, commands: impl IntoIterator<Item = String>) -> Step {
+        let commands = commands.into_iter().collect();
+        Step { namespace: self.namespace.clone(), commands, ..Step::default() }
     }
 }
 

@@ -3,9 +3,9 @@
 use super::CostError;
 use crate::kernel::{KernelCongestion, KernelConnection, KernelFlow, KernelTransport, Source};
 use crate::netns::{CleanError, Namespaces};
-use crate::plan::{NetworkPlan, NodePlan, Prefix, Step};
+use crate::plan::{NetworkPlan, NodePlan, Prefix, Step, veth_pair};
 use polypath_sim::Direction;
-use polypath_sim::topology::{Graph, Topology};
+use polypath_sim::topology::{Ends, Graph, Topology};
 use polypath_units::{ByteCount, Timestamp};
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -20,38 +20,24 @@ pub(super) struct Site(Namespaces);
 
 impl Site {
     pub(super) fn new(prefix: &Prefix) -> Result<Self, CostError> {
-        let hosts = Graph { nodes: [CLIENT, SERVER].map(str::to_owned).into(), ..Graph::default() };
+        let hosts = Graph { pairs: vec![Ends::new(CLIENT, SERVER)], ..Graph::default() };
         let site = Self(Namespaces::build(NetworkPlan::new(prefix, &Topology::from(&hosts))?)?);
         site.0.take(&site.steps())?;
         Ok(site)
     }
 
-    /// Both ends of each pair, and that Multipath TCP uses both.
-    fn steps(&self) -> [Step; 2] {
-        let step = |node, commands| Step {
-            namespace: self.node(node).namespace.clone(),
-            commands,
-            ..Step::default()
+    /// The pairs, and that Multipath TCP uses both.
+    fn steps(&self) -> Vec<Step> {
+        let [client, server] = [CLIENT, SERVER].map(|host| self.node(host));
+        let of_pair = |pair: Pair| {
+            let Pair { device, client: from, server: to } = pair;
+            let endpoint = |node: &NodePlan, address, use_as| {
+                node.step([format!("mptcp endpoint add {address} dev {device} {use_as}")])
+            };
+            let endpoints = [endpoint(client, from, "subflow"), endpoint(server, to, "signal")];
+            veth_pair(device, [(client, from), (server, to)]).into_iter().chain(endpoints)
         };
-        let peer = &self.node(SERVER).namespace;
-        let limits = || ["mptcp limits set subflow 8 add_addr_accepted 8".to_owned()].into_iter();
-        let own = |device: &str, address: Ipv4Addr| {
-            let add = format!("address add {address}/24 dev {device}");
-            [add, format!("link set dev {device} up")]
-        };
-        let client = PAIRS.into_iter().flat_map(|Pair { device, client, .. }| {
-            let add = format!("link add {device} type veth peer name {device} netns {peer}");
-            let endpoint = format!("mptcp endpoint add {client} dev {device} subflow");
-            [add].into_iter().chain(own(device, client)).chain([endpoint])
-        });
-        let server = PAIRS.into_iter().flat_map(|Pair { device, server, .. }| {
-            let endpoint = format!("mptcp endpoint add {server} dev {device} signal");
-            own(device, server).into_iter().chain([endpoint])
-        });
-        [
-            step(CLIENT, limits().chain(client).collect()),
-            step(SERVER, limits().chain(server).collect()),
-        ]
+        PAIRS.into_iter().flat_map(of_pair).collect()
     }
 
     /// A connection over both pairs that carries so much.

@@ -53,10 +53,7 @@ impl GatewayProfile {
         let graph = Graph {
             nodes: [LAN, EDGE, HUB, SERVER].map(str::to_owned).to_vec(),
             links: self.links().iter().map(link).collect(),
-            pairs: match self.paths {
-                GatewayPaths::Links(_) => vec![Ends { from: EDGE.to_owned(), to: HUB.to_owned() }],
-                GatewayPaths::Unshaped(_) => Vec::new(),
-            },
+            pairs: vec![Ends::new(EDGE, HUB)],
         };
         Topology::from(&graph)
     }

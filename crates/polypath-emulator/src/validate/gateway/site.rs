@@ -5,7 +5,7 @@ use super::profile::{EDGE, GatewayProfile, HUB, LAN, SERVER};
 use super::settings::{Carrier, GatewaySettings};
 use crate::kernel::in_namespace;
 use crate::live::{Network, NetworkOptions};
-use crate::plan::{InterfacePlan, NodePlan, Step};
+use crate::plan::{InterfacePlan, NodePlan, Step, veth_pair};
 use crate::realtime::Clock;
 use polypath_sim::scenario::ScenarioPath;
 use std::io;
@@ -75,28 +75,13 @@ impl Site {
         Ok(site)
     }
 
-    /// A veth pair as Linux has it, called the same at both ends.
-    fn pair(
-        &self,
-        device: &str,
-        [near, far]: [&'static str; 2],
-        [at, to]: [Ipv4Addr; 2],
-    ) -> [Step; 2] {
-        let peer = self.node(far).namespace.clone();
-        let add = format!("link add {device} type veth peer name {device} netns {peer}");
-        let own = |address| {
-            let add = format!("address add {address}/24 dev {device}");
-            vec![add, format!("link set dev {device} up")]
-        };
-        let near_own = own(at).into_iter();
-        let near = self.step(near, [add].into_iter().chain(near_own).collect());
-        [near, self.step(far, own(to))]
+    /// A link that packets pass without delay.
+    fn pair(&self, device: &str, [near, far]: [&str; 2], [at, to]: [Ipv4Addr; 2]) -> [Step; 2] {
+        veth_pair(device, [(self.node(near), at), (self.node(far), to)])
     }
 
     /// Lets connections of Multipath TCP have a subflow from each path of the edge.
     fn subflows(&self) -> Vec<Step> {
-        let limit = || vec![format!("mptcp limits set subflows {}", self.paths.len().min(8))];
-        let limits = [self.step(EDGE, limit()), self.step(HUB, limit())];
         let of_path = |(table, path): (usize, &PathEnds)| {
             let PathEnds { device, edge, hub, .. } = path;
             let commands = vec![
@@ -106,10 +91,10 @@ impl Site {
             ];
             self.step(EDGE, commands)
         };
-        limits.into_iter().chain((FIRST_TABLE..).zip(&self.paths).map(of_path)).collect()
+        (FIRST_TABLE..).zip(&self.paths).map(of_path).collect()
     }
 
-    /// The links that packets pass without delay: veth pairs as Linux has them.
+    /// The links of the LAN and of the server.
     fn outside(&self) -> Vec<Step> {
         let lan = self.pair(LAN_DEVICE, [LAN, EDGE], [LAN_HOST, LAN_EDGE]);
         let server = self.pair(SERVER_DEVICE, [SERVER, HUB], [SERVER_HOST, SERVER_HUB]);
@@ -138,7 +123,7 @@ impl Site {
 
     /// Lines of `ip -batch` in a node.
     pub(super) fn step(&self, node: &str, commands: Vec<String>) -> Step {
-        Step { namespace: self.node(node).namespace.clone(), commands, ..Step::default() }
+        self.node(node).step(commands)
     }
 
     /// Takes steps, in order.
