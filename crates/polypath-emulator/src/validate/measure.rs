@@ -1,7 +1,8 @@
 //! What is compared, measured on the kernel and in the simulator.
 
 use crate::kernel::{
-    self, FlowOutcome, KernelError, KernelOutcome, Loading, Looks, Schedule, Unsuited, connections,
+    self, FlowOutcome, KernelConnection, KernelError, KernelOutcome, Loading, Looks, Schedule,
+    Unsuited, connections,
 };
 use crate::live::{Network, NetworkError, NetworkOptions, NetworkReport};
 use crate::netns::CleanError;
@@ -66,9 +67,9 @@ pub fn with_kernel(
     prefix: &Prefix,
     seed: u64,
 ) -> Result<(Measurement, KernelOutcome), MeasureError> {
-    let _loading = loaded(plan, prefix)?;
+    let loaded = LoadedPlan::new(plan, prefix)?;
     let (network, end) = started(plan, prefix, seed)?;
-    let outcome = run_kernel(plan, &network, end, Looks::default())?;
+    let outcome = loaded.run(&network, end, Looks::default())?;
     network.stop()?;
     let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
     let connection = |flows: &Vec<FlowOutcome>| {
@@ -77,12 +78,6 @@ pub fn with_kernel(
     let connections = outcome.flows.iter().map(connection).collect();
     let links = busier_live(&outcome.warm, &outcome.end);
     Ok((Measurement::new(connections, &links), outcome))
-}
-
-/// What the connections of a plan take, loaded before its network runs.
-pub(super) fn loaded(plan: &Plan, prefix: &Prefix) -> Result<Loading, MeasureError> {
-    let network = NetworkPlan::new(prefix, plan.topology()).map_err(NetworkError::from)?;
-    Ok(Loading::of(&connections(plan, &network)?)?)
 }
 
 /// The network of a plan, live, and when the run is over.
@@ -98,16 +93,32 @@ pub(super) fn started(
     Ok((Network::start(plan.topology(), &scenario.events, &options)?, end))
 }
 
-/// The connections of a plan by the kernel, until the end; what they take has been [`loaded`].
-pub(super) fn run_kernel(
-    plan: &Plan,
-    network: &Network,
-    end: Timestamp,
-    looks: Looks,
-) -> Result<KernelOutcome, MeasureError> {
-    let connections = connections(plan, network.namespaces().plan())?;
-    let warm_up = Timestamp::ZERO + plan.scenario().warm_up;
-    Ok(kernel::run(network, &connections, Schedule { warm_up, end, looks })?)
+/// A plan that the kernel can run: what its connections take is loaded as long as this lives.
+pub(super) struct LoadedPlan<'a> {
+    plan: &'a Plan,
+    connections: Vec<KernelConnection>,
+    _loading: Loading,
+}
+
+impl<'a> LoadedPlan<'a> {
+    /// To be made before the network runs.
+    pub(super) fn new(plan: &'a Plan, prefix: &Prefix) -> Result<Self, MeasureError> {
+        let network = NetworkPlan::new(prefix, plan.topology()).map_err(NetworkError::from)?;
+        let connections = connections(plan, &network)?;
+        let _loading = Loading::of(&connections)?;
+        Ok(Self { plan, connections, _loading })
+    }
+
+    /// Its connections, until the end.
+    pub(super) fn run(
+        &self,
+        network: &Network,
+        end: Timestamp,
+        looks: Looks,
+    ) -> Result<KernelOutcome, MeasureError> {
+        let warm_up = Timestamp::ZERO + self.plan.scenario().warm_up;
+        Ok(kernel::run(network, &self.connections, Schedule { warm_up, end, looks })?)
+    }
 }
 
 /// A run in the simulator.

@@ -1,7 +1,7 @@
 //! A scenario by the kernel, recorded as the simulator records one.
 
 use super::agent::{Agents, AgentsError};
-use super::measure::{MeasureError, loaded, run_kernel, started};
+use super::measure::{LoadedPlan, MeasureError, started};
 use crate::kernel::{BufferSample, FlowOutcome, KernelOutcome, Looks};
 use crate::live::NetworkReport;
 use crate::netns::CleanError;
@@ -82,10 +82,10 @@ pub fn recorded(
     seed: u64,
     agents: bool,
 ) -> Result<KernelRun, RecordedError> {
-    let _loading = loaded(plan, prefix)?;
+    let loaded = LoadedPlan::new(plan, prefix)?;
     let (network, end) = started(plan, prefix, seed)?;
     let agents = agents.then(|| Agents::start(plan, &network)).transpose()?;
-    let outcome = run_kernel(plan, &network, end, looks(plan))?;
+    let outcome = loaded.run(&network, end, looks(plan))?;
     agents.map_or(Ok(()), Agents::stop)?;
     network.stop()?;
     Ok(KernelRun::new(plan, &outcome, end))

@@ -7,7 +7,7 @@ use crate::live::{Network, NetworkReport};
 use crate::plan::Prefix;
 use crate::realtime::rest;
 use crate::validate::agent::{Agents, AgentsError};
-use crate::validate::measure::{MeasureError, loaded, run_kernel, started};
+use crate::validate::measure::{LoadedPlan, MeasureError, started};
 use polypath_sim::Direction;
 use polypath_sim::run::{Keep, Plan, Run, RunError, RunReport};
 use polypath_units::Timestamp;
@@ -50,10 +50,10 @@ pub(super) fn kernel(
     seed: u64,
     agent: bool,
 ) -> Result<Outcome, DeathError> {
-    let _loading = loaded(plan, prefix)?;
+    let loaded = LoadedPlan::new(plan, prefix)?;
     live(plan, outage, prefix, seed, |network, end| {
         let agents = agent.then(|| Agents::start(plan, network)).transpose()?;
-        let outcome = run_kernel(plan, network, end, Looks::default())?;
+        let outcome = loaded.run(network, end, Looks::default())?;
         agents.map_or(Ok(()), Agents::stop)?;
         Ok(outcome.flows.into_iter().flatten().next().unwrap_or_default().received)
     })

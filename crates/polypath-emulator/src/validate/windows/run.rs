@@ -4,7 +4,7 @@ use super::row::{Row, Run};
 use super::track::Track;
 use crate::kernel::{Looks, WindowSample};
 use crate::plan::Prefix;
-use crate::validate::measure::{MeasureError, loaded, run_kernel, started};
+use crate::validate::measure::{LoadedPlan, MeasureError, started};
 use crate::validate::{Cell, CellError, RowError, cells};
 use polypath_link::Loss;
 use polypath_sim::record::series::Recording;
@@ -100,10 +100,10 @@ fn has_one_window(plan: &Plan) -> bool {
 
 /// The windows of the kernel's sender, and how many packets the emulator handed over late or lost.
 fn with_kernel(plan: &Plan, prefix: &Prefix, seed: u64) -> Result<(Track, u64), MeasureError> {
-    let _loading = loaded(plan, prefix)?;
+    let loaded = LoadedPlan::new(plan, prefix)?;
     let (network, end) = started(plan, prefix, seed)?;
-    let outcome =
-        run_kernel(plan, &network, end, Looks { windows: Some(INTERVAL), ..Looks::default() })?;
+    let looks = Looks { windows: Some(INTERVAL), ..Looks::default() };
+    let outcome = loaded.run(&network, end, looks)?;
     network.stop()?;
     let samples = outcome.flows.into_iter().flatten().next().unwrap_or_default().windows;
     let overruns = outcome.end.links.iter().map(|link| link.overruns()).sum();
