@@ -20,6 +20,7 @@ mod network;
 #[cfg(feature = "load")]
 #[path = "../../../polypath/tests/all/own_bpffs.rs"]
 mod own_bpffs;
+mod pages;
 #[cfg(feature = "load")]
 mod pinned;
 #[cfg(feature = "load")]
