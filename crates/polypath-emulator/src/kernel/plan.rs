@@ -31,8 +31,6 @@ const SEND_BUFFER: u64 = 64 << 20;
 
 /// What a receiver may hold at first, in bytes: the kernel's default (`tcp_rmem`).
 const FIRST_RECEIVE_BUFFER: u64 = 131_072;
-/// And in the end, where there is no connection that says otherwise.
-const RECEIVE_BUFFER: u64 = 6 << 20;
 
 /// What a flow with times of silence writes at a time, in bytes.
 const PACED_BLOCK: usize = 1_200;
@@ -181,7 +179,7 @@ fn largest_receive_buffer(plan: &Plan) -> Result<u64, Unsuited> {
             ReceiveBuffer::Auto { max: size, .. } | ReceiveBuffer::Fixed(size) => (spec, size),
         }
     });
-    let Some((_, first)) = sizes.next() else { return Ok(RECEIVE_BUFFER) };
+    let (_, first) = sizes.next().expect("a plan has flows, and these have a connection");
     match sizes.find(|(_, size)| *size != first) {
         None => Ok(first),
         Some((spec, size)) => Err(Unsuited {
