@@ -25,8 +25,7 @@ mod striping;
 mod tunnel;
 
 pub use advice::{
-    Added, Advice, AdviceError, AdviceLink, AdviceQuestion, Choice, Goal, UnknownGoal, added,
-    advise,
+    Added, Advice, AdviceError, AdviceLink, AdviceQuestion, Choice, Goal, added, advise,
 };
 pub use bbr::{bbr_rate, polypath_rate};
 pub use equilibrium::{LossyPath, equilibrium};

@@ -32,4 +32,4 @@ pub use judgement::{Judgement, MOST_DELAY, WITHIN};
 pub use measured::Measured;
 pub use scenario_table::{Alone, Cell, ScenarioTable};
 pub use selection::{QUICK_DURATION, SelectError, Selection};
-pub use suite::{BOND, Part, SUITE, SuiteScenario, UnknownPart};
+pub use suite::{BOND, Part, SUITE, SuiteScenario};

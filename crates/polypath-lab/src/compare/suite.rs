@@ -1,7 +1,5 @@
 //! The scenarios that everything is compared in.
 
-use core::fmt;
-use core::str::FromStr;
 use serde::Serialize;
 
 /// The connection that is compared is called so in every scenario of the suite.
@@ -20,42 +18,12 @@ pub enum Part {
     HeldOut,
 }
 
-impl Part {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tuning, Self::Seen, Self::HeldOut];
-
-    /// `tuning`, `seen` or `held_out`, as the folder is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tuning => "tuning",
-            Self::Seen => "seen",
-            Self::HeldOut => "held_out",
-        }
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The suite has no such part.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the suite has no part {given}; allowed: {}", Part::ALL.map(Part::name).join(", "))]
-pub struct UnknownPart {
-    /// What was asked for.
-    pub given: String,
-}
-
-impl FromStr for Part {
-    type Err = UnknownPart;
-
-    fn from_str(given: &str) -> Result<Self, UnknownPart> {
-        let named = Self::ALL.into_iter().find(|part| part.name() == given);
-        named.ok_or_else(|| UnknownPart { given: given.to_owned() })
-    }
-}
+// As the folders are called.
+polypath_units::named!(Part, "is no part of the suite", {
+    Tuning => "tuning",
+    Seen => "seen",
+    HeldOut => "held_out",
+});
 
 /// A scenario of the suite: the file `suite/PART/NAME.toml` of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,7 +100,7 @@ fn the_suite_is_what_is_in_its_folders() {
         assert_eq!(listed, files, "{part}");
     }
     let unknown = "final".parse::<Part>().unwrap_err().to_string();
-    assert_eq!(unknown, "the suite has no part final; allowed: tuning, seen, held_out");
+    assert_eq!(unknown, "\"final\" is no part of the suite; allowed: tuning, seen, held_out");
 }
 
 #[test]

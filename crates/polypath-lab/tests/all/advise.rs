@@ -240,7 +240,7 @@ fn what_cannot_be_is_named() {
             "the cap on the cost per GB is -3",
         ),
         (&[&link[..], &["--cost", "sat=5"]].concat(), "no link \"sat\"; allowed: link 1"),
-        (&[&link[..], &["--goal", "speed"]].concat(), "unknown goal \"speed\""),
+        (&[&link[..], &["--goal", "speed"]].concat(), "\"speed\" is no goal of advice"),
         (&[&link[..], &["--receive-buffer", "1 kB"]].concat(), "allowed: from 65536 B"),
         (&[&link[..], &["--cost", "added=5"]].concat(), "no link \"added\"; allowed: link 1"),
         (&[&link[..], &["--set", "a=b"]].concat(), "cannot be used with"),

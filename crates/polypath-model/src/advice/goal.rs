@@ -1,8 +1,5 @@
 //! What advice is for.
 
-use core::fmt;
-use core::str::FromStr;
-
 /// What is wanted most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
@@ -17,39 +14,9 @@ pub enum Goal {
     Cost,
 }
 
-/// The error for a name that no goal has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown goal {given:?}; allowed: throughput, latency, reliability, cost")]
-pub struct UnknownGoal {
-    given: String,
-}
-
-impl Goal {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Throughput, Self::Latency, Self::Reliability, Self::Cost];
-
-    /// The name that chooses it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-            Self::Reliability => "reliability",
-            Self::Cost => "cost",
-        }
-    }
-}
-
-impl FromStr for Goal {
-    type Err = UnknownGoal;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|goal| goal.name() == text);
-        found.ok_or_else(|| UnknownGoal { given: text.to_owned() })
-    }
-}
-
-impl fmt::Display for Goal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+polypath_units::named!(Goal, "is no goal of advice", {
+    Throughput => "throughput",
+    Latency => "latency",
+    Reliability => "reliability",
+    Cost => "cost",
+});

@@ -17,7 +17,7 @@ use super::tunnel::MOST_LINKS;
 use super::{Limit, ModelPath, MultipathOptions, PathControl};
 pub use error::AdviceError;
 use forecast::{Forecast, Prepared, forecast};
-pub use goal::{Goal, UnknownGoal};
+pub use goal::Goal;
 use link_set::{LinkSet, candidates};
 use polypath_core::congestion::CongestionKind;
 use polypath_core::scheduler::SchedulerKind;

@@ -42,7 +42,7 @@ pub use forward::forward_tcp;
 pub use guard::GuardedStream;
 pub use http::serve_http;
 pub use limits::ProxyLimits;
-pub use opening::{ParseWhenAwayError, WhenAway};
+pub use opening::WhenAway;
 pub use socks5::serve_socks5;
 pub(crate) use splice::splice;
 pub use splice::{SpliceError, Spliced};

@@ -1,8 +1,6 @@
 //! How clients get what they ask for, and what they get while the hub is away.
 
-use std::fmt;
 use std::future::Future;
-use std::str::FromStr;
 use std::time::Duration;
 
 use polypath_policy::Protocol;
@@ -30,37 +28,10 @@ pub enum WhenAway {
     Wait,
 }
 
-impl WhenAway {
-    const ALL: [Self; 2] = [Self::Fail, Self::Wait];
-
-    /// Its name in texts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fail => "fail",
-            Self::Wait => "wait",
-        }
-    }
-}
-
-impl fmt::Display for WhenAway {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A text that does not say what becomes of requests.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} says nothing of requests while the hub is away; allowed: fail, wait")]
-pub struct ParseWhenAwayError(String);
-
-impl FromStr for WhenAway {
-    type Err = ParseWhenAwayError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let named = Self::ALL.into_iter().find(|choice| choice.name() == text);
-        named.ok_or_else(|| ParseWhenAwayError(text.to_owned()))
-    }
-}
+polypath_units::named!(WhenAway, "says nothing of requests while the hub is away", {
+    Fail => "fail",
+    Wait => "wait",
+});
 
 impl ProxyOptions {
     /// Connects to a target for a client, if no rule drops that.

@@ -1,10 +1,8 @@
 //! What gateways are asked for.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use ipnet::IpNet;
@@ -26,37 +24,10 @@ pub enum TcpHandling {
     Tunnel,
 }
 
-impl TcpHandling {
-    const ALL: [Self; 2] = [Self::Split, Self::Tunnel];
-
-    /// Its name in texts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Split => "split",
-            Self::Tunnel => "tunnel",
-        }
-    }
-}
-
-impl fmt::Display for TcpHandling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A text that does not say what becomes of TCP.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no way to carry TCP; allowed: split, tunnel")]
-pub struct ParseTcpHandlingError(String);
-
-impl FromStr for TcpHandling {
-    type Err = ParseTcpHandlingError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let named = Self::ALL.into_iter().find(|handling| handling.name() == text);
-        named.ok_or_else(|| ParseTcpHandlingError(text.to_owned()))
-    }
-}
+polypath_units::named!(TcpHandling, "is no way to carry TCP", {
+    Split => "split",
+    Tunnel => "tunnel",
+});
 
 /// What an edge's gateway is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]

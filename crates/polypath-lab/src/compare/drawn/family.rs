@@ -3,8 +3,6 @@
 use super::draw::{Draw, Range, rounded};
 use super::profile::{DrawnPath, Jitter, Load, Loss, PathRate, Profile};
 use super::ranges::{self, Paths};
-use core::fmt;
-use core::str::FromStr;
 use serde::Serialize;
 
 /// A family of profiles.
@@ -21,29 +19,16 @@ pub enum Family {
     Mobile,
 }
 
-/// There is no such family.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown family {given:?}; allowed: {}", Family::ALL.map(Family::name).join(", "))]
-pub struct UnknownFamily {
-    given: String,
-}
+polypath_units::named!(Family, "is no family of profiles", {
+    Grid => "grid",
+    Foul => "foul",
+    Steady => "steady",
+    Mobile => "mobile",
+});
 
 const NAMES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl Family {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Grid, Self::Foul, Self::Steady, Self::Mobile];
-
-    /// `grid`, `foul`, `steady` or `mobile`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Foul => "foul",
-            Self::Steady => "steady",
-            Self::Mobile => "mobile",
-        }
-    }
-
     /// Profile `number` of this seed. It is the same however many are drawn.
     pub fn profile(self, seed: u64, number: u32) -> Profile {
         let draw = &mut Draw::new(seed, number, self as u32);
@@ -63,21 +48,6 @@ impl Family {
             Self::Steady => steady(draw, profile),
             Self::Mobile => mobile(draw, profile),
         }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Family {
-    type Err = UnknownFamily;
-
-    fn from_str(given: &str) -> Result<Self, UnknownFamily> {
-        let named = Self::ALL.into_iter().find(|family| family.name() == given);
-        named.ok_or_else(|| UnknownFamily { given: given.to_owned() })
     }
 }
 

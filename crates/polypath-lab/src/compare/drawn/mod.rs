@@ -19,7 +19,7 @@ mod tests;
 use super::Combination;
 
 pub use contender::Contender;
-pub use family::{Family, UnknownFamily};
+pub use family::Family;
 pub use profile::Profile;
 pub use run::{DrawnChanges, DrawnError, DrawnMeasured, DrawnRun};
 pub use standing::{

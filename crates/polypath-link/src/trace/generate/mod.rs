@@ -29,5 +29,5 @@ pub use expected::Expected;
 pub use fading::Fading;
 pub use interruption::Interruption;
 pub use model::{MAX_COMPONENTS, Model, ModelError};
-pub use preset::{Preset, UnknownPreset};
+pub use preset::Preset;
 pub use run::GenerateError;

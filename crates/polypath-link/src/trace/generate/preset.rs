@@ -3,8 +3,6 @@
 use super::fading::Fading;
 use super::interruption::Interruption;
 use super::model::Model;
-use core::fmt;
-use core::str::FromStr;
 use polypath_units::Bandwidth;
 use std::time::Duration;
 
@@ -24,14 +22,6 @@ pub enum Preset {
     MmwaveUrban,
 }
 
-/// No preset has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is no model of rates; there are static, walk, drive, train, mmwave_urban")]
-pub struct UnknownPreset {
-    /// The name.
-    pub given: String,
-}
-
 const STEP: Duration = Duration::from_millis(100);
 
 const fn fading(components: u32, correlation_ms: u64) -> Fading {
@@ -44,21 +34,6 @@ const fn interruption(clear_ms: u64, interrupted_ms: u64, remaining: f64) -> Int
 }
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Static, Self::Walk, Self::Drive, Self::Train, Self::MmwaveUrban];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Static => "static",
-            Self::Walk => "walk",
-            Self::Drive => "drive",
-            Self::Train => "train",
-            Self::MmwaveUrban => "mmwave_urban",
-        }
-    }
-
     /// Its parameters.
     pub fn model(self) -> Model {
         let (slow, fast, interruptions) = match self {
@@ -100,20 +75,13 @@ impl Preset {
     }
 }
 
-impl fmt::Display for Preset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Preset {
-    type Err = UnknownPreset;
-
-    fn from_str(given: &str) -> Result<Self, UnknownPreset> {
-        let named = Self::ALL.into_iter().find(|preset| preset.name() == given);
-        named.ok_or_else(|| UnknownPreset { given: given.to_owned() })
-    }
-}
+polypath_units::named!(Preset, "is no model of rates", {
+    Static => "static",
+    Walk => "walk",
+    Drive => "drive",
+    Train => "train",
+    MmwaveUrban => "mmwave_urban",
+});
 
 #[cfg(test)]
 mod tests {
@@ -124,6 +92,6 @@ mod tests {
         for preset in Preset::ALL {
             assert_eq!(preset.to_string().parse(), Ok(preset));
         }
-        assert_eq!("Train".parse::<Preset>(), Err(UnknownPreset { given: "Train".to_owned() }));
+        assert!("Train".parse::<Preset>().is_err());
     }
 }
