@@ -11,8 +11,6 @@ pub mod host;
 mod interface_name;
 mod listener;
 mod mtu;
-#[cfg(target_os = "linux")]
-pub mod netlink;
 pub mod plan;
 
 pub use interface_name::{InterfaceName, InterfaceNameError};

@@ -1,6 +1,6 @@
 //! Results on disk: one line of JSON for each run, written as soon as it is over.
 
-use polypath_net::LockedFile;
+use polypath_host::LockedFile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

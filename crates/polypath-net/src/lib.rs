@@ -1,4 +1,4 @@
-//! Sockets, interfaces, timers, proxies: the user-space crate that touches the OS.
+//! Sockets, timers, proxies: edge and hub in user space.
 #![deny(unsafe_code)]
 
 mod accept;
@@ -10,9 +10,7 @@ pub mod edge;
 pub mod exit;
 pub mod gateway;
 pub mod hub;
-pub mod interfaces;
 pub mod limit;
-mod locked_file;
 mod memory;
 pub mod mptcp;
 mod origin;
@@ -21,5 +19,4 @@ pub mod socket;
 pub mod tunnel;
 
 pub use accept::accept;
-pub use locked_file::LockedFile;
 pub use memory::give_back_free_memory;

@@ -14,8 +14,8 @@ use tun_rs::{AsyncDevice, DeviceBuilder};
 
 use super::reader::MAX_SEGMENTS;
 use super::{DeviceError, DeviceSettings, TunReader, TunWriter};
-use crate::netlink::{Netlink, told};
 use crate::{InterfaceName, Mtu};
+use polypath_host::netlink::{Netlink, told};
 
 /// Packets that wait for the reader. With fewer, bursts of a fast sender are lost before the reader
 /// has run.
@@ -58,7 +58,8 @@ impl Tun {
         let name = &settings.name;
         let failed = |error| DeviceError::Create { name: name.clone(), error };
         let netlink = Netlink::open().map_err(failed)?;
-        let index = async || netlink.index(name).await.map_err(|error| failed(told(error)));
+        let index =
+            async || netlink.index(name.as_str()).await.map_err(|error| failed(told(error)));
         let mut tries = 0;
         while index().await?.is_some() {
             if tries == TRIES {

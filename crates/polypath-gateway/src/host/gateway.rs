@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::thread;
 
-use super::lock::Lock;
+use polypath_host::LockedFile;
+use polypath_host::netlink::Netlink;
+
 use super::record::Record;
-use super::{Cleaned, HostError, nft, parameters, routes, rules};
-use crate::netlink::Netlink;
+use super::{Cleaned, HostError, lock, nft, parameters, routes, rules};
 use crate::plan::Plan;
 
 /// A plan that has been set. It is removed with this, unless it is [left](Self::leave).
@@ -17,7 +18,7 @@ pub struct Gateway {
     netlink: Netlink,
     /// Whether it has been removed, or stays.
     left: bool,
-    _lock: Lock,
+    _lock: LockedFile,
 }
 
 impl Gateway {
@@ -31,7 +32,7 @@ impl Gateway {
     /// If there is another gateway in the network namespace, or something is refused. Nothing is
     /// left then, of an earlier gateway neither.
     pub async fn set(plan: Plan, directory: &Path) -> Result<Self, HostError> {
-        let lock = Lock::take()?;
+        let lock = lock::claim()?;
         let record = Record::of_namespace(directory)?;
         let netlink = Netlink::open().map_err(HostError::Claim)?;
         if nft::tables().await.map_err(HostError::Nft)?.is_empty() {
@@ -142,7 +143,7 @@ impl Drop for Gateway {
 /// # Errors
 /// If a gateway runs here, or something cannot be removed.
 pub async fn clean(directory: &Path) -> Result<Cleaned, HostError> {
-    let _lock = Lock::take()?;
+    let _lock = lock::claim()?;
     let netlink = Netlink::open().map_err(HostError::Claim)?;
     remove_all(&netlink, &Record::of_namespace(directory)?).await
 }

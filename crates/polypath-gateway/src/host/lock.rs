@@ -3,41 +3,26 @@
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 
+use polypath_host::LockedFile;
+
 use super::HostError;
 
 /// The network namespace of this thread.
 const NAMESPACE: &str = "/proc/thread-self/ns/net";
 
-/// The right to be the gateway of a network namespace: a lock (flock) on the file that the kernel
-/// has for it, which ends with the process, however that ends.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-impl Lock {
-    pub(super) fn take() -> Result<Self, HostError> {
-        let namespace = File::open(NAMESPACE).map_err(HostError::Claim)?;
-        match namespace.try_lock() {
-            Ok(()) => Ok(Self(namespace)),
-            Err(TryLockError::WouldBlock) => {
-                Err(HostError::Occupied { process: holder(&namespace) })
-            }
-            Err(TryLockError::Error(error)) => Err(HostError::Claim(error)),
-        }
-    }
-}
-
-/// Closing the file is not enough: a process that is just being started has a copy of it.
-impl Drop for Lock {
-    fn drop(&mut self) {
-        if let Err(error) = self.0.unlock() {
-            tracing::error!("the network namespace is not free for another gateway: {error}");
-        }
-    }
+/// The right to be the gateway of the network namespace: a lock on the file that the kernel has for
+/// it.
+pub(super) fn claim() -> Result<LockedFile, HostError> {
+    let namespace = File::open(NAMESPACE).map_err(HostError::Claim)?;
+    LockedFile::new(namespace).map_err(|error| match error {
+        TryLockError::WouldBlock => HostError::Occupied { process: holder() },
+        TryLockError::Error(error) => HostError::Claim(error),
+    })
 }
 
 /// The process that has the lock, from proc_locks(5).
-fn holder(namespace: &File) -> Option<u32> {
-    let inode = namespace.metadata().ok()?.ino().to_string();
+fn holder() -> Option<u32> {
+    let inode = fs::metadata(NAMESPACE).ok()?.ino().to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
     locks.lines().find_map(|line| process(line, &inode))
 }

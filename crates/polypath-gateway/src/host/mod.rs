@@ -11,6 +11,8 @@
 
 mod error;
 #[cfg(target_os = "linux")]
+mod family;
+#[cfg(target_os = "linux")]
 mod gateway;
 #[cfg(target_os = "linux")]
 mod lock;

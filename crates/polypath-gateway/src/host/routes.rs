@@ -2,17 +2,16 @@
 
 use std::net::IpAddr;
 
-use futures_util::TryStreamExt;
 use ipnet::IpNet;
+use polypath_host::netlink::{self, Netlink, table, told};
 use rtnetlink::RouteMessageBuilder;
-use rtnetlink::packet_route::AddressFamily;
 use rtnetlink::packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 
 use super::HostError;
+use super::family::{self, family};
 use crate::InterfaceName;
-use crate::netlink::{Netlink, families, told};
 use crate::plan::{DEVICE_TABLE, Family, INTERCEPT_TABLE, PROTOCOL, Route, RouteKind};
 
 /// Makes our routes these, in the families that the kernel has. Returns how many have been removed.
@@ -42,7 +41,7 @@ pub(super) async fn are_set(netlink: &Netlink, wanted: &[Route]) -> Result<bool,
 }
 
 fn available(wanted: &[Route]) -> impl Iterator<Item = &Route> {
-    let families: Vec<_> = families().collect();
+    let families = family::available();
     wanted.iter().filter(move |route| families.contains(&Family::of(route.destination)))
 }
 
@@ -53,19 +52,9 @@ fn is_for(message: &RouteMessage, route: &Route) -> bool {
 
 /// All routes that are known as ours.
 async fn list(netlink: &Netlink) -> Result<Vec<RouteMessage>, HostError> {
-    let mut routes = Vec::new();
-    for family in families() {
-        let mut query = RouteMessageBuilder::<IpAddr>::new().build();
-        query.header.address_family = match family {
-            Family::V4 => AddressFamily::Inet,
-            Family::V6 => AddressFamily::Inet6,
-        };
-        let listed = netlink.handle.route().get(query).execute().try_collect::<Vec<_>>().await;
-        let failed =
-            |error| HostError::Netlink { what: "listing routes".into(), error: told(error) };
-        routes.extend(listed.map_err(failed)?.into_iter().filter(is_ours));
-    }
-    Ok(routes)
+    let failed = |error| HostError::Netlink { what: "listing routes".into(), error: told(error) };
+    let routes = netlink::routes(&netlink.handle).await.map_err(failed)?;
+    Ok(routes.into_iter().filter(is_ours).collect())
 }
 
 fn is_ours(message: &RouteMessage) -> bool {
@@ -100,25 +89,13 @@ async fn message(netlink: &Netlink, route: &Route) -> Result<RouteMessage, HostE
 async fn index(netlink: &Netlink, name: &InterfaceName) -> Result<u32, HostError> {
     let failed =
         |error| HostError::Netlink { what: "listing interfaces".into(), error: told(error) };
-    let index = netlink.index(name).await.map_err(failed)?;
+    let index = netlink.index(name.as_str()).await.map_err(failed)?;
     index.ok_or_else(|| HostError::NoDevice { name: name.clone() })
-}
-
-fn table(message: &RouteMessage) -> u32 {
-    let table = message.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Table(table) => Some(*table),
-        _ => None,
-    });
-    table.unwrap_or_else(|| message.header.table.into())
 }
 
 /// `None` for what is no route of IP. A default route has no destination.
 fn destination(message: &RouteMessage) -> Option<IpNet> {
-    let family = match message.header.address_family {
-        AddressFamily::Inet => Family::V4,
-        AddressFamily::Inet6 => Family::V6,
-        _ => return None,
-    };
+    let family = family(message.header.address_family)?;
     let length = message.header.destination_prefix_length;
     let address = message.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Destination(RouteAddress::Inet(address)) => Some(IpAddr::V4(*address)),

@@ -1,14 +1,12 @@
 //! Rules of policy routing.
 
-use futures_util::TryStreamExt;
-use rtnetlink::IpVersion;
-use rtnetlink::packet_route::AddressFamily;
+use polypath_host::netlink::{self, Netlink, told};
 use rtnetlink::packet_route::route::{RouteHeader, RouteProtocol};
 use rtnetlink::packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 
 use super::HostError;
-use crate::netlink::{Netlink, families, told};
-use crate::plan::{Action, Family, PROTOCOL, Rule};
+use super::family::{self, address_family, family};
+use crate::plan::{Action, PROTOCOL, Rule};
 
 /// Makes our rules these, in the families that the kernel has. What is there already stays. Returns
 /// how many have been removed.
@@ -45,7 +43,7 @@ pub(super) async fn are_set(netlink: &Netlink, wanted: &[Rule]) -> Result<bool, 
 
 fn missing<'a>(there: &[RuleMessage], wanted: &'a [Rule]) -> Vec<&'a Rule> {
     let known: Vec<_> = there.iter().filter_map(parse).collect();
-    let families: Vec<_> = families().collect();
+    let families = family::available();
     let is_missing = |rule: &&Rule| families.contains(&rule.family) && !known.contains(rule);
     wanted.iter().filter(is_missing).collect()
 }
@@ -57,18 +55,9 @@ fn order(rule: &Rule) -> (bool, u32) {
 
 /// All rules that are known as ours.
 async fn list(netlink: &Netlink) -> Result<Vec<RuleMessage>, HostError> {
-    let mut rules = Vec::new();
-    for family in families() {
-        let version = match family {
-            Family::V4 => IpVersion::V4,
-            Family::V6 => IpVersion::V6,
-        };
-        let listed = netlink.handle.rule().get(version).execute().try_collect::<Vec<_>>().await;
-        let failed =
-            |error| HostError::Netlink { what: "listing rules".into(), error: told(error) };
-        rules.extend(listed.map_err(failed)?.into_iter().filter(is_ours));
-    }
-    Ok(rules)
+    let failed = |error| HostError::Netlink { what: "listing rules".into(), error: told(error) };
+    let rules = netlink::rules(&netlink.handle).await.map_err(failed)?;
+    Ok(rules.into_iter().filter(is_ours).collect())
 }
 
 fn is_ours(message: &RuleMessage) -> bool {
@@ -77,10 +66,7 @@ fn is_ours(message: &RuleMessage) -> bool {
 
 fn message(rule: &Rule) -> RuleMessage {
     let mut message = RuleMessage::default();
-    message.header.family = match rule.family {
-        Family::V4 => AddressFamily::Inet,
-        Family::V6 => AddressFamily::Inet6,
-    };
+    message.header.family = address_family(rule.family);
     let mut attributes = vec![
         RuleAttribute::Priority(rule.priority),
         RuleAttribute::Protocol(RouteProtocol::Other(PROTOCOL)),
@@ -111,11 +97,7 @@ fn message(rule: &Rule) -> RuleMessage {
 
 /// A rule as plans have them, if it is one of these.
 fn parse(message: &RuleMessage) -> Option<Rule> {
-    let family = match message.header.family {
-        AddressFamily::Inet => Family::V4,
-        AddressFamily::Inet6 => Family::V6,
-        _ => return None,
-    };
+    let family = family(message.header.family)?;
     let mut rule =
         Rule { family, priority: 0, interface: None, mark: None, action: Action::Nothing };
     let (mut table, mut aim, mut suppressed) = (u32::from(message.header.table), None, None);
@@ -147,6 +129,7 @@ fn parse(message: &RuleMessage) -> Option<Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Family;
 
     #[test]
     fn rules_are_the_same_after_the_way_to_the_kernel_and_back() {

@@ -7,12 +7,13 @@ use std::io;
 
 use futures_util::StreamExt;
 use futures_util::future::poll_fn;
+use polypath_host::interfaces::{self, InterfaceError};
+use polypath_host::netlink::{self, Netlink};
 use rtnetlink::MulticastGroup;
 use tokio::task::JoinSet;
 
 use crate::choice::Choice;
 use crate::path::Path;
-use polypath_gateway::netlink::Netlink;
 
 /// What failed at the host.
 #[derive(Debug, thiserror::Error)]
@@ -26,11 +27,14 @@ pub enum HostError {
         /// What the kernel said.
         error: io::Error,
     },
+    /// The interfaces.
+    #[error(transparent)]
+    Interfaces(#[from] InterfaceError),
 }
 
 impl HostError {
     fn of(what: &'static str) -> impl Fn(rtnetlink::Error) -> Self {
-        move |error| Self::Netlink { what, error: polypath_gateway::netlink::told(error) }
+        move |error| Self::Netlink { what, error: netlink::told(error) }
     }
 }
 
@@ -81,7 +85,7 @@ impl Host {
         chosen: &[Choice],
         known: &[Path],
     ) -> Result<Vec<Path>, HostError> {
-        paths::list(&self.netlink, chosen, known).await
+        Ok(paths::of(&interfaces::snapshot(&self.netlink.handle).await?, chosen, known))
     }
 
     /// Lets what begins at the address of a path leave by its interface, and nothing else of ours

@@ -6,15 +6,12 @@
 
 use std::net::IpAddr;
 
-use futures_util::TryStreamExt;
-use polypath_gateway::netlink::{Netlink, families};
-use polypath_gateway::plan::Family;
+use polypath_host::netlink::{self, Netlink, table};
 use rtnetlink::packet_route::AddressFamily;
 use rtnetlink::packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 use rtnetlink::packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
-use rtnetlink::{IpVersion, RouteMessageBuilder};
 
 use super::HostError;
 use crate::path::Path;
@@ -29,7 +26,8 @@ const PRIORITY: u32 = 7_600;
 
 /// Makes rules and routes those of these paths. Returns how many were removed.
 pub(super) async fn set(netlink: &Netlink, paths: &[Path]) -> Result<usize, HostError> {
-    let there = list(netlink).await?;
+    let listed = netlink::routes(&netlink.handle).await;
+    let there = listed.map_err(HostError::of("listing routes"))?;
     let main = u32::from(RouteHeader::RT_TABLE_MAIN);
     let of_main = || there.iter().filter(|route| table(route) == main);
     let copies = paths.iter().flat_map(|path| of_main().filter_map(move |route| copy(route, path)));
@@ -68,52 +66,17 @@ pub(super) async fn set(netlink: &Netlink, paths: &[Path]) -> Result<usize, Host
     Ok(removed)
 }
 
-/// The routes of all tables.
-pub(super) async fn list(netlink: &Netlink) -> Result<Vec<RouteMessage>, HostError> {
-    let mut routes = Vec::new();
-    for family in families() {
-        let mut query = RouteMessageBuilder::<IpAddr>::new().build();
-        query.header.address_family = address_family(family);
-        let listed = netlink.handle.route().get(query).execute().try_collect::<Vec<_>>().await;
-        routes.extend(listed.map_err(HostError::of("listing routes"))?);
-    }
-    Ok(routes)
-}
-
 /// All rules that are ours.
 async fn rules(netlink: &Netlink) -> Result<Vec<RuleMessage>, HostError> {
-    let mut rules = Vec::new();
-    for family in families() {
-        let version = match family {
-            Family::V4 => IpVersion::V4,
-            Family::V6 => IpVersion::V6,
-        };
-        let listed = netlink.handle.rule().get(version).execute().try_collect::<Vec<_>>().await;
-        let ours = RuleAttribute::Protocol(RouteProtocol::Other(PROTOCOL));
-        let listed = listed.map_err(HostError::of("listing rules of routing"))?;
-        rules.extend(listed.into_iter().filter(|rule| rule.attributes.contains(&ours)));
-    }
-    Ok(rules)
-}
-
-const fn address_family(family: Family) -> AddressFamily {
-    match family {
-        Family::V4 => AddressFamily::Inet,
-        Family::V6 => AddressFamily::Inet6,
-    }
+    let listed = netlink::rules(&netlink.handle).await;
+    let listed = listed.map_err(HostError::of("listing rules of routing"))?;
+    let ours = RuleAttribute::Protocol(RouteProtocol::Other(PROTOCOL));
+    Ok(listed.into_iter().filter(|rule| rule.attributes.contains(&ours)).collect())
 }
 
 fn is_ours(route: &RouteMessage) -> bool {
     let tables = TABLES + 1..=TABLES + u32::from(u8::MAX);
     route.header.protocol == RouteProtocol::Other(PROTOCOL) && tables.contains(&table(route))
-}
-
-fn table(route: &RouteMessage) -> u32 {
-    let table = route.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Table(table) => Some(*table),
-        _ => None,
-    });
-    table.unwrap_or_else(|| route.header.table.into())
 }
 
 fn table_of(path: &Path) -> u32 {

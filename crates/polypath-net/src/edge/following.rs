@@ -2,7 +2,7 @@
 
 use super::names::Found;
 use super::paths::PathManager;
-use crate::interfaces::{Snapshot, Watcher};
+use polypath_host::interfaces::{Snapshot, Watcher};
 use polypath_units::Timestamp;
 use std::future::pending;
 use std::pin::Pin;
@@ -49,7 +49,9 @@ pub(super) async fn follow(mut paths: PathManager) {
 }
 
 /// Waits for changes; returns why there will be no more.
-async fn changes(watcher: Option<&mut Watcher>) -> Option<crate::interfaces::InterfaceError> {
+async fn changes(
+    watcher: Option<&mut Watcher>,
+) -> Option<polypath_host::interfaces::InterfaceError> {
     match watcher {
         Some(watcher) => watcher.changes().await.err(),
         None => pending().await,

@@ -26,7 +26,6 @@ pub use opener::EdgeOpener;
 pub use plan::{EdgePaths, Local, WantedPath};
 
 use crate::driver::{BondEvent, Driver, DriverError};
-use crate::interfaces::InterfaceError;
 use crate::socket::BindError;
 use fates::Fates;
 use joining::{FirstJoin, Joining};
@@ -35,6 +34,7 @@ use paths::{AtStart, PathManager};
 use polypath_bond::codec::{CloseCode, JoinRefusal};
 use polypath_bond::identity::{HubAddress, PublicKey, SecretKey};
 use polypath_bond::{BondConfig, BondKey, NodeError, NodeEvent, Role};
+use polypath_host::interfaces::InterfaceError;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

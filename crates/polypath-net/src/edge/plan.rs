@@ -1,8 +1,8 @@
 //! Which sockets and addresses of the hub the paths may use, given the interfaces. Sans-I/O.
 
-use crate::interfaces::{Interface, Kind, Snapshot};
 use crate::socket::{BindTo, UplinkOptions};
 use polypath_bond::identity::HubAddress;
+use polypath_host::interfaces::{Interface, Kind, Snapshot};
 use std::net::{IpAddr, SocketAddr};
 
 /// The paths of an edge.
@@ -121,7 +121,7 @@ fn is_on_this_host(remote: IpAddr, interfaces: &Snapshot) -> bool {
 /// if several have it.
 fn owner(ip: IpAddr, interfaces: &Snapshot) -> Option<&Interface> {
     let has = |i: &&Interface| i.addresses.iter().any(|address| address.ip == ip);
-    let worth = |i: &&Interface| (i.up && i.running, i.kind != Kind::Loopback);
+    let worth = |i: &&Interface| (i.is_attached(), i.kind != Kind::Loopback);
     interfaces.values().filter(has).max_by_key(worth)
 }
 
@@ -246,13 +246,13 @@ fn from_named(
 
 fn works(path: &str, interface: &Interface) -> Result<(), Unplanned> {
     let down = || Unplanned::Down { path: path.to_owned(), interface: interface.name.clone() };
-    (interface.up && interface.running).then_some(()).ok_or_else(down)
+    interface.is_attached().then_some(()).ok_or_else(down)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interfaces::Address;
+    use polypath_host::interfaces::Address;
 
     fn interface(index: u32, name: &str, ips: &[&str]) -> Interface {
         let addresses = ips.iter().map(|ip| Address { ip: ip.parse().unwrap(), prefix_len: 24 });

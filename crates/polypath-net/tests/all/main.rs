@@ -8,8 +8,6 @@ mod gateway;
 mod http_proxy;
 mod hub_names;
 #[cfg(target_os = "linux")]
-mod interface_watcher;
-#[cfg(target_os = "linux")]
 mod mptcp_end_to_end;
 #[cfg(target_os = "linux")]
 mod own_addresses;

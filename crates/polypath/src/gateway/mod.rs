@@ -21,7 +21,7 @@ use ipnet::IpNet;
 use polypath_gateway::device::{DeviceError, DeviceSettings};
 use polypath_gateway::host::HostError;
 use polypath_gateway::{InterfaceName, Mtu};
-use polypath_net::interfaces::InterfaceError;
+use polypath_host::interfaces::InterfaceError;
 
 pub(crate) use installed::record_directory;
 

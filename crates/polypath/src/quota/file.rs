@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use chrono::NaiveDate;
-use polypath_net::LockedFile;
+use polypath_host::LockedFile;
 
 /// The first line, by which a file is told from an empty one that a full disk has left.
 const HEADING: &str = "# Polypath: NAME DATE BYTES, what each path has carried since then";

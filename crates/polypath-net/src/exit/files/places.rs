@@ -22,8 +22,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::StoreError;
 use super::error::at;
-use crate::LockedFile;
 use crate::tunnel::{FileName, RESERVED_NAME};
+use polypath_host::LockedFile;
 
 const SECRET_LENGTH: usize = 32;
 /// Endings in an edge's folder.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use polypath_net::interfaces::{Interface, Kind, Snapshot};
+use polypath_host::interfaces::{Interface, Kind, Snapshot};
 
 /// Where a hub that listens there can be reached; never nothing if it listens anywhere.
 pub(super) fn reachable(listening: &[SocketAddr], interfaces: &Snapshot) -> Vec<SocketAddr> {
@@ -46,7 +46,7 @@ fn own_addresses(ipv4: bool, interfaces: &Snapshot) -> Vec<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use polypath_net::interfaces::Address;
+    use polypath_host::interfaces::Address;
 
     fn interface(name: &str, kind: Kind, ip: &str, has_route: bool) -> Interface {
         Interface {

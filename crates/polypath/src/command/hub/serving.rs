@@ -8,11 +8,11 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use polypath_bond::identity::{HubAddress, JoinString, SecretKey};
 use polypath_bond::{BondConfig, HubPolicy};
+use polypath_host::interfaces;
 use polypath_net::conversations::{Conversations, Wanted};
 use polypath_net::exit::{FileStore, FileStoreOptions};
 use polypath_net::gateway::HubGateway;
 use polypath_net::hub::{Edges, Hub, HubConfig};
-use polypath_net::interfaces;
 use polypath_net::mptcp::HubMptcp;
 use tokio::signal::unix::{Signal, SignalKind};
 

@@ -17,10 +17,12 @@ use rtnetlink::packet_route::link::{
 };
 use rtnetlink::packet_route::route::{RouteAttribute, RouteMessage, RouteType};
 use rtnetlink::packet_route::{AddressFamily, RouteNetlinkMessage};
-use rtnetlink::{Handle, MulticastGroup, RouteMessageBuilder, new_multicast_connection};
+use rtnetlink::{Handle, MulticastGroup, new_multicast_connection};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
+
+use crate::netlink::{self, Netlink, name_of};
 
 use super::{Address, Change, Debounce, Interface, InterfaceError, Kind, Snapshot, diff};
 
@@ -37,10 +39,7 @@ const GROUPS: [MulticastGroup; 5] = [
 
 /// Lists the interfaces. Must be called within a tokio runtime.
 pub async fn list() -> Result<Snapshot, InterfaceError> {
-    let (connection, handle, _) = rtnetlink::new_connection().map_err(InterfaceError::Socket)?;
-    let mut tasks = JoinSet::new();
-    tasks.spawn(connection);
-    snapshot(&handle).await
+    snapshot(&Netlink::open().map_err(InterfaceError::Socket)?.handle).await
 }
 
 /// Watches the interfaces.
@@ -133,7 +132,11 @@ fn is_default(route: &RouteMessage) -> bool {
     route.header.destination_prefix_length == 0 && route.header.kind == RouteType::Unicast
 }
 
-async fn snapshot(handle: &Handle) -> Result<Snapshot, InterfaceError> {
+/// The interfaces, asked for over a connection that is there.
+///
+/// # Errors
+/// [`InterfaceError::Query`].
+pub async fn snapshot(handle: &Handle) -> Result<Snapshot, InterfaceError> {
     let failed = |what| {
         move |error: rtnetlink::Error| InterfaceError::Query { what, reason: error.to_string() }
     };
@@ -147,22 +150,16 @@ async fn snapshot(handle: &Handle) -> Result<Snapshot, InterfaceError> {
             interface.addresses.extend(address(&message));
         }
     }
-    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
-        let mut query = RouteMessageBuilder::<std::net::IpAddr>::new().build();
-        query.header.address_family = family;
-        let routes = handle.route().get(query).execute().try_collect::<Vec<_>>();
-        for route in routes.await.map_err(failed("routes"))?.iter().filter(|r| is_default(r)) {
-            mark_default(&mut out, route, family);
-        }
-    }
+    let routes = netlink::routes(handle).await.map_err(failed("routes"))?;
+    routes.iter().filter(|route| is_default(route)).for_each(|route| mark_default(&mut out, route));
     out.values_mut().for_each(|interface| interface.addresses.sort());
     Ok(out)
 }
 
-fn mark_default(interfaces: &mut Snapshot, route: &RouteMessage, family: AddressFamily) {
+fn mark_default(interfaces: &mut Snapshot, route: &RouteMessage) {
     for index in outputs(route) {
         if let Some(interface) = interfaces.get_mut(&index) {
-            match family {
+            match route.header.address_family {
                 AddressFamily::Inet => interface.default_route_v4 = true,
                 _ => interface.default_route_v6 = true,
             }
@@ -179,10 +176,7 @@ fn outputs(route: &RouteMessage) -> impl Iterator<Item = u32> {
 }
 
 fn interface(link: &LinkMessage) -> Option<Interface> {
-    let name = link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    })?;
+    let name = name_of(link)?.to_owned();
     let mtu = link.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::Mtu(mtu) => Some(*mtu),
         _ => None,

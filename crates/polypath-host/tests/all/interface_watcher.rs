@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::common::namespace::{in_namespace, ip};
-use polypath_net::interfaces::{Change, Interface, Kind, Watcher, list};
+use crate::namespace::{in_namespace, ip};
+use polypath_host::interfaces::{Change, Interface, Kind, Watcher, list};
 
 #[test]
 fn watcher_reports_what_happens_in_a_namespace() {

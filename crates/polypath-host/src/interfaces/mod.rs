@@ -17,7 +17,7 @@ use debounce::Debounce;
 pub use diff::Change;
 use diff::diff;
 #[cfg(target_os = "linux")]
-pub use linux::{Watcher, list};
+pub use linux::{Watcher, list, snapshot};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Watcher, list};
 
@@ -76,14 +76,19 @@ pub enum Kind {
 }
 
 impl Interface {
-    /// Whether a path can begin here: up, running, not loopback, with a default route and an
-    /// address of the same family that is not link-local.
+    /// Whether something is sent that leaves by it: it is up and running.
+    pub const fn is_attached(&self) -> bool {
+        self.up && self.running
+    }
+
+    /// Whether it is an uplink if nobody says so: it is attached, not loopback, and has a default
+    /// route and an address of the same family that is not link-local.
     pub fn is_usable(&self) -> bool {
-        let link = self.up && self.running && self.kind != Kind::Loopback;
+        let link = self.is_attached() && self.kind != Kind::Loopback;
         link && self.source_addresses().next().is_some()
     }
 
-    /// The addresses from which a path can begin.
+    /// The addresses from which a path can begin if nobody says by which interface.
     pub fn source_addresses(&self) -> impl Iterator<Item = IpAddr> {
         let route = |ip: &IpAddr| match ip {
             IpAddr::V4(_) => self.default_route_v4,
