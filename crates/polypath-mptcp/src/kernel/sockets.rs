@@ -1,11 +1,10 @@
-//! Subflows and connections, as inet_diag tells of them (sock_diag(7)).
+//! Questions about sockets and connections to inet_diag (sock_diag(7)).
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use netlink_packet_sock_diag::constants::{
-    AF_INET, AF_INET6, IPPROTO_TCP, SOCK_DESTROY, SOCK_DIAG_BY_FAMILY, TCP_ESTABLISHED,
-    TCP_SYN_SENT,
+    AF_INET, AF_INET6, IPPROTO_TCP, SOCK_DESTROY, SOCK_DIAG_BY_FAMILY,
 };
 use netlink_packet_sock_diag::inet::nlas::Nla;
 use netlink_packet_sock_diag::inet::{
@@ -13,31 +12,17 @@ use netlink_packet_sock_diag::inet::{
 };
 use rtnetlink::packet_core::{
     DecodeError, DefaultNla, Emitable, NetlinkDeserializable, NetlinkHeader, NetlinkPayload,
-    NetlinkSerializable, NlasIterator, Parseable,
+    NetlinkSerializable, Parseable,
 };
 use rtnetlink::sys::protocols::NETLINK_SOCK_DIAG;
 
 use super::channel::{Channel, Extent};
-use crate::state::{DataState, Ends, Stage, Subflow, TcpState};
+use super::tcp_socket::TcpSocket;
+use crate::state::{DataState, Ends, Subflow};
 
-/// `INET_DIAG_ULP_INFO`, what a socket's upper layer protocol tells.
-const ULP_INFO: u16 = 19;
-/// `INET_ULP_INFO_MPTCP`.
-const ULP_MPTCP: u16 = 3;
 /// `INET_DIAG_REQ_PROTOCOL`, for protocols whose number is no byte.
 const REQUEST_PROTOCOL: u16 = 3;
 const IPPROTO_MPTCP: u32 = 262;
-/// Attributes of a subflow: `MPTCP_SUBFLOW_ATTR_TOKEN_LOC`, `..._FLAGS`, `..._ID_REM`,
-/// `..._ID_LOC`.
-const TOKEN: u16 = 2;
-const FLAGS: u16 = 8;
-const REMOTE_ID: u16 = 9;
-const LOCAL_ID: u16 = 10;
-/// Flags of a subflow: this host has asked for it (`MPTCP_SUBFLOW_FLAG_MCAP_LOC` for the first of a
-/// connection, `..._JOIN_LOC` for others); one end has said that it is a backup
-/// (`..._BKUP_REM`, `..._BKUP_LOC`).
-const ASKED_HERE: u32 = 1 << 1 | 1 << 3;
-const BACKUP: u32 = 1 << 4 | 1 << 5;
 
 /// Asks about sockets of the network namespace of the thread that opened it.
 #[derive(Debug)]
@@ -50,18 +35,28 @@ impl Sockets {
         Ok(Self(Channel::open(NETLINK_SOCK_DIAG)?))
     }
 
+    /// All TCP sockets that carry something, with their congestion controls: neither listeners nor
+    /// what is left of connections.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn all(&mut self) -> io::Result<Vec<TcpSocket>> {
+        let mut all = Vec::new();
+        for family in [AF_INET, AF_INET6] {
+            let extensions = ExtensionFlags::INFO | ExtensionFlags::CONG;
+            let request = InetRequest { extensions, ..subflow_request(all_of(family)) };
+            let answers = self.0.ask(Message::Request(request, None), Extent::All)?;
+            all.extend(answers.iter().filter_map(Message::socket));
+        }
+        Ok(all)
+    }
+
     /// All subflows of all connections.
     ///
     /// # Errors
     /// What the kernel says.
     pub fn subflows(&mut self) -> io::Result<Vec<Subflow>> {
-        let mut all = Vec::new();
-        for family in [AF_INET, AF_INET6] {
-            let request = InetRequest { family, ..subflow_request(all_of(family)) };
-            let answers = self.0.ask(Message::Request(request, None), Extent::All)?;
-            all.extend(answers.iter().filter_map(Message::subflow));
-        }
-        Ok(all)
+        Ok(self.all()?.iter().filter_map(TcpSocket::subflow).collect())
     }
 
     /// The subflow with the ends of this one, as it is now, if it is there.
@@ -70,7 +65,8 @@ impl Sockets {
     /// What the kernel says.
     pub fn subflow(&mut self, known: &Subflow) -> io::Result<Option<Subflow>> {
         let request = subflow_request(id_of(known));
-        Ok(self.one(Message::Request(request, None))?.as_ref().and_then(Message::subflow))
+        let answer = self.one(Message::Request(request, None))?;
+        Ok(answer.as_ref().and_then(Message::socket).and_then(|socket| socket.subflow()))
     }
 
     /// Ends a subflow at once, with a reset to the peer (`CONFIG_INET_DIAG_DESTROY`). What was not
@@ -150,9 +146,9 @@ enum Message {
 }
 
 impl Message {
-    fn subflow(&self) -> Option<Subflow> {
+    fn socket(&self) -> Option<TcpSocket> {
         let Self::Response(response) = self else { return None };
-        subflow_of(response)
+        TcpSocket::of(response)
     }
 
     fn connection(&self) -> Option<DataState> {
@@ -214,131 +210,5 @@ impl NetlinkDeserializable for Message {
 impl From<Message> for NetlinkPayload<Message> {
     fn from(message: Message) -> Self {
         Self::InnerMessage(message)
-    }
-}
-
-/// The subflow that an answer of inet_diag is about; `None` of other sockets of TCP.
-///
-/// # Errors
-/// If it is no answer.
-pub fn decode_subflow(payload: &[u8]) -> Result<Option<Subflow>, DecodeError> {
-    Ok(subflow_of(&InetResponse::parse(payload)?))
-}
-
-fn subflow_of(response: &InetResponse) -> Option<Subflow> {
-    let (mut tcp, mut multipath) = (None, None);
-    for nla in &response.nlas {
-        match nla {
-            Nla::TcpInfo(info) => tcp = Some(TcpState::decode(info)),
-            Nla::Other(nla) => multipath = multipath.or_else(|| Multipath::of(nla)),
-            _ => {}
-        }
-    }
-    let Multipath { token, flags, local_id, remote_id } = multipath?;
-    let id = &response.header.socket_id;
-    let end = |address: IpAddr, port| SocketAddr::new(canonical(address), port);
-    Some(Subflow {
-        token,
-        ends: Ends {
-            local: end(id.source_address, id.source_port),
-            remote: end(id.destination_address, id.destination_port),
-        },
-        bound_to: id.interface_id,
-        local_id,
-        remote_id,
-        opened_here: flags & ASKED_HERE != 0,
-        backup: flags & BACKUP != 0,
-        stage: match response.header.state {
-            TCP_ESTABLISHED => Stage::Open,
-            TCP_SYN_SENT => Stage::Opening,
-            _ => Stage::Closing,
-        },
-        tcp: tcp?,
-    })
-}
-
-/// Sockets of IPv6 that speak IPv4 have addresses of IPv4 mapped into IPv6.
-fn canonical(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V6(mapped) => mapped.to_ipv4_mapped().map_or(IpAddr::V6(mapped), IpAddr::V4),
-        v4 => v4,
-    }
-}
-
-/// What Multipath TCP tells of a subflow.
-#[derive(Default)]
-struct Multipath {
-    token: u32,
-    flags: u32,
-    local_id: u8,
-    remote_id: u8,
-}
-
-impl Multipath {
-    fn of(nla: &DefaultNla) -> Option<Self> {
-        use rtnetlink::packet_core::Nla as _;
-        if nla.kind() & 0x3fff != ULP_INFO {
-            return None;
-        }
-        let mut value = vec![0; nla.value_len()];
-        nla.emit_value(&mut value);
-        let inner = NlasIterator::new(&value[..]).flatten();
-        let multipath = inner.into_iter().find(|nla| nla.kind() == ULP_MPTCP)?;
-        let mut told = Self::default();
-        let mut is_told = false;
-        for nla in NlasIterator::new(multipath.value()).flatten() {
-            match (nla.kind(), nla.value()) {
-                (TOKEN, &[a, b, c, d]) => {
-                    told.token = u32::from_ne_bytes([a, b, c, d]);
-                    is_told = true;
-                }
-                (FLAGS, &[a, b, c, d]) => told.flags = u32::from_ne_bytes([a, b, c, d]),
-                (LOCAL_ID, &[id]) => told.local_id = id,
-                (REMOTE_ID, &[id]) => told.remote_id = id,
-                _ => {}
-            }
-        }
-        is_told.then_some(told)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// A seed of the fuzz target: an answer that was put together by the kernel's headers.
-    const ANSWER: &[u8] = include_bytes!("../../../../fuzz/seeds/mptcp_subflow/v4");
-
-    #[test]
-    fn an_answer_is_read_as_the_kernel_writes_it() {
-        let subflow = decode_subflow(ANSWER).unwrap().unwrap();
-        let end = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let ends = Ends { local: end("10.0.1.1:4000"), remote: end("10.9.9.9:443") };
-        assert_eq!((subflow.ends, subflow.bound_to), (ends, 2));
-        assert_eq!((subflow.token, subflow.local_id, subflow.remote_id), (0xa1b2, 5, 0));
-        assert_eq!((subflow.opened_here, subflow.backup), (true, false));
-        assert_eq!(subflow.stage, Stage::Open);
-        assert_eq!(subflow.tcp.backoff, 4);
-    }
-
-    #[test]
-    fn a_socket_without_multipath_is_no_subflow() {
-        // The last attribute is what Multipath TCP tells.
-        let plain = &ANSWER[..ANSWER.len() - 52];
-        assert_eq!(decode_subflow(plain).unwrap(), None);
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_an_answer_or_an_error(
-            bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0usize..360, byte in any::<u8>()
-        ) {
-            let _ = decode_subflow(&bytes);
-            let mut damaged = ANSWER.to_vec();
-            damaged[at] = byte;
-            let _ = decode_subflow(&damaged);
-            let _ = decode_subflow(&ANSWER[..at]);
-        }
     }
 }
