@@ -3,19 +3,20 @@
 //! The commands are there in every build; the feature `kernel` is what those of congestion controls
 //! work with.
 
+pub mod actions;
 pub mod agent;
 mod choice;
-pub mod list;
-pub mod load;
-pub mod run;
 #[cfg(feature = "kernel")]
-mod said;
-pub mod status;
-pub mod unload;
+mod congestion;
+#[cfg(not(feature = "kernel"))]
+mod unbuilt;
 
 use std::process::ExitCode;
 
+use actions::{ListArgs, LoadArgs, RunArgs, StatusArgs, UnloadArgs};
 use clap::{Args, Subcommand};
+#[cfg(not(feature = "kernel"))]
+use unbuilt as congestion;
 
 /// For the kernel's Multipath TCP: congestion controls, and a path manager
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -27,11 +28,17 @@ pub struct KernelArgs {
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 enum Action {
     Agent(agent::AgentArgs),
-    List(list::ListArgs),
-    Load(load::LoadArgs),
-    Unload(unload::UnloadArgs),
-    Status(status::StatusArgs),
-    Run(run::RunArgs),
+    #[command(flatten)]
+    Congestion(CongestionAction),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+enum CongestionAction {
+    List(ListArgs),
+    Load(LoadArgs),
+    Unload(UnloadArgs),
+    Status(StatusArgs),
+    Run(RunArgs),
 }
 
 /// Does what was asked for.
@@ -41,28 +48,6 @@ enum Action {
 pub fn run(args: KernelArgs) -> anyhow::Result<ExitCode> {
     match args.action {
         Action::Agent(args) => agent::run(&args),
-        #[cfg(feature = "kernel")]
-        Action::List(args) => list::run(args),
-        #[cfg(feature = "kernel")]
-        Action::Load(args) => load::run(args),
-        #[cfg(feature = "kernel")]
-        Action::Unload(args) => unload::run(args),
-        #[cfg(feature = "kernel")]
-        Action::Status(args) => status::run(args),
-        #[cfg(feature = "kernel")]
-        Action::Run(args) => run::run(args),
-        #[cfg(not(feature = "kernel"))]
-        _ => Err(NotBuilt.into()),
+        Action::Congestion(action) => congestion::run(action),
     }
 }
-
-/// The program was built without what loads programs into the kernel.
-#[cfg(not(feature = "kernel"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "this polypath was built without its part for the kernel. To build that it takes clang, and \
-     libelf and zlib with headers (Debian, Ubuntu: apt-get install clang libelf-dev zlib1g-dev); \
-     then `cargo install --path crates/polypath --features kernel`, or `make deb`, which has it \
-     where these are there"
-)]
-struct NotBuilt;

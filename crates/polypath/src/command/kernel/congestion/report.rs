@@ -8,7 +8,7 @@ use polypath_mptcp::state::TcpState as Measured;
 use polypath_units::millis as ms;
 use serde_json::{Value, json};
 
-use super::super::said;
+use super::said;
 
 /// An indented list: congestion controls, their connections, their subflows.
 pub(super) fn text(status: &Status) -> String {

@@ -1,27 +1,12 @@
 //! `polypath kernel unload`: a congestion control that no socket can choose any more.
 
-use clap::Args;
-use polypath_core::congestion::CongestionKind;
-
-use super::choice;
-
-/// Unload a congestion control; connections that use it keep it until they end
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
-pub struct UnloadArgs {
-    /// Congestion control
-    #[arg(value_name = "NAME", value_parser = choice::congestion())]
-    pub congestion: CongestionKind,
-    /// Print JSON instead of text
-    #[arg(long)]
-    pub json: bool,
-}
+use crate::command::kernel::actions::UnloadArgs;
+use crate::output;
+use polypath_kernel::Pins;
+use std::process::ExitCode;
 
 /// Unloads it.
-#[cfg(feature = "kernel")]
-pub(super) fn run(args: UnloadArgs) -> anyhow::Result<std::process::ExitCode> {
-    use crate::output;
-    use polypath_kernel::Pins;
-
+pub(super) fn run(args: UnloadArgs) -> anyhow::Result<ExitCode> {
     let UnloadArgs { congestion, json } = args;
     let unloaded = Pins::default().unload(congestion)?;
     output::print(&if json {
@@ -40,5 +25,5 @@ pub(super) fn run(args: UnloadArgs) -> anyhow::Result<std::process::ExitCode> {
             }
         }
     })?;
-    Ok(std::process::ExitCode::SUCCESS)
+    Ok(ExitCode::SUCCESS)
 }
