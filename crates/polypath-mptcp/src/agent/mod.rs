@@ -105,31 +105,37 @@ impl Agent {
             _selected: selected,
         };
         agent.paths = agent.known_numbers().map_err(AgentError::Sockets)?;
-        agent.find_paths().await?;
+        if let Err(error) = agent.find_paths().await {
+            if let Err(second) = agent.host.route(&[]).await {
+                tracing::error!("rules and routes for paths are not removed: {second}");
+            }
+            return Err(error);
+        }
         Ok(agent)
     }
 
     /// Manages until `end`, and tells its status four times a second at most; then removes the
-    /// rules and routes.
+    /// rules and routes. Returns what `end` does.
     ///
     /// # Errors
     /// See [`AgentError`].
-    pub async fn run(
+    pub async fn run<T>(
         mut self,
-        end: impl Future<Output = ()>,
+        end: impl Future<Output = T>,
         status: watch::Sender<Status>,
-    ) -> Result<(), AgentError> {
+    ) -> Result<T, AgentError> {
         let managed = self.manage(end, &status).await;
         let removed = self.host.route(&[]).await;
-        managed?;
-        Ok(removed.map(drop)?)
+        let ended = managed?;
+        removed?;
+        Ok(ended)
     }
 
-    async fn manage(
+    async fn manage<T>(
         &mut self,
-        end: impl Future<Output = ()>,
+        end: impl Future<Output = T>,
         status: &watch::Sender<Status>,
-    ) -> Result<(), AgentError> {
+    ) -> Result<T, AgentError> {
         tokio::pin!(end);
         loop {
             if self.find_at.is_some_and(|at| at <= self.now()) {
@@ -139,7 +145,7 @@ impl Agent {
             self.tell(status);
             let next = self.instant(self.find_at.map_or(next, |at| at.min(next)));
             tokio::select! {
-                () = &mut end => return Ok(()),
+                ended = &mut end => return Ok(ended),
                 changed = self.events.changed() => {
                     changed.map_err(AgentError::PathManager)?;
                     self.list_by(self.now() + SETTLE);

@@ -84,6 +84,32 @@ fn each_address_is_routed_through_its_interface_and_nothing_is_left() {
     });
 }
 
+/// Without the route to its network a gateway is not found.
+#[test]
+fn an_agent_that_cannot_start_leaves_nothing() {
+    in_namespace("host::an_agent_that_cannot_start_leaves_nothing", async {
+        network();
+        ip("address add 198.51.100.1/24 dev wan0");
+        ip("route delete 192.0.2.0/24 dev wan0");
+        let error = Agent::start(vec!["wan0".parse().unwrap()]).await.err().unwrap().to_string();
+        assert!(error.starts_with("adding a route: "), "{error}");
+        assert_eq!((rules(), routes()), (vec![], String::new()));
+        assert_eq!(fs::read_to_string(SETTING).unwrap(), "kernel\n");
+    });
+}
+
+#[test]
+fn what_ends_it_is_told_when_the_routes_are_gone() {
+    in_namespace("host::what_ends_it_is_told_when_the_routes_are_gone", async {
+        network();
+        let agent = start(&["wan0"]).await;
+        assert_eq!(rules().len(), 1);
+        let (tell, _) = watch::channel(Status::default());
+        assert_eq!(agent.run(async { Err::<(), _>("failed") }, tell).await.unwrap(), Err("failed"));
+        assert_eq!((rules(), routes()), (vec![], String::new()));
+    });
+}
+
 /// One that was killed does nothing at its end.
 #[test]
 fn what_a_killed_agent_has_left_is_removed_by_the_next() {
@@ -95,7 +121,7 @@ fn what_a_killed_agent_has_left_is_removed_by_the_next() {
         tokio::select! {
             biased;
             () = async {} => {}
-            _ = killed.run(pending(), tell) => {}
+            _ = killed.run(pending::<()>(), tell) => {}
         }
         assert_eq!(rules().len(), 1);
         let next = start(&["isp0"]).await;

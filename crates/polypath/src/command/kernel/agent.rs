@@ -54,12 +54,14 @@ pub(super) fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         let (tell, told) = watch::channel(polypath_mptcp::Status::default());
         let status = || Status::of_agent(started.elapsed(), told.borrow().clone());
         let no_conversations = async |_: &Wanted| Ok(Conversations::default());
-        tokio::select! {
-            ended = agent.run(stop.wait(), tell) => ended.context("the path manager has ended")?,
-            ended = control.serve(status, no_conversations) => {
-                ended.context("the control socket has ended")?;
+        let end = async {
+            tokio::select! {
+                () = stop.wait() => Ok(()),
+                ended = control.serve(status, no_conversations) => ended,
             }
-        }
+        };
+        let ended = agent.run(end, tell).await.context("the path manager has ended")?;
+        ended.context("the control socket has ended")?;
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     })
