@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use polypath_host::netlink::{self, Netlink, table};
 use rtnetlink::packet_route::AddressFamily;
 use rtnetlink::packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 use rtnetlink::packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 
@@ -113,7 +113,9 @@ fn copy(route: &RouteMessage, path: &Path) -> Option<RouteMessage> {
         return None;
     }
     let mut copy = RouteMessage::default();
-    copy.header = RouteHeader { table: 0, flags: Default::default(), ..route.header.clone() };
+    // A gateway that is in no network of the interface is taken as it is.
+    let flags = route.header.flags & RouteFlags::Onlink;
+    copy.header = RouteHeader { table: 0, flags, ..route.header.clone() };
     copy.header.protocol = RouteProtocol::Other(PROTOCOL);
     copy.attributes =
         route.attributes.iter().filter(|attribute| is_kept(attribute)).cloned().collect();

@@ -84,6 +84,26 @@ fn each_address_is_routed_through_its_interface_and_nothing_is_left() {
     });
 }
 
+/// As hosts have it whose provider gives them a single address.
+#[test]
+fn a_gateway_beyond_the_networks_of_its_interface_is_one_for_the_path() {
+    in_namespace(
+        "host::a_gateway_beyond_the_networks_of_its_interface_is_one_for_the_path",
+        async {
+            network();
+            ip("route replace default via 203.0.113.1 dev wan0 onlink");
+            while_running(start(&["wan0"]).await, async |_| {
+                assert!(
+                    routes().contains("default via 203.0.113.1 dev wan0 table 7801"),
+                    "{}",
+                    routes()
+                );
+            })
+            .await;
+        },
+    );
+}
+
 /// Without the route to its network a gateway is not found.
 #[test]
 fn an_agent_that_cannot_start_leaves_nothing() {
