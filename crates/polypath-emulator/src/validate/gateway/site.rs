@@ -68,9 +68,9 @@ impl Site {
                 .iter()
                 .flat_map(|path| site.pair(&path.device, [EDGE, HUB], [path.edge, path.hub]));
             site.take(&pairs.collect::<Vec<_>>())?;
-        }
-        if settings.carrier == Carrier::Mptcp {
-            site.take(&site.subflows())?;
+            if settings.carrier == Carrier::Mptcp {
+                site.take(&site.subflows())?;
+            }
         }
         Ok(site)
     }
@@ -80,7 +80,8 @@ impl Site {
         veth_pair(device, [(self.node(near), at), (self.node(far), to)])
     }
 
-    /// Lets connections of Multipath TCP have a subflow from each path of the edge.
+    /// Lets connections of Multipath TCP have a subflow from each path of the edge, as plans do for
+    /// emulated links.
     fn subflows(&self) -> Vec<Step> {
         let of_path = |(table, path): (usize, &PathEnds)| {
             let PathEnds { device, edge, hub, .. } = path;
