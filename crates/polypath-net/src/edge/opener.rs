@@ -42,11 +42,9 @@ impl EdgeOpener {
         self.on_a_bond(ask).await
     }
 
-    /// Asks the hub to take connections beside the bond, on the present bond: its offer follows on
-    /// the stream.
-    pub(crate) async fn ask_for_mptcp(&self) -> Result<(BondKey, BondStream), OpenError> {
-        let ask = |bond| async move { Ok((bond, self.ask(bond, &Request::Mptcp).await?)) };
-        self.on_a_bond(ask).await
+    /// Asks the hub to take connections beside this bond: its offer follows on the stream.
+    pub(crate) async fn ask_for_mptcp(&self, bond: BondKey) -> Result<BondStream, OpenError> {
+        self.ask(bond, &Request::Mptcp).await
     }
 
     /// The present bond, as it changes.

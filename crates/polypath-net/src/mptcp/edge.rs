@@ -1,5 +1,6 @@
 //! The session of an edge.
 
+use std::future::pending;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,13 +16,23 @@ use super::counts::MptcpCounts;
 use super::opener::Ways;
 use crate::driver::BondStream;
 use crate::edge::{Edge, EdgeOpener};
+use crate::limit::Notices;
 use crate::proxy::OpenError;
 use crate::tunnel::handshake::receive;
-use crate::tunnel::{MptcpOffer, SessionKeys};
+use crate::tunnel::{MptcpOffer, RefusalKind, SessionKeys};
 
-/// Time before a session is asked for again. A hub that does not offer any may be restarted as one
-/// that does, but that is another bond.
+/// Time before a session is asked for again that has ended, or that there was no room for.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// When a session is asked for again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    /// On this bond, after a while, or on the next one.
+    Soon,
+    /// The hub has refused, as it will for the life of this bond. One that is restarted may offer
+    /// sessions, but that is another bond.
+    OnNextBond,
+}
 
 /// A session with the hub.
 #[derive(Debug)]
@@ -46,6 +57,8 @@ pub struct MptcpEdge {
     opener: EdgeOpener,
     session: watch::Sender<Option<Arc<EdgeSession>>>,
     ways: Arc<Ways>,
+    /// The hub has too many sessions.
+    limited: Notices<()>,
 }
 
 impl MptcpEdge {
@@ -53,7 +66,7 @@ impl MptcpEdge {
     pub fn new(edge: &Edge) -> Self {
         let session = watch::Sender::new(None);
         let ways = Ways::new(session.subscribe(), edge.uplinks(), edge.mark());
-        Self { opener: edge.opener(), session, ways: Arc::new(ways) }
+        Self { opener: edge.opener(), session, ways: Arc::new(ways), limited: Notices::default() }
     }
 
     /// Opens connections.
@@ -74,24 +87,41 @@ impl MptcpEdge {
              can read or change packets there can read or change them, if they are not encrypted \
              themselves"
         );
-        let mut bond = self.opener.bond();
-        loop {
-            let present = *bond.borrow_and_update();
-            match self.opener.ask_for_mptcp().await {
-                Ok((bond, stream)) => self.keep(bond, stream).await,
-                Err(OpenError::Refused(refusal)) => {
-                    tracing::warn!(%refusal, "the hub does not offer Multipath TCP: connections go over the bond");
+        on_each_bond(self.opener.bond(), |bond| self.have_session(bond)).await;
+    }
+
+    /// A session on this bond, to its end.
+    async fn have_session(&self, bond: BondKey) -> Again {
+        let again = match self.opener.ask_for_mptcp(bond).await {
+            Ok(stream) => {
+                self.keep(bond, stream).await;
+                Again::Soon
+            }
+            Err(OpenError::Refused(refusal)) if refusal.kind == RefusalKind::LimitReached => {
+                // Other sessions end.
+                if let Some(times) = self.limited.happens(()) {
+                    tracing::warn!(
+                        %refusal,
+                        times,
+                        "no session of Multipath TCP: connections go over the bond"
+                    );
                 }
-                Err(error) => tracing::debug!(%error, "no session of Multipath TCP"),
+                Again::Soon
             }
-            self.session.send_replace(None);
-            tokio::select! {
-                () = sleep(AGAIN) => {}
-                changed = bond.wait_for(|bond| *bond != present) => if changed.is_err() {
-                    return;
-                },
+            Err(OpenError::Refused(refusal)) => {
+                tracing::warn!(
+                    %refusal,
+                    "the hub does not offer Multipath TCP: connections go over the bond"
+                );
+                Again::OnNextBond
             }
-        }
+            Err(error) => {
+                tracing::debug!(%error, "no session of Multipath TCP");
+                Again::Soon
+            }
+        };
+        self.session.send_replace(None);
+        again
     }
 
     /// Until the hub ends it, or the bond breaks.
@@ -109,5 +139,73 @@ impl MptcpEdge {
         // The hub says nothing more, and either end is the end.
         let ended = stream.read(&mut [0]).await;
         tracing::info!(?ended, "the session of Multipath TCP has ended");
+    }
+}
+
+/// Makes attempts on one bond after the other, until there are no more.
+async fn on_each_bond<F>(mut bond: watch::Receiver<BondKey>, attempt: impl Fn(BondKey) -> F)
+where
+    F: Future<Output = Again>,
+{
+    loop {
+        let present = *bond.borrow_and_update();
+        let again = attempt(present).await;
+        let soon = async {
+            match again {
+                Again::Soon => sleep(AGAIN).await,
+                Again::OnNextBond => pending().await,
+            }
+        };
+        tokio::select! {
+            () = soon => {}
+            changed = bond.wait_for(|bond| *bond != present) => if changed.is_err() {
+                return;
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tokio::time::{Instant, timeout};
+
+    use super::*;
+
+    /// The times since the start, in seconds, of attempts on each bond: the second bond comes after
+    /// 12 s, and the end after 24 s.
+    async fn attempts(again: impl Fn(BondKey) -> Again) -> Vec<(u64, u64)> {
+        let (bonds, bond) = watch::channel(BondKey(1));
+        let (start, made) = (Instant::now(), Mutex::new(Vec::new()));
+        let attempt = async |bond: BondKey| {
+            made.lock().unwrap().push((bond.0, start.elapsed().as_secs()));
+            again(bond)
+        };
+        let change = async {
+            sleep(Duration::from_secs(12)).await;
+            bonds.send_replace(BondKey(2));
+            sleep(Duration::from_secs(12)).await;
+            drop(bonds);
+        };
+        let both = async { tokio::join!(on_each_bond(bond, attempt), change) };
+        timeout(Duration::from_secs(25), both).await.expect("it ends with the edge");
+        made.into_inner().unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hub_that_has_refused_is_asked_on_the_next_bond() {
+        assert_eq!(attempts(|_| Again::OnNextBond).await, [(1, 0), (2, 12)]);
+        let refusing_first = |bond| match bond {
+            BondKey(1) => Again::OnNextBond,
+            _ => Again::Soon,
+        };
+        assert_eq!(attempts(refusing_first).await, [(1, 0), (2, 12), (2, 17), (2, 22)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_has_ended_is_asked_for_again() {
+        let expected = [(1, 0), (1, 5), (1, 10), (2, 12), (2, 17), (2, 22)];
+        assert_eq!(attempts(|_| Again::Soon).await, expected);
     }
 }
