@@ -15,7 +15,10 @@ pub use hub_address::{HubAddress, ParseHubAddressError};
 pub(crate) use join_proof::{join_proof, verify_join_proof};
 pub use join_string::{JoinString, JoinStringError};
 pub use key::{ParseKeyError, PublicKey, SecretKey};
-pub use tls::{SERVER_NAME, TlsConfigError, WrongHubKey, client_config, server_config};
+pub use tls::{
+    SERVER_NAME, TlsConfigError, WrongHubKey, client_config, server_config, stream_client_config,
+    stream_server_config,
+};
 pub(crate) use tls::{application_protocol, peer_public_key};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! TLS 1.3 with raw public keys (RFC 7250): the certificate message carries a bare key.
 //!
-//! Resumption, tickets and 0-RTT are off: each path's handshake then has the same shape every
+//! Resumption, tickets and 0-RTT are off: each handshake then has the same shape every
 //! time, and early data, which an attacker may replay, does not exist.
 
 use std::sync::Arc;
@@ -9,23 +9,22 @@ use noq_proto::crypto::rustls::{
     HandshakeData, NoInitialCipherSuite, QuicClientConfig, QuicServerConfig,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
+use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption, WantsClientCert};
 use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::{
     CertificateDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
 };
-use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage, WantsServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
+    CertificateError, ClientConfig, ConfigBuilder, DigitallySignedStruct, DistinguishedName, Error,
+    OtherError, ServerConfig, SignatureScheme,
 };
 
 use super::{PublicKey, SecretKey};
 
 /// The server name to connect with. It is never sent and never checked: the key is the name.
-// For a benchmark that compares a bond with a QUIC stream of the same keys.
-#[doc(hidden)]
 pub const SERVER_NAME: &str = "polypath";
 
 /// TLS could not be configured.
@@ -80,21 +79,35 @@ pub fn client_config(
     hub: PublicKey,
     alpn: &[&[u8]],
 ) -> Result<QuicClientConfig, TlsConfigError> {
+    let key = AlwaysResolvesClientRawPublicKeys::new(certified_key(secret)?);
+    let config = expecting(hub)?.with_client_cert_resolver(Arc::new(key));
+    QuicClientConfig::try_from(of_client(config, alpn)).map_err(TlsConfigError::Suite)
+}
+
+/// TLS for an edge over a byte stream to the server with the key `hub` alone. Who the edge is, it
+/// does not say. Speaks the application protocol `alpn`.
+///
+/// # Errors
+/// When the TLS library lacks an algorithm that this needs.
+pub fn stream_client_config(hub: PublicKey, alpn: &[u8]) -> Result<ClientConfig, TlsConfigError> {
+    Ok(of_client(expecting(hub)?.with_no_client_auth(), &[alpn]))
+}
+
+/// A client of the server with this key.
+fn expecting(hub: PublicKey) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Error> {
     let provider = Arc::new(ring::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&[&rustls::version::TLS13])?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(RawKeyVerifier {
-            expected: Some(hub),
-            provider,
-        }))
-        .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
-            certified_key(secret)?,
-        )));
+    let verifier = RawKeyVerifier { expected: Some(hub), provider: Arc::clone(&provider) };
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?;
+    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)))
+}
+
+/// What clients have in common.
+fn of_client(mut config: ClientConfig, alpn: &[&[u8]]) -> ClientConfig {
     config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
-    QuicClientConfig::try_from(config).map_err(TlsConfigError::Suite)
+    config
 }
 
 /// TLS for a hub: presents the key of `secret` and accepts every edge that proves possession of an
@@ -110,17 +123,40 @@ pub fn server_config(
     alpn: &[&[u8]],
 ) -> Result<QuicServerConfig, TlsConfigError> {
     let provider = Arc::new(ring::default_provider());
-    let mut config = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&[&rustls::version::TLS13])?
-        .with_client_cert_verifier(Arc::new(RawKeyVerifier { expected: None, provider }))
-        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified_key(
-            secret,
-        )?)));
+    let verifier = RawKeyVerifier { expected: None, provider: Arc::clone(&provider) };
+    let builder = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?;
+    let config = of_server(builder.with_client_cert_verifier(Arc::new(verifier)), secret, alpn)?;
+    QuicServerConfig::try_from(config).map_err(TlsConfigError::Suite)
+}
+
+/// TLS for a hub over byte streams: presents the key of `secret` to whoever connects, and asks for
+/// no key. Speaks the application protocol `alpn`.
+///
+/// # Errors
+/// When the TLS library lacks an algorithm that this needs.
+pub fn stream_server_config(
+    secret: &SecretKey,
+    alpn: &[u8],
+) -> Result<ServerConfig, TlsConfigError> {
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])?;
+    Ok(of_server(builder.with_no_client_auth(), secret, &[alpn])?)
+}
+
+/// What servers have in common.
+fn of_server(
+    builder: ConfigBuilder<ServerConfig, WantsServerCert>,
+    secret: &SecretKey,
+    alpn: &[&[u8]],
+) -> Result<ServerConfig, Error> {
+    let key = AlwaysResolvesServerRawPublicKeys::new(certified_key(secret)?);
+    let mut config = builder.with_cert_resolver(Arc::new(key));
     config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
-    config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     config.max_early_data_size = 0;
-    QuicServerConfig::try_from(config).map_err(TlsConfigError::Suite)
+    Ok(config)
 }
 
 /// The key that the peer of `connection` proved to possess; `None` until it has done so.
@@ -176,7 +212,7 @@ macro_rules! signatures_of_raw_keys {
             _cert: &CertificateDer<'_>,
             _signed: &DigitallySignedStruct,
         ) -> Result<HandshakeSignatureValid, Error> {
-            Err(Error::General("QUIC uses TLS 1.3 only (RFC 9001, section 4.2)".to_owned()))
+            Err(Error::General("no version of TLS but 1.3 is offered".to_owned()))
         }
 
         /// Checks the CertificateVerify message (RFC 8446, section 4.4.3): proof of possession.
