@@ -42,9 +42,14 @@ impl EdgeOpener {
         self.on_a_bond(ask).await
     }
 
-    /// Asks the hub to take connections beside this bond: its offer follows on the stream.
-    pub(crate) async fn ask_for_mptcp(&self, bond: BondKey) -> Result<BondStream, OpenError> {
-        self.ask(bond, &Request::Mptcp).await
+    /// Asks the hub to take connections beside this bond, by TLS or as it likes: its offer follows
+    /// on the stream.
+    pub(crate) async fn ask_for_mptcp(
+        &self,
+        bond: BondKey,
+        tls: bool,
+    ) -> Result<BondStream, OpenError> {
+        self.ask(bond, &Request::Mptcp { tls }).await
     }
 
     /// The present bond, as it changes.

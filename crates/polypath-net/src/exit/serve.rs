@@ -126,7 +126,7 @@ impl Exit {
                 let refusal = RefusalKind::BadRequest.with("this hub is no gateway");
                 Err(refuse(&mut stream, refusal).await)
             }
-            Request::Mptcp => {
+            Request::Mptcp { .. } => {
                 let refusal = RefusalKind::BadRequest.with("this hub does not offer Multipath TCP");
                 Err(refuse(&mut stream, refusal).await)
             }

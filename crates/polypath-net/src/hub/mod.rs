@@ -19,9 +19,10 @@ use polypath_bond::{BondConfig, HubPolicy, NodeEvent, Role};
 use same_key::SameKeyLog;
 pub(crate) use serve::tell;
 use serve::{EdgeGateway, EdgeMptcp, Services};
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -90,6 +91,7 @@ impl Hub {
         let sockets = listen(&config.listen)?;
         let addresses: Vec<_> = sockets.iter().map(UplinkSocket::local_addr).collect();
         let allowed = config.policy.allowed.clone();
+        let identity = config.identity.clone();
         let (driver, events) =
             Driver::start(config.identity, Role::Hub(config.policy), config.bond)?;
         for socket in sockets {
@@ -103,7 +105,9 @@ impl Hub {
         let mut tasks = JoinSet::new();
         let mptcp = match config.mptcp {
             Some(options) => {
-                Some(take_connections(options, &addresses, allowed, &exit, &mut tasks)?)
+                let (mptcp, listeners) = HubMptcp::listen(options, &identity, &addresses, allowed)?;
+                serve_listeners(&mptcp, listeners, exit.options().request_timeout, &mut tasks);
+                Some(mptcp)
             }
             None => None,
         };
@@ -225,24 +229,21 @@ fn listen(addresses: &[SocketAddr]) -> Result<Vec<UplinkSocket>, HubError> {
     addresses.iter().map(bind).collect()
 }
 
-/// Listens for connections beside the bond, and serves them in tasks of their own.
-fn take_connections(
-    options: MptcpOptions,
-    addresses: &[SocketAddr],
-    allowed: Option<BTreeSet<PublicKey>>,
-    exit: &Exit,
+/// Serves what comes to these listeners, each in a task of its own.
+fn serve_listeners(
+    mptcp: &HubMptcp,
+    listeners: Vec<TcpListener>,
+    within: Duration,
     tasks: &mut JoinSet<()>,
-) -> Result<HubMptcp, MptcpListenError> {
-    let (mptcp, listeners) = HubMptcp::listen(options, addresses, allowed)?;
+) {
     for listener in listeners {
-        let serving = mptcp.clone().serve(listener, exit.options().request_timeout);
+        let serving = mptcp.clone().serve(listener, within);
         tasks.spawn(async move {
             if let Err(error) = serving.await {
                 tracing::error!(%error, "a listener for Multipath TCP has ended");
             }
         });
     }
-    Ok(mptcp)
 }
 
 /// Serves each bond in a task of its own.

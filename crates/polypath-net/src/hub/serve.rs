@@ -102,8 +102,8 @@ async fn serve(
     let Services { exit, inbox, gateway, mptcp } = services;
     let flows = |number| Some(AddressedFlow::new(driver.expect_flow(bond, FlowId(number))?));
     match (exit.request(&mut stream).await?, gateway, mptcp) {
-        (Request::Mptcp, _, Some(EdgeMptcp { hub, edge })) => {
-            hub.keep_session(stream, exit, edge).await
+        (Request::Mptcp { tls }, _, Some(EdgeMptcp { hub, edge })) => {
+            hub.keep_session(stream, exit, edge, tls).await
         }
         (Request::Gateway, Some(EdgeGateway { gateway, edge, networks }), _) => {
             match gateway.lease(edge) {

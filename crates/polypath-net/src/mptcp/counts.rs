@@ -65,18 +65,24 @@ pub enum HeaderFault {
     Forged,
     /// Its number has been used, or is too old.
     Replayed,
+    /// Its TLS handshake failed.
+    Handshake,
+    /// It was encrypted, and those of its session are not, or the other way round.
+    NotAgreed,
     /// Too many from there, or in all, had not said who they are.
     TooMany,
 }
 
 impl HeaderFault {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Malformed,
         Self::Late,
         Self::UnknownSession,
         Self::Forged,
         Self::Replayed,
+        Self::Handshake,
+        Self::NotAgreed,
         Self::TooMany,
     ];
 
@@ -88,6 +94,8 @@ impl HeaderFault {
             Self::UnknownSession => "unknown_session",
             Self::Forged => "forged",
             Self::Replayed => "replayed",
+            Self::Handshake => "handshake",
+            Self::NotAgreed => "not_agreed",
             Self::TooMany => "too_many",
         }
     }
@@ -100,6 +108,8 @@ impl HeaderFault {
             Self::UnknownSession => "of unknown sessions",
             Self::Forged => "with a forged header",
             Self::Replayed => "with a replayed header",
+            Self::Handshake => "whose TLS handshake failed",
+            Self::NotAgreed => "with or without TLS against what was agreed on",
             Self::TooMany => "beyond the limit of those that have not said who they are",
         }
     }
@@ -110,7 +120,10 @@ impl HeaderFault {
 pub struct MptcpCounts {
     /// Those that the hub has answered, over Multipath TCP.
     pub connections: u64,
-    /// How many of these the peer or a middlebox has made plain TCP, with one path.
+    /// How many of these are encrypted, by TLS.
+    #[serde(default)]
+    pub encrypted: u64,
+    /// How many of all the peer or a middlebox has made plain TCP, with one path.
     pub plain: u64,
     /// At an edge: those that went over the bond instead.
     #[serde(default)]
@@ -136,14 +149,16 @@ impl MptcpCounts {
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     connections: AtomicU64,
+    encrypted: AtomicU64,
     plain: AtomicU64,
     over_bond: [AtomicU64; WhyBond::ALL.len()],
     refused: [AtomicU64; HeaderFault::ALL.len()],
 }
 
 impl Counters {
-    pub(super) fn connect(&self) {
+    pub(super) fn connect(&self, is_encrypted: bool) {
         self.connections.fetch_add(1, Relaxed);
+        self.encrypted.fetch_add(is_encrypted.into(), Relaxed);
     }
 
     pub(super) fn become_plain(&self) {
@@ -164,6 +179,7 @@ impl Counters {
             HeaderFault::ALL.map(|fault| (fault, self.refused[fault as usize].load(Relaxed)));
         MptcpCounts {
             connections: self.connections.load(Relaxed),
+            encrypted: self.encrypted.load(Relaxed),
             plain: self.plain.load(Relaxed),
             over_bond: over_bond.into_iter().filter(|(_, count)| *count > 0).collect(),
             refused: refused.into_iter().filter(|(_, count)| *count > 0).collect(),
@@ -178,7 +194,8 @@ mod tests {
     #[test]
     fn everything_is_counted_by_its_name() {
         let counters = Counters::default();
-        counters.connect();
+        counters.connect(false);
+        counters.connect(true);
         WhyBond::ALL.into_iter().for_each(|why| counters.go_over_bond(why));
         HeaderFault::ALL.into_iter().for_each(|fault| counters.refuse(fault));
         counters.refuse(HeaderFault::Replayed);
@@ -193,6 +210,6 @@ mod tests {
             assert!(text.contains(&format!("\"{}\":{times}", fault.name())), "{text}");
             assert_eq!(counts.refused(fault), times);
         }
-        assert_eq!((counts.connections, counts.plain), (1, 0));
+        assert_eq!((counts.connections, counts.encrypted, counts.plain), (2, 1, 0));
     }
 }

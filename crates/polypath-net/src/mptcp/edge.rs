@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use polypath_bond::BondKey;
+use polypath_bond::identity::TlsConfigError;
 use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -14,12 +15,13 @@ use tokio::time::sleep;
 use super::MptcpOpener;
 use super::counts::MptcpCounts;
 use super::opener::Ways;
+use super::tls::EdgeTls;
 use crate::driver::BondStream;
 use crate::edge::{Edge, EdgeOpener};
 use crate::limit::Notices;
 use crate::proxy::OpenError;
-use crate::tunnel::handshake::receive;
-use crate::tunnel::{MptcpOffer, RefusalKind, SessionKeys};
+use crate::tunnel::handshake::{ReceiveError, receive};
+use crate::tunnel::{MptcpOffer, MptcpOfferError, RefusalKind, SessionKeys};
 
 /// Time before a session is asked for again that has ended, or that there was no room for.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -34,6 +36,34 @@ enum Again {
     OnNextBond,
 }
 
+/// Why an offer of the hub has made no session.
+#[derive(Debug, thiserror::Error)]
+enum NoSession {
+    /// It did not come, or makes no sense.
+    #[error(transparent)]
+    Offer(#[from] ReceiveError<MptcpOfferError>),
+    /// This edge needs TLS.
+    #[error("it is without TLS, which this edge needs: connections go over the bond")]
+    NotEncrypted,
+    /// TLS cannot be had.
+    #[error(transparent)]
+    Tls(#[from] TlsConfigError),
+    /// There is no hub any more.
+    #[error("the bond has ended")]
+    BondEnded,
+}
+
+impl NoSession {
+    const fn again(&self) -> Again {
+        match self {
+            Self::Offer(ReceiveError::Stream(_)) | Self::BondEnded => Again::Soon,
+            Self::Offer(ReceiveError::Malformed(_)) | Self::NotEncrypted | Self::Tls(_) => {
+                Again::OnNextBond
+            }
+        }
+    }
+}
+
 /// A session with the hub.
 #[derive(Debug)]
 pub(super) struct EdgeSession {
@@ -41,6 +71,8 @@ pub(super) struct EdgeSession {
     pub(super) port: NonZeroU16,
     pub(super) number: u64,
     pub(super) keys: SessionKeys,
+    /// How its connections are encrypted, if they are.
+    pub(super) tls: Option<EdgeTls>,
     connections: AtomicU64,
 }
 
@@ -59,6 +91,7 @@ pub struct MptcpEdge {
     ways: Arc<Ways>,
     /// The hub has too many sessions.
     limited: Notices<()>,
+    needs_tls: bool,
 }
 
 impl MptcpEdge {
@@ -66,7 +99,19 @@ impl MptcpEdge {
     pub fn new(edge: &Edge) -> Self {
         let session = watch::Sender::new(None);
         let ways = Ways::new(session.subscribe(), edge.uplinks(), edge.mark());
-        Self { opener: edge.opener(), session, ways: Arc::new(ways), limited: Notices::default() }
+        Self {
+            opener: edge.opener(),
+            session,
+            ways: Arc::new(ways),
+            limited: Notices::default(),
+            needs_tls: false,
+        }
+    }
+
+    /// The same with nothing but encrypted ones. Without this, the hub says whether they are.
+    #[must_use]
+    pub fn encrypted(self) -> Self {
+        Self { needs_tls: true, ..self }
     }
 
     /// Opens connections.
@@ -82,21 +127,19 @@ impl MptcpEdge {
 
     /// Keeps a session with the hub, on one bond after the other, until the edge stops.
     pub async fn run(&self) {
-        tracing::warn!(
-            "connections that go over Multipath TCP are not encrypted on their way to the hub; who \
-             can read or change packets there can read or change them, if they are not encrypted \
-             themselves"
-        );
         on_each_bond(self.opener.bond(), |bond| self.have_session(bond)).await;
     }
 
     /// A session on this bond, to its end.
     async fn have_session(&self, bond: BondKey) -> Again {
-        let again = match self.opener.ask_for_mptcp(bond).await {
-            Ok(stream) => {
-                self.keep(bond, stream).await;
-                Again::Soon
-            }
+        let again = match self.opener.ask_for_mptcp(bond, self.needs_tls).await {
+            Ok(stream) => match self.keep(bond, stream).await {
+                Ok(()) => Again::Soon,
+                Err(error) => {
+                    tracing::warn!(%error, "the hub's offer of Multipath TCP");
+                    error.again()
+                }
+            },
             Err(OpenError::Refused(refusal)) if refusal.kind == RefusalKind::LimitReached => {
                 // Other sessions end.
                 if let Some(times) = self.limited.happens(()) {
@@ -125,21 +168,36 @@ impl MptcpEdge {
     }
 
     /// Until the hub ends it, or the bond breaks.
-    async fn keep(&self, bond: BondKey, mut stream: BondStream) {
-        let MptcpOffer { port, session, secret } =
-            match receive(&mut stream, MptcpOffer::decode).await {
-                Ok(offer) => offer,
-                Err(error) => return tracing::warn!(%error, "the hub's offer of Multipath TCP"),
-            };
-        tracing::info!(%port, "connections go over Multipath TCP");
+    async fn keep(&self, bond: BondKey, mut stream: BondStream) -> Result<(), NoSession> {
+        let MptcpOffer { port, session, secret, tls } =
+            receive(&mut stream, MptcpOffer::decode).await?;
+        if self.needs_tls && !tls {
+            return Err(NoSession::NotEncrypted);
+        }
+        let hub = self.opener.driver().peer(bond).ok_or(NoSession::BondEnded)?;
+        let tls = tls.then(|| EdgeTls::to(hub)).transpose()?;
+        tell(port, tls.is_some());
         let keys = SessionKeys::new(&secret);
         let connections = AtomicU64::new(0);
-        let session = EdgeSession { bond, port, number: session, keys, connections };
+        let session = EdgeSession { bond, port, number: session, keys, tls, connections };
         self.session.send_replace(Some(Arc::new(session)));
         // The hub says nothing more, and either end is the end.
         let ended = stream.read(&mut [0]).await;
         tracing::info!(?ended, "the session of Multipath TCP has ended");
+        Ok(())
     }
+}
+
+/// Says where connections go now, and what that means.
+fn tell(port: NonZeroU16, is_encrypted: bool) {
+    if !is_encrypted {
+        tracing::warn!(
+            "connections that go over Multipath TCP are not encrypted on their way to the hub; who \
+             can read or change packets there can read or change them, if they are not encrypted \
+             themselves"
+        );
+    }
+    tracing::info!(%port, tls = is_encrypted, "connections go over Multipath TCP");
 }
 
 /// Makes attempts on one bond after the other, until there are no more.

@@ -2,8 +2,8 @@
 //!
 //! Each connection that the edge splits becomes one to the hub, whose subflows the kernel spreads
 //! over the paths. It says in front, by a key that was agreed on in the bond, whose it is and where
-//! it leads (docs/tunnel.md, section 7); what follows is **not encrypted**. The hub serves it as it
-//! does a stream of the bond: same policy, same limits.
+//! it leads (docs/tunnel.md, section 7); what follows is **not encrypted** unless either end has
+//! asked for TLS. The hub serves it as it does a stream of the bond: same policy, same limits.
 //!
 //! - [`MptcpEdge`] keeps a session with the hub, and opens connections. What cannot take this way
 //!   goes over the bond, which is safe, and is counted by its [`WhyBond`].
@@ -13,6 +13,7 @@
 //! Data is copied between the sockets, not spliced: docs/decisions/0033-gateway-over-mptcp.md has
 //! the figures.
 
+mod channel;
 mod counts;
 mod edge;
 mod hub;
@@ -21,6 +22,7 @@ mod replay;
 mod serving;
 mod socket;
 mod stream;
+mod tls;
 
 pub use counts::{HeaderFault, MptcpCounts, WhyBond};
 pub use edge::MptcpEdge;

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use super::channel::Channel;
 use super::counts::{Counters, MptcpCounts, WhyBond};
 use super::edge::EdgeSession;
 use super::socket;
@@ -125,13 +126,18 @@ impl Ways {
         session: &EdgeSession,
         target: Target,
     ) -> Result<MptcpStream, Failed> {
-        let mut stream = GuardedStream::new(tcp).map_err(Failed::broken)?;
+        let stream = GuardedStream::new(tcp).map_err(Failed::broken)?;
+        let mut channel = match &session.tls {
+            Some(tls) => tls.connect(stream).await.map_err(Failed::broken)?,
+            None => Channel::Plain(stream),
+        };
         let number = session.next_connection();
         let header = ConnectionHeader { session: session.number, number, target };
-        stream.write_all(&header.encode(&session.keys)).await.map_err(Failed::broken)?;
-        let answer = receive(&mut stream, decode_answer).await.map_err(Failed::broken)?;
+        channel.write_all(&header.encode(&session.keys)).await.map_err(Failed::broken)?;
+        channel.flush().await.map_err(Failed::broken)?;
+        let answer = receive(&mut channel, decode_answer).await.map_err(Failed::broken)?;
         match answer.open(number, &session.keys).map_err(Failed::broken)? {
-            Status::Ok => Ok(MptcpStream::new(stream, Arc::clone(&self.counters))),
+            Status::Ok => Ok(MptcpStream::new(channel, Arc::clone(&self.counters))),
             Status::Refused(refusal) => Err(Failed::Refused(refusal)),
         }
     }

@@ -12,9 +12,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::channel::Channel;
 use super::counts::HeaderFault;
 use super::hub::{HubMptcp, Session};
 use super::stream::MptcpStream;
+use super::tls::is_of_tls;
 use crate::accept;
 use crate::exit::{ServeError, Served};
 use crate::hub::tell;
@@ -26,6 +28,13 @@ use crate::tunnel::{ConnectionHeader, Status, encode_answer};
 /// Why a connection is not served. One that says nothing and goes, as the slower attempts of an
 /// edge do, has no fault.
 type NotServed = Option<HeaderFault>;
+
+/// A connection of a session.
+struct Genuine {
+    channel: Channel,
+    session: Arc<Session>,
+    header: ConnectionHeader,
+}
 
 impl HubMptcp {
     /// Serves what comes to a listener, which has so long to say who it is. Dropping the future
@@ -51,34 +60,37 @@ impl HubMptcp {
 
     async fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: Place, within: Duration) {
         // The one reason to fail is a peer that has left already.
-        let Ok(mut stream) = GuardedStream::new(stream) else { return };
-        let genuine = timeout(within, self.genuine(&mut stream)).await;
+        let Ok(stream) = GuardedStream::new(stream) else { return };
+        let genuine = timeout(within, self.genuine(stream)).await;
         match genuine.unwrap_or(Err(Some(HeaderFault::Late))) {
-            Ok((session, header)) => {
+            Ok(Genuine { channel, session, header }) => {
                 drop(place);
-                self.connect(&session, stream, header).await;
+                self.connect(&session, channel, header).await;
             }
             Err(Some(fault)) => self.fault(peer, fault),
             Err(None) => {}
         }
     }
 
-    /// Reads who it is.
-    async fn genuine(
-        &self,
-        stream: &mut GuardedStream,
-    ) -> Result<(Arc<Session>, ConnectionHeader), NotServed> {
-        let sealed = match receive(stream, ConnectionHeader::decode).await {
+    /// Reads who it is, inside TLS if it begins so.
+    async fn genuine(&self, stream: GuardedStream) -> Result<Genuine, NotServed> {
+        let accepted = self.0.tls.accept(stream).await;
+        let mut channel =
+            accepted.map_err(|error| is_of_tls(&error).then_some(HeaderFault::Handshake))?;
+        let sealed = match receive(&mut channel, ConnectionHeader::decode).await {
             Ok(sealed) => sealed,
             Err(ReceiveError::Malformed(_)) => return Err(Some(HeaderFault::Malformed)),
             Err(ReceiveError::Stream(_)) => return Err(None),
         };
         let session = self.session(sealed.session()).ok_or(Some(HeaderFault::UnknownSession))?;
         let header = sealed.open(&session.keys).map_err(|_| Some(HeaderFault::Forged))?;
+        if session.tls != channel.is_encrypted() {
+            return Err(Some(HeaderFault::NotAgreed));
+        }
         if !session.use_up(header.number) {
             return Err(Some(HeaderFault::Replayed));
         }
-        Ok((session, header))
+        Ok(Genuine { channel, session, header })
     }
 
     /// The log has a line a minute of each kind.
@@ -90,8 +102,8 @@ impl HubMptcp {
         }
     }
 
-    async fn connect(&self, session: &Session, stream: GuardedStream, header: ConnectionHeader) {
-        match self.carry(session, stream, header).await {
+    async fn connect(&self, session: &Session, channel: Channel, header: ConnectionHeader) {
+        match self.carry(session, channel, header).await {
             Ok(served) => tracing::debug!(?served, "connection over Multipath TCP done"),
             Err(error) => tell(session.exit.client(), &self.0.failures, &error),
         }
@@ -101,19 +113,20 @@ impl HubMptcp {
     async fn carry(
         &self,
         session: &Session,
-        mut stream: GuardedStream,
+        mut channel: Channel,
         header: ConnectionHeader,
     ) -> Result<Served, ServeError> {
         let ConnectionHeader { number, target, .. } = header;
         let answer = |status: &Status| encode_answer(status, number, &session.keys);
         let opened = tokio::select! {
             opened = session.exit.open_tcp(&target) => opened,
-            error = stream.broken() => return Err(error.into()),
+            error = channel.guarded().broken() => return Err(error.into()),
         };
         match opened {
             Ok(tcp) => {
-                stream.write_all(&answer(&Status::Ok)).await?;
-                let stream = MptcpStream::new(stream, Arc::clone(&self.0.counters));
+                channel.write_all(&answer(&Status::Ok)).await?;
+                channel.flush().await?;
+                let stream = MptcpStream::new(channel, Arc::clone(&self.0.counters));
                 let broken = stream.broken_behind_end();
                 let left = async {
                     tokio::select! {
@@ -124,8 +137,8 @@ impl HubMptcp {
                 session.exit.carry_tcp(tcp, stream, &target, left).await
             }
             Err(refusal) => {
-                stream.write_all(&answer(&Status::Refused(refusal.clone()))).await?;
-                stream.close().await?;
+                channel.write_all(&answer(&Status::Refused(refusal.clone()))).await?;
+                channel.close().await?;
                 Err(refusal.into())
             }
         }

@@ -7,40 +7,40 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::channel::Channel;
 use super::counts::Counters;
 use super::socket::is_plain;
 use crate::driver::BondStream;
-use crate::proxy::GuardedStream;
 
 /// A connection that the hub has answered, or that was accepted from an edge. It is counted, and
 /// once more if it becomes plain TCP.
 #[derive(Debug)]
 pub struct MptcpStream {
-    stream: GuardedStream,
+    channel: Channel,
     counters: Arc<Counters>,
     is_plain: bool,
 }
 
 impl MptcpStream {
-    pub(super) fn new(stream: GuardedStream, counters: Arc<Counters>) -> Self {
-        counters.connect();
-        let is_plain = is_plain(stream.tcp());
+    pub(super) fn new(channel: Channel, counters: Arc<Counters>) -> Self {
+        counters.connect(channel.is_encrypted());
+        let is_plain = is_plain(channel.guarded().tcp());
         if is_plain {
             counters.become_plain();
         }
-        Self { stream, counters, is_plain }
+        Self { channel, counters, is_plain }
     }
 
-    /// See [`GuardedStream::broken_behind_end`].
+    /// See [`GuardedStream::broken_behind_end`](crate::proxy::GuardedStream::broken_behind_end).
     pub(super) fn broken_behind_end(&self) -> impl Future<Output = io::Error> + use<> {
-        self.stream.broken_behind_end()
+        self.channel.guarded().broken_behind_end()
     }
 }
 
 /// Some fall back in the middle of their life.
 impl Drop for MptcpStream {
     fn drop(&mut self) {
-        if !self.is_plain && is_plain(self.stream.tcp()) {
+        if !self.is_plain && is_plain(self.channel.guarded().tcp()) {
             self.counters.become_plain();
         }
     }
@@ -52,7 +52,7 @@ impl AsyncRead for MptcpStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        Pin::new(&mut self.channel).poll_read(cx, buf)
     }
 }
 
@@ -62,15 +62,15 @@ impl AsyncWrite for MptcpStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        Pin::new(&mut self.channel).poll_write(cx, buf)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        Pin::new(&mut self.channel).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        Pin::new(&mut self.channel).poll_shutdown(cx)
     }
 }
 

@@ -80,6 +80,12 @@ impl GuardedStream {
         }
     }
 
+    /// The end was read of what is inside, such as TLS, behind which the end of the socket is not
+    /// looked for. It counts as that for [`broken_behind_end`](Self::broken_behind_end).
+    pub(crate) fn ended_inside(&self) {
+        self.socket.ended.notify_one();
+    }
+
     /// Waits until a client that waits for an answer has given up: its connection breaks, or it has
     /// ended its half and waited for so long since, as one that has left seems to do. Behind bytes
     /// that wait to be read the end is not seen; then keep-alive probes show who has left.

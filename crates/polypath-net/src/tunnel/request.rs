@@ -37,7 +37,10 @@ pub enum Request {
     /// Carry IP packets; the gateway lives as long as the stream.
     Gateway,
     /// Take TCP connections beside the bond; new ones are taken as long as the stream lives.
-    Mptcp,
+    Mptcp {
+        /// Whether they must be encrypted, by TLS; otherwise the hub says whether they are.
+        tls: bool,
+    },
 }
 
 /// A file that the edge wants to send.
@@ -146,6 +149,9 @@ pub enum RequestError {
     /// The file name is malformed.
     #[error(transparent)]
     FileName(#[from] FileNameError),
+    /// It does not say whether connections must be encrypted.
+    #[error("request MPTCP says {0} of TLS; allowed are 0 (as the hub likes) and 1 (TLS)")]
+    Tls(u8),
 }
 
 impl Request {
@@ -166,7 +172,10 @@ impl Request {
                 KIND_UDP
             }
             Self::Gateway => KIND_GATEWAY,
-            Self::Mptcp => KIND_MPTCP,
+            Self::Mptcp { tls } => {
+                body.push(u8::from(*tls));
+                KIND_MPTCP
+            }
         };
         super::status::frame(kind, &body)
     }
@@ -221,7 +230,9 @@ fn decode_body(kind: u8, body: &[u8]) -> Result<Request, RequestError> {
         KIND_FILE => Request::File(FileOffer::read(&mut reader).map_err(short)??),
         KIND_UDP => Request::Udp(UdpAssociation::read(&mut reader).map_err(short)?),
         KIND_GATEWAY => Request::Gateway,
-        KIND_MPTCP => Request::Mptcp,
+        KIND_MPTCP => {
+            Request::Mptcp { tls: reader.flag().map_err(short)?.map_err(RequestError::Tls)? }
+        }
         other => return Err(RequestError::Kind(other)),
     };
     match reader.rest().len() {
@@ -277,7 +288,12 @@ mod tests {
         let udp = Request::Udp(UdpAssociation { flow: 7, idle_timeout });
         assert_eq!(udp.encode(), b"\x01\x03\x00\x0a\0\0\0\0\0\0\0\x07\x00\x3c");
         assert_eq!(Request::Gateway.encode(), b"\x01\x04\x00\x00");
-        assert_eq!(Request::Mptcp.encode(), b"\x01\x05\x00\x00");
+        for tls in [false, true] {
+            let bytes = [1, 5, 0, 1, u8::from(tls)];
+            assert_eq!(Request::Mptcp { tls }.encode(), bytes);
+            let value = Request::Mptcp { tls };
+            assert_eq!(Request::decode(&bytes), Ok(Progress::Done { value, used: 5 }));
+        }
     }
 
     #[test]
@@ -288,6 +304,8 @@ mod tests {
         assert_eq!(error(&[1, 1, 0xff, 0xff]), RequestError::TooLong(65535));
         assert_eq!(error(&[1, 3, 0, 2, 0, 0]), RequestError::BodyShort { length: 2, needed: 8 });
         assert_eq!(error(&[1, 1, 0, 8, 1, 1, 2, 3, 4, 0, 80, 0]), RequestError::BodyLong(1));
+        assert_eq!(error(&[1, 5, 0, 0]), RequestError::BodyShort { length: 0, needed: 1 });
+        assert_eq!(error(&[1, 5, 0, 1, 2]), RequestError::Tls(2));
     }
 
     #[test]

@@ -44,6 +44,15 @@ impl<'a> Reader<'a> {
         self.array::<1>().map(|[byte]| byte)
     }
 
+    /// A byte that is 0 or 1; the byte, if it is another.
+    pub(super) fn flag(&mut self) -> Result<Result<bool, u8>, Short> {
+        Ok(match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(other),
+        })
+    }
+
     pub(super) fn u16(&mut self) -> Result<u16, Short> {
         self.array().map(u16::from_be_bytes)
     }

@@ -1,6 +1,6 @@
 //! Connections over the kernel's Multipath TCP: an edge and a hub over loopback.
 
-use crate::common::{echo_after_eof, edge_config, hub_config, within};
+use crate::common::{echo_after_eof, edge_config, hub_config, resetter, within};
 use polypath_bond::{FlowMode, HubPolicy};
 use polypath_net::edge::Edge;
 use polypath_net::exit::ExitOptions;
@@ -19,11 +19,17 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinSet, yield_now};
 
 /// A hub with sessions; `None` where the kernel has no Multipath TCP, which is told.
-#[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
 fn hub(test: &str, exit: impl FnOnce(ExitOptions) -> ExitOptions) -> Option<Hub> {
     let config = hub_config();
-    let mptcp = Some(MptcpOptions::default());
-    match Hub::start(HubConfig { exit: exit(config.exit), mptcp, ..config }) {
+    start(
+        test,
+        HubConfig { exit: exit(config.exit), mptcp: Some(MptcpOptions::default()), ..config },
+    )
+}
+
+#[expect(clippy::print_stdout, reason = "the sum of the tests counts such lines")]
+fn start(test: &str, config: HubConfig) -> Option<Hub> {
+    match Hub::start(config) {
         Ok(hub) => Some(hub),
         Err(HubError::Mptcp(MptcpListenError::Unsupported)) => {
             println!("skipped: {test}: this kernel has no Multipath TCP");
@@ -43,8 +49,12 @@ struct Opening {
 
 impl Opening {
     async fn new(hub: &Hub) -> Self {
+        Self::with(hub, |mptcp| mptcp).await
+    }
+
+    async fn with(hub: &Hub, change: impl FnOnce(MptcpEdge) -> MptcpEdge) -> Self {
         let edge = Edge::start(edge_config(hub, hub.addresses()[0], &["a"])).await.unwrap();
-        let mptcp = Arc::new(MptcpEdge::new(&edge));
+        let mptcp = Arc::new(change(MptcpEdge::new(&edge)));
         let running = Arc::clone(&mptcp);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { running.run().await });
@@ -105,6 +115,36 @@ async fn what_rules_allow_goes_beside_the_bond_and_a_refusal_is_final() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_are_encrypted_where_either_end_asks_for_it() {
+    let test = "connections_are_encrypted_where_either_end_asks_for_it";
+    for (at_hub, at_edge) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mptcp = Some(MptcpOptions { tls: at_hub, ..MptcpOptions::default() });
+        let Some(hub) = start(test, HubConfig { mptcp, ..hub_config() }) else { return };
+        within(async {
+            let change = |mptcp: MptcpEdge| if at_edge { mptcp.encrypted() } else { mptcp };
+            let opening = Opening::with(&hub, change).await;
+            let target: Target = echo_after_eof().await.into();
+            assert_eq!(hear(&mut opening.beside_bond(&target).await).await, b"a word");
+            let forbidden = opening.opener.connect("127.0.0.9:1".parse().unwrap()).await;
+            let Err(OpenError::Refused(refusal)) = forbidden else { panic!("{forbidden:?}") };
+            assert_eq!(refusal.kind, RefusalKind::Policy);
+            let reset: Target = resetter().await.into();
+            let mut broken = opening.beside_bond(&reset).await;
+            broken.write_all(b"a").await.unwrap();
+            broken.flush().await.unwrap();
+            let error = broken.read_to_end(&mut Vec::new()).await.unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+            let expected = if at_hub || at_edge { 2 } else { 0 };
+            for counts in [opening.counts(), hub.mptcp().unwrap().counts()] {
+                assert_eq!((counts.connections, counts.encrypted), (2, expected), "{counts:?}");
+                assert_eq!(counts.over_bond(WhyBond::Broken), 0, "{counts:?}");
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_of_an_edge_that_may_not_join_any_more_end() {
     let test = "connections_of_an_edge_that_may_not_join_any_more_end";
     let exit = |exit| ExitOptions { delivery_timeout: Duration::ZERO, ..exit };
@@ -137,9 +177,15 @@ async fn who_does_not_say_who_it_is_is_closed_without_an_answer() {
             assert!(!matches!(heard, Ok(1..)), "{heard:?}");
         };
         say(b"").await;
-        assert_eq!(mptcp.counts().refused(HeaderFault::Late), 1);
+        // The beginning of a record of the TLS handshake is no reason to wait for longer.
+        say(b"\x16\x03\x01").await;
+        assert_eq!(mptcp.counts().refused(HeaderFault::Late), 2);
         say(b"GET / HTTP/1.1\r\n\r\n").await;
         assert_eq!(mptcp.counts().refused(HeaderFault::Malformed), 1);
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"\x16\x03\x01\x00\x04\x01\x00\x00\x00").await.unwrap();
+        stream.read_to_end(&mut Vec::new()).await.ok();
+        assert_eq!(mptcp.counts().refused(HeaderFault::Handshake), 1);
     })
     .await;
 }

@@ -108,13 +108,16 @@ pub struct HubArgs {
     #[arg(long, value_name = "COUNT")]
     max_associations: Option<usize>,
     /// Take connections of edges with --transport mptcp beside the bond: by Multipath TCP of the
-    /// kernel, WITHOUT ENCRYPTION between edge and hub
+    /// kernel, WITHOUT ENCRYPTION between edge and hub unless --mptcp-tls is given at either
     #[arg(long, value_name = "bond|mptcp")]
     #[serde(deserialize_with = "text::optional")]
     transport: Option<Transport>,
     /// The TCP port for that [default: the number of the UDP port of the first --listen]
     #[arg(long, value_name = "PORT")]
     mptcp_port: Option<NonZeroU16>,
+    /// Encrypt what goes over Multipath TCP, by TLS 1.3 with this node's key, of all edges
+    #[arg(long)]
+    mptcp_tls: bool,
     /// Where edges may connect to, such as '*:443' or '10.0.0.0/8:*', any number of times
     /// [default: everywhere but the hub itself, link-local addresses and metadata services]
     #[arg(long, value_name = "RULE")]
@@ -220,6 +223,7 @@ impl FileBacked for HubArgs {
             max_associations: self.max_associations.or(file.max_associations),
             transport: self.transport.or(file.transport),
             mptcp_port: self.mptcp_port.or(file.mptcp_port),
+            mptcp_tls: self.mptcp_tls || file.mptcp_tls,
             target: given(self.target, file.target),
             gateway: self.gateway.over(file.gateway),
             metrics: self.metrics.or(file.metrics),
@@ -268,13 +272,17 @@ impl HubArgs {
                 let message = "there is no such port; allowed: with --transport mptcp";
                 Err(Fault::new("mptcp_port", message))
             }
+            Transport::Bond if self.mptcp_tls => {
+                let message = "there are no such connections; allowed: with --transport mptcp";
+                Err(Fault::new("mptcp_tls", message))
+            }
             Transport::Mptcp | Transport::Bond => Ok(()),
         }
     }
 
     fn mptcp(&self) -> Option<MptcpOptions> {
         match self.transport.unwrap_or_default() {
-            Transport::Mptcp => Some(MptcpOptions { port: self.mptcp_port }),
+            Transport::Mptcp => Some(MptcpOptions { port: self.mptcp_port, tls: self.mptcp_tls }),
             Transport::Bond => None,
         }
     }
@@ -452,6 +460,7 @@ mod tests {
             ),
             ("transport = \"quic\"", "1: transport: \"quic\" is no transport of connections"),
             ("mptcp_port = 1", "1: mptcp_port: there is no such port"),
+            ("\nmptcp_tls = true", "2: mptcp_tls: there are no such connections"),
             (
                 "max_bandwidth = \"5 Mbit/s\"\ntransport = \"mptcp\"",
                 "2: transport: the kernel sends as fast as it can",
@@ -486,7 +495,7 @@ mod tests {
         assert_eq!(as_it_is.allow, Path::new("/etc/polypath/allow"));
         let of_gateways: &[_] =
             &["gateway_leases", "gateway_routed", "edge_to_edge", "publish", "gateway_device"];
-        let needing = [("gateway", of_gateways), ("transport", &["mptcp_port"])];
+        let needing = [("gateway", of_gateways), ("transport", &["mptcp_port", "mptcp_tls"])];
         for text in installed.with_each_option(["", ""], &needing) {
             load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
         }

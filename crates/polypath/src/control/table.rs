@@ -108,10 +108,11 @@ fn render_gateway(text: &mut String, counts: &GatewayCounts) {
 }
 
 fn render_mptcp(text: &mut String, role: Role, counts: &MptcpCounts) {
-    let MptcpCounts { connections, plain, over_bond, refused } = counts;
+    let MptcpCounts { connections, encrypted, plain, over_bond, refused } = counts;
     let _ = write!(
         text,
-        "\nMultipath TCP, not encrypted: {connections} connections, {plain} of them became plain TCP"
+        "\nMultipath TCP: {connections} connections, {encrypted} of them encrypted by TLS, {plain} \
+         of them became plain TCP"
     );
     let (what, numbers): (_, Vec<_>) = match role {
         Role::Hub => {
@@ -269,6 +270,7 @@ mod tests {
             ])),
             mptcp_transport: Some(MptcpCounts {
                 connections: 12,
+                encrypted: 7,
                 plain: 1,
                 over_bond: [(WhyBond::Steered, 3), (WhyBond::Unreachable, 2)].into(),
                 refused: [(HeaderFault::Replayed, 4)].into(),
@@ -297,8 +299,8 @@ dns        active_standby             17              40        39      1.2     
 
 gateway: 7 packets sent, 0 received; dropped: 2 while the hub was away, 1 from addresses that their edge does not have
 
-Multipath TCP, not encrypted: 12 connections, 1 of them became plain TCP; over the bond instead: \
-3 because of rules, 2 because the hub's TCP port could not be reached
+Multipath TCP: 12 connections, 7 of them encrypted by TLS, 1 of them became plain TCP; \
+over the bond instead: 3 because of rules, 2 because the hub's TCP port could not be reached
 ";
         assert_eq!(render(&status), expected);
         let hub = render(&Status { role: Role::Hub, ..status });

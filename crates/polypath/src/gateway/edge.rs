@@ -63,6 +63,7 @@ impl EdgeSide {
         };
         let mptcp = match options.transport {
             Transport::Bond => None,
+            Transport::Mptcp if options.mptcp_tls => Some(MptcpEdge::new(edge).encrypted()),
             Transport::Mptcp => Some(MptcpEdge::new(edge)),
         };
         let (lan, installed) = (BTreeSet::new(), Installed::nothing());

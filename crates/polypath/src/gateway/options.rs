@@ -59,12 +59,15 @@ pub struct EdgeGatewayArgs {
     #[serde(deserialize_with = "text::optional")]
     tcp: Option<TcpHandling>,
     /// What carries the connections that are split: bond; or mptcp, the kernel's Multipath TCP, for
-    /// line rate, WITHOUT ENCRYPTION between edge and hub, for traffic that is trusted there or
-    /// encrypted itself, and a hub with --transport mptcp. What it cannot carry goes over the bond
-    /// [default: bond]
+    /// line rate, WITHOUT ENCRYPTION between edge and hub unless --mptcp-tls is given at either,
+    /// for traffic that is trusted there or encrypted itself, and a hub with --transport mptcp.
+    /// What it cannot carry goes over the bond [default: bond]
     #[arg(long, value_name = "bond|mptcp")]
     #[serde(deserialize_with = "text::optional")]
     transport: Option<Transport>,
+    /// Encrypt what goes over Multipath TCP, by TLS 1.3 with the hub's key
+    #[arg(long)]
+    mptcp_tls: bool,
     /// What the TUN device is called [default: polypath0]
     #[arg(long, value_name = "INTERFACE")]
     #[serde(deserialize_with = "text::optional")]
@@ -88,6 +91,8 @@ pub struct EdgeGatewayOptions {
     pub tcp: TcpHandling,
     /// What carries those that are split.
     pub transport: Transport,
+    /// Whether Multipath TCP carries nothing that is not encrypted.
+    pub mptcp_tls: bool,
 }
 
 impl EdgeGatewayArgs {
@@ -102,6 +107,7 @@ impl EdgeGatewayArgs {
             kill_switch: self.kill_switch || file.kill_switch,
             tcp: self.tcp.or(file.tcp),
             transport: self.transport.or(file.transport),
+            mptcp_tls: self.mptcp_tls || file.mptcp_tls,
             gateway_device: self.gateway_device.or(file.gateway_device),
         }
     }
@@ -136,6 +142,10 @@ impl EdgeGatewayArgs {
             let message = "packets go over the bond; allowed: bond, or mptcp with tcp = \"split\"";
             return Err(Fault::new("transport", message));
         }
+        if self.mptcp_tls && self.transport() != Transport::Mptcp {
+            let message = "there are no such connections; allowed: with --transport mptcp";
+            return Err(Fault::new("mptcp_tls", message));
+        }
         let device = device(self.gateway_device.as_ref());
         if self.lan.contains(&device) {
             let message = format!("{device} is the device of the gateway; allowed: another one");
@@ -149,6 +159,7 @@ impl EdgeGatewayArgs {
             kill_switch: self.kill_switch,
             tcp: self.tcp(),
             transport: self.transport(),
+            mptcp_tls: self.mptcp_tls,
         }))
     }
 
@@ -161,6 +172,7 @@ impl EdgeGatewayArgs {
             ("kill_switch", self.kill_switch),
             ("tcp", self.tcp.is_some()),
             ("transport", self.transport.is_some()),
+            ("mptcp_tls", self.mptcp_tls),
             ("gateway_device", self.gateway_device.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(key, _)| key)

@@ -6,7 +6,8 @@ pub enum Transport {
     /// Each is a stream of the bond, which is encrypted.
     #[default]
     Bond,
-    /// Each is a connection of the kernel's Multipath TCP to the hub, which is not.
+    /// Each is a connection of the kernel's Multipath TCP to the hub, which is not unless either
+    /// end asks for it.
     Mptcp,
 }
 

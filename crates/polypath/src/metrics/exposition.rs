@@ -287,6 +287,7 @@ mod tests {
             gateway: Some(GatewayCounts::default()),
             mptcp: Some(MptcpCounts {
                 connections: 12,
+                encrypted: 7,
                 over_bond: [(WhyBond::Unreachable, 2)].into(),
                 refused: [(HeaderFault::Forged, 5)].into(),
                 ..MptcpCounts::default()

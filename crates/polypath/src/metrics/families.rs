@@ -192,12 +192,17 @@ pub(super) const FAMILIES: &[Family] = &[
     ),
     counter(
         "polypath_mptcp_connections_total",
-        "Connections over Multipath TCP beside the bond, which are not encrypted.",
+        "Connections over Multipath TCP beside the bond.",
         Series::Mptcp(|counts| counts.connections as f64),
     ),
     counter(
+        "polypath_mptcp_encrypted_total",
+        "How many of these are encrypted, by TLS.",
+        Series::Mptcp(|counts| counts.encrypted as f64),
+    ),
+    counter(
         "polypath_mptcp_plain_total",
-        "How many of these the peer or a middlebox has made plain TCP.",
+        "How many of all the peer or a middlebox has made plain TCP.",
         Series::Mptcp(|counts| counts.plain as f64),
     ),
     counter(

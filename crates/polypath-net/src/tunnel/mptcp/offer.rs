@@ -15,6 +15,8 @@ pub struct MptcpOffer {
     pub session: u64,
     /// Its secret.
     pub secret: SessionSecret,
+    /// Whether connections are encrypted, by TLS.
+    pub tls: bool,
 }
 
 /// Bytes that are no offer.
@@ -23,13 +25,17 @@ pub enum MptcpOfferError {
     /// Nothing can be connected to port 0.
     #[error("the hub offers TCP port 0; allowed are 1 to 65535")]
     Port,
+    /// It does not say whether connections are encrypted.
+    #[error("the hub's offer says {0} of TLS; allowed are 0 (none) and 1 (TLS)")]
+    Tls(u8),
 }
 
 impl MptcpOffer {
     /// The offer as bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let Self { port, session, secret } = self;
-        [&port.get().to_be_bytes()[..], &session.to_be_bytes(), &secret.0].concat()
+        let Self { port, session, secret, tls } = self;
+        let tls = [u8::from(*tls)];
+        [&port.get().to_be_bytes()[..], &session.to_be_bytes(), &secret.0, &tls].concat()
     }
 
     /// Decodes an offer from the front of `bytes`.
@@ -48,7 +54,8 @@ impl MptcpOffer {
 fn read(reader: &mut Reader<'_>) -> Result<Result<MptcpOffer, MptcpOfferError>, Short> {
     let Some(port) = NonZeroU16::new(reader.u16()?) else { return Ok(Err(MptcpOfferError::Port)) };
     let (session, secret) = (reader.u64()?, SessionSecret(reader.array()?));
-    Ok(Ok(MptcpOffer { port, session, secret }))
+    let tls = reader.flag()?.map_err(MptcpOfferError::Tls);
+    Ok(tls.map(|tls| MptcpOffer { port, session, secret, tls }))
 }
 
 #[cfg(test)]
@@ -58,17 +65,22 @@ mod tests {
     #[test]
     fn bytes_of_the_specification() {
         let port = NonZeroU16::new(4_433).unwrap();
-        let offer = MptcpOffer { port, session: 9, secret: SessionSecret([0x5a; 32]) };
-        let bytes = offer.encode();
-        let expected = [&b"\x11\x51\0\0\0\0\0\0\0\x09"[..], &[0x5a; 32]].concat();
-        assert_eq!(bytes, expected);
-        assert_eq!(MptcpOffer::decode(&bytes), Ok(Progress::Done { value: offer, used: 42 }));
-        for cut in 0..42 {
-            let Ok(Progress::NeedMore { total }) = MptcpOffer::decode(&bytes[..cut]) else {
-                panic!("{cut} bytes are no offer")
-            };
-            assert!(cut < total && total <= 42, "{cut}: {total}");
+        let secret = SessionSecret([0x5a; 32]);
+        let front = [&b"\x11\x51\0\0\0\0\0\0\0\x09"[..], &[0x5a; 32]].concat();
+        for tls in [false, true] {
+            let offer = MptcpOffer { port, session: 9, secret: secret.clone(), tls };
+            let bytes = offer.encode();
+            assert_eq!(bytes, [&front[..], &[u8::from(tls)]].concat());
+            assert_eq!(MptcpOffer::decode(&bytes), Ok(Progress::Done { value: offer, used: 43 }));
+            for cut in 0..43 {
+                let Ok(Progress::NeedMore { total }) = MptcpOffer::decode(&bytes[..cut]) else {
+                    panic!("{cut} bytes are no offer")
+                };
+                assert!(cut < total && total <= 43, "{cut}: {total}");
+            }
         }
+        let unknown = [&front[..], &[2]].concat();
+        assert_eq!(MptcpOffer::decode(&unknown), Err(MptcpOfferError::Tls(2)));
         assert_eq!(MptcpOffer::decode(&[0, 0]), Err(MptcpOfferError::Port));
     }
 }

@@ -253,9 +253,18 @@ fn the_installed_file_shows_every_option_and_each_of_them_is_allowed() {
     };
     let as_it_is = load(installed.text()).unwrap();
     assert_eq!(as_it_is.bond.paths, Paths::Auto);
-    let of_gateways: &[_] =
-        &["lan", "exclude", "dns", "kill_switch", "tcp", "transport", "gateway_device"];
-    for text in installed.with_each_option(["path", "auto"], &[("gateway", of_gateways)]) {
+    let of_gateways: &[_] = &[
+        "lan",
+        "exclude",
+        "dns",
+        "kill_switch",
+        "tcp",
+        "transport",
+        "mptcp_tls",
+        "gateway_device",
+    ];
+    let needing = [("gateway", of_gateways), ("transport", &["mptcp_tls"])];
+    for text in installed.with_each_option(["path", "auto"], &needing) {
         load(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     }
 }
@@ -266,6 +275,11 @@ fn what_goes_beside_the_bond_is_neither_packets_nor_counted() {
     let known = ["--join", &join, "--path", "wifi=wlan0", "--transport", "mptcp"];
     let with = |more: &[&str]| options(&[&known, more].concat());
     assert!(with(&["--gateway"]).is_ok());
+    let tls = with(&["--gateway", "--mptcp-tls"]).unwrap();
+    assert!(tls.gateway.is_some_and(|gateway| gateway.mptcp_tls));
+    let over_bond = ["--join", &join, "--path", "wifi=wlan0", "--gateway", "--mptcp-tls"];
+    let error = options(&over_bond).unwrap_err().to_string();
+    assert!(error.contains("mptcp_tls") && error.contains("with --transport mptcp"), "{error}");
     for (more, expected) in [
         (&[][..], "there is no gateway; allowed: with --gateway"),
         (&["--gateway", "--tcp", "tunnel"], "allowed: bond, or mptcp with tcp = \"split\""),

@@ -115,10 +115,15 @@ fn start(options: &HubOptions, gateway: Option<HubGateway>) -> anyhow::Result<Hu
         tracing::info!(%address, "listening");
     }
     if let Some(mptcp) = hub.mptcp() {
-        tracing::warn!(
-            port = %mptcp.port(),
-            "listening for Multipath TCP: what edges send there is not encrypted on its way"
-        );
+        let port = mptcp.port();
+        match mptcp.is_always_encrypted() {
+            true => tracing::info!(%port, "listening for Multipath TCP, encrypted"),
+            false => tracing::warn!(
+                %port,
+                "listening for Multipath TCP: what edges send there is not encrypted on its way, \
+                 but where they ask for it"
+            ),
+        }
     }
     Ok(hub)
 }

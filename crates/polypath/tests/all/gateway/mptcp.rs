@@ -245,6 +245,15 @@ fn it_goes_on_after_the_hub_was_restarted() {
     assert_eq!(running.hub_status()["mptcp_transport"]["connections"], 1);
 }
 
+/// Every packet that comes to the hub, or leaves it.
+fn overhearing(sites: &Sites) -> Socket {
+    // ETH_P_ALL, in the order of bytes of the network.
+    let all = Protocol::from(i32::from(3_u16.to_be()));
+    let packets = sites.hub.within(|| Socket::new(Domain::PACKET, Type::DGRAM, Some(all)).unwrap());
+    packets.set_read_timeout(PATIENCE).unwrap();
+    packets
+}
+
 /// The front of the connection to a target, as it came to the hub: who is on the way can see it.
 fn overhear(packets: &Socket, target: SocketAddr) -> Vec<u8> {
     let SocketAddr::V4(target) = target else { panic!("{target}") };
@@ -257,6 +266,52 @@ fn overhear(packets: &Socket, target: SocketAddr) -> Vec<u8> {
         if let Some(at) = found {
             // Version, session and number are before it, and the tag is behind.
             return packet[at - 17..at + request.len() + 32].to_vec();
+        }
+    }
+}
+
+/// What packets to or from a hub's port have held, once a connection was through it.
+fn passed_by_port(packets: &Socket) -> Vec<u8> {
+    let port = 4_433_u16.to_be_bytes();
+    let mut passed = Vec::new();
+    let mut packet = [0; 65_536];
+    // It waits for no more than is there.
+    while let Ok(length) = (&*packets).read(&mut packet) {
+        let [first, ..] = packet;
+        let tcp = usize::from(first & 0x0f) * 4;
+        let is_tcp_over_v4 = first >> 4 == 4 && packet[9] == 6;
+        if is_tcp_over_v4 && [tcp, tcp + 2].iter().any(|&at| packet[at..at + 2] == port) {
+            passed.extend_from_slice(&packet[tcp..length]);
+        }
+    }
+    passed
+}
+
+#[test]
+fn who_overhears_an_encrypted_connection_cannot_read_it() {
+    let test = "who_overhears_an_encrypted_connection_cannot_read_it";
+    let tls = [TRANSPORT[0], TRANSPORT[1], "--mptcp-tls"];
+    let options: [(&[&str], &[&str]); 3] =
+        [(&TRANSPORT, &[]), (&tls, &[]), (&TRANSPORT, &tls[2..])];
+    for (hub, edge) in options {
+        let Some(sites) = sites(test) else { return };
+        let is_encrypted = hub.len() + edge.len() > TRANSPORT.len();
+        let running = sites.start(hub, &[&TRANSPORT, edge].concat());
+        running.edge_says(SESSION, 1);
+        let warned = running.edge_log().contains("are not encrypted on their way to the hub");
+        assert_eq!(warned, !is_encrypted);
+        let packets = overhearing(&sites);
+        let (listener, address) = listener(&sites);
+        let data = content(10_000);
+        exchange_much(connect(&sites, address), &listener, &data, || {});
+        packets.set_nonblocking(true).unwrap();
+        let passed = passed_by_port(&packets);
+        assert!(passed.len() > 2 * data.len(), "{} bytes overheard", passed.len());
+        let is_there = |part: &[u8]| passed.windows(part.len()).any(|other| other == part);
+        assert_eq!(data.chunks(1_000).any(|part| is_there(&part[..32])), !is_encrypted);
+        for status in [running.status(), running.hub_status()] {
+            let encrypted = &status["mptcp_transport"]["encrypted"];
+            assert_eq!(encrypted, u64::from(is_encrypted), "{status}");
         }
     }
 }
@@ -279,10 +334,7 @@ fn who_overhears_a_header_cannot_use_it() {
     let test = "who_overhears_a_header_cannot_use_it";
     let Some(sites) = sites(test) else { return };
     let running = start(&sites, &[]);
-    // ETH_P_ALL, in the order of bytes of the network.
-    let all = Protocol::from(i32::from(3_u16.to_be()));
-    let packets = sites.hub.within(|| Socket::new(Domain::PACKET, Type::DGRAM, Some(all)).unwrap());
-    packets.set_read_timeout(PATIENCE).unwrap();
+    let packets = overhearing(&sites);
     let (listener, address) = listener(&sites);
     exchange(connect(&sites, address), &listener);
     let header = overhear(&packets, address);

@@ -184,6 +184,11 @@ impl Running<'_> {
         self.edge.nth_log_line(times, what);
     }
 
+    /// What the edge has logged until now.
+    pub(super) fn edge_log(&self) -> String {
+        self.edge.log()
+    }
+
     /// The conversations that the edge tells of. Each option follows `--conversations`.
     pub(super) fn conversations(&self, more: &[&str]) -> serde_json::Value {
         self.sites.world.conversations(self.edge.control(), more)
