@@ -368,6 +368,7 @@ mod tests {
         let counts = ["polypath_bonds", "polypath_path_up", "polypath_path_backup"];
         let things = ["_bytes_total", "_packets_total", "_datagrams_total", "_streams_total"];
         let other = [
+            "_encrypted_total",
             "_plain_total",
             "_over_bond_total",
             "_refused_total",

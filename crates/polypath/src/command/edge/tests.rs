@@ -279,7 +279,7 @@ fn what_goes_beside_the_bond_is_neither_packets_nor_counted() {
     assert!(tls.gateway.is_some_and(|gateway| gateway.mptcp_tls));
     let over_bond = ["--join", &join, "--path", "wifi=wlan0", "--gateway", "--mptcp-tls"];
     let error = options(&over_bond).unwrap_err().to_string();
-    assert!(error.contains("mptcp_tls") && error.contains("with --transport mptcp"), "{error}");
+    assert!(error.contains("--mptcp-tls") && error.contains("with --transport mptcp"), "{error}");
     for (more, expected) in [
         (&[][..], "there is no gateway; allowed: with --gateway"),
         (&["--gateway", "--tcp", "tunnel"], "allowed: bond, or mptcp with tcp = \"split\""),
