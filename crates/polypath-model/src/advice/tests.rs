@@ -275,7 +275,7 @@ fn goals_have_names() {
         assert_eq!(goal.name().parse(), Ok(goal));
     }
     let unknown = "speed".parse::<Goal>().unwrap_err().to_string();
-    assert!(unknown.contains("\"speed\"; allowed: throughput"), "{unknown}");
+    assert!(unknown.contains("\"speed\" is no goal of advice; allowed: throughput"), "{unknown}");
 }
 
 fn any_link() -> impl Strategy<Value = AdviceLink> {
