@@ -21,9 +21,9 @@ use super::kernel_version;
 /// A connection of the kernel's Multipath TCP carries a transfer over two pairs of veth as Linux
 /// has them. Sender, receiver and all that the kernel does for them share one processor, the first
 /// that this command may run on, and how long that was busy for the transfer is what it cost. Each
-/// pair of transfers has one by the control and one by the kernel's own reno; what else runs on that
-/// processor counts, too. As many further transfers have the kernel count how long the programs of
-/// the control run. Takes root and a build with the feature `kernel`.
+/// pair of transfers has one by the control and one by the kernel's own reno; what else runs on
+/// that processor counts, too. As many further transfers have the kernel count how long the
+/// programs of the control run. Takes root and a build with the feature `kernel`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub(super) struct CostOptions {
     /// Only these controls [default: all]
