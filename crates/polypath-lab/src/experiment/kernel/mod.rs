@@ -2,8 +2,8 @@
 //! third of paper, simulator and kernel.
 //!
 //! A run of the plan is turned into one that the kernel can do: its rates are divided by one factor
-//! so that the emulator carries them, its TCP becomes Linux's. That scenario goes to the kernel and,
-//! once more, to the simulator.
+//! so that the emulator carries them, its TCP becomes Linux's. That scenario goes to the kernel
+//! and, once more, to the simulator.
 
 mod adapt;
 mod report;
