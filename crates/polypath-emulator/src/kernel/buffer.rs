@@ -9,6 +9,16 @@ use std::net::TcpStream;
 /// How many numbers `SO_MEMINFO` gives (`SK_MEMINFO_VARS`).
 const NUMBERS: usize = 9;
 
+/// The window that the kernel offers for 256 bytes of a receive buffer: the payload of a full
+/// segment over the memory that it takes (`tcp_measure_rcv_mss`). With timestamps and a mapping of
+/// Multipath TCP that is 1,424 of 2,304 bytes.
+const WINDOW_OF_256: u64 = 1_424 * 256 / 2_304;
+
+/// The memory, in bytes, that a receive buffer takes to offer such a window.
+pub(super) const fn memory_of(window: u64) -> u64 {
+    (window.saturating_mul(256)).div_ceil(WINDOW_OF_256)
+}
+
 /// What a receiver holds that the application has not read, in the kernel's own account: packets
 /// with their overhead, of Multipath TCP those in order and those that wait for earlier ones, of
 /// all subflows.
@@ -23,6 +33,12 @@ pub struct BufferSample {
 }
 
 impl BufferSample {
+    /// How much of the window is taken, in bytes: what the simulator has as the contents of a
+    /// receive buffer.
+    pub const fn taken_window(&self) -> u64 {
+        self.taken * WINDOW_OF_256 / 256
+    }
+
     /// Of a receiver.
     pub(super) fn look(receiver: &TcpStream, at: Timestamp) -> io::Result<Self> {
         let mut numbers = [0_u32; NUMBERS];

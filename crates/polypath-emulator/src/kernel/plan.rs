@@ -1,5 +1,6 @@
 //! What the kernel is to do of a scenario.
 
+use super::buffer::memory_of;
 use super::congestion::{KernelCongestion, LoadedCongestion};
 use super::socket::KernelTransport;
 use super::transfer::{Pace, Source};
@@ -287,13 +288,13 @@ fn address(node: &NodePlan, link: LinkId, network: &NetworkPlan) -> IpAddr {
     interface.expect("a node has an interface for each of its links").addresses.v4.into()
 }
 
-/// Kernel parameters under which a host's TCP is the one that the simulator has: its receive
-/// buffer, and no limit of the send buffer.
+/// Kernel parameters under which a host's TCP is the one that the simulator has: a receive buffer
+/// that offers as large a window, which takes more memory, and no limit of the send buffer.
 ///
 /// # Errors
 /// If its connections have receive buffers that grow to different sizes.
 pub fn host_sysctls(plan: &Plan) -> Result<Vec<(String, String)>, Unsuited> {
-    let max = largest_receive_buffer(plan)?;
+    let max = memory_of(largest_receive_buffer(plan)?);
     let first = max.min(FIRST_RECEIVE_BUFFER);
     let sysctl = |key: &str, value: String| (key.to_owned(), value);
     Ok(vec![
@@ -427,8 +428,9 @@ mod tests {
         }
     }
 
+    /// A window is 158 of 256 bytes of memory.
     #[test]
-    fn hosts_have_the_receive_buffer_of_the_simulator() {
+    fn hosts_have_the_receive_window_of_the_simulator() {
         let rmem = |rest: &str| {
             let parameters = host_sysctls(&plan(&format!("{rest}[[flow]]\nkind = \"bulk\"\n")));
             let [(key, rmem), _] = &parameters.unwrap()[..] else { panic!("two parameters") };
@@ -436,9 +438,9 @@ mod tests {
             rmem.clone()
         };
         let tcp = "[connection]\ntransport = \"tcp\"\n";
-        assert_eq!(rmem(tcp), "4096 131072 6291456");
-        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"3 MiB\"\n")), "4096 131072 3145728");
-        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"50 kB\"\n")), "4096 50000 50000");
+        assert_eq!(rmem(tcp), "4096 131072 10193752");
+        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"3 MiB\"\n")), "4096 131072 5096876");
+        assert_eq!(rmem(&format!("{tcp}receive_buffer_max = \"50 kB\"\n")), "4096 81013 81013");
     }
 
     #[test]

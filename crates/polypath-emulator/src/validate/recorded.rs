@@ -25,7 +25,7 @@ static GOODPUT: Quantity = Quantity {
 static RECEIVE_BUFFER: Quantity = Quantity {
     name: "receive_buffer",
     unit: Unit::Bytes,
-    description: "memory that the receiving socket has taken, with the overhead of packets",
+    description: "what the receiving socket holds, as bytes of its window",
 };
 static THROUGHPUT: Quantity = Quantity {
     name: "throughput",
@@ -213,7 +213,7 @@ fn goodputs(flows: &[FlowOutcome], times: &[Timestamp]) -> Vec<Option<f64>> {
 fn held(flows: &[FlowOutcome], times: &[Timestamp]) -> Vec<Option<u64>> {
     let at = |samples: &[BufferSample], at: Timestamp| {
         let later = samples.partition_point(|sample| sample.at <= at);
-        Some(samples[later.checked_sub(1)?].taken)
+        Some(samples[later.checked_sub(1)?].taken_window())
     };
     let sum = |&time: &Timestamp| flows.iter().map(|flow| at(&flow.buffers, time)).sum();
     times.iter().map(sum).collect()
@@ -268,13 +268,14 @@ mod tests {
         assert_eq!(goodputs(&flows, &times), [Some(0.8e6), Some(0.0), Some(2.4e6)]);
     }
 
+    /// In bytes of the window, which are 158 for 256 of memory.
     #[test]
     fn a_buffer_holds_what_was_seen_last() {
         let times = [ms(10), ms(20), ms(30)];
-        let flows = [outcome(&[], &[(12, 500), (20, 700), (31, 900)])];
-        assert_eq!(held(&flows, &times), [None, Some(500 + 200), Some(700)]);
-        let two = [flows[0].clone(), outcome(&[], &[(1, 50)])];
-        assert_eq!(held(&two, &times), [None, Some(750), Some(750)]);
+        let flows = [outcome(&[], &[(12, 256), (20, 512), (31, 768)])];
+        assert_eq!(held(&flows, &times), [None, Some(316), Some(316)]);
+        let two = [flows[0].clone(), outcome(&[], &[(1, 256)])];
+        assert_eq!(held(&two, &times), [None, Some(316 + 158), Some(474)]);
     }
 
     fn look(at: u64, down_bytes: u64) -> (Timestamp, NetworkReport) {
