@@ -3,7 +3,7 @@
 mod report;
 mod script;
 
-pub use report::{NetworkReport, Shortfall};
+pub use report::{NetworkReport, Shortfall, TOLERATED_OVERRUNS};
 
 use crate::netns::{CleanError, Namespaces, NetnsError, enter};
 use crate::plan::{LinkPlan, NetworkPlan, PlanError, Prefix};

@@ -23,9 +23,9 @@ pub struct Shortfall {
     pub packets: u64,
 }
 
-/// The share of packets above which a link counts as one that the host cannot keep up with: p99 of
-/// the lateness is then beyond [`OVERRUN`](crate::realtime::OVERRUN).
-const TOLERATED: f64 = 0.01;
+/// The share of packets that are overruns above which a host counts as one that cannot keep up: p99
+/// of the lateness is then beyond [`OVERRUN`](crate::realtime::OVERRUN).
+pub const TOLERATED_OVERRUNS: f64 = 0.01;
 
 impl NetworkReport {
     /// The links with which the host could not keep up: more than 1 % of their packets were
@@ -36,7 +36,7 @@ impl NetworkReport {
             overruns: link.overruns(),
             packets: link.up.link.entered.packets + link.down.link.entered.packets,
         };
-        let beyond = |s: &Shortfall| s.overruns as f64 > TOLERATED * s.packets as f64;
+        let beyond = |s: &Shortfall| s.overruns as f64 > TOLERATED_OVERRUNS * s.packets as f64;
         self.links.iter().map(shortfall).filter(beyond).collect()
     }
 }

@@ -53,6 +53,13 @@ pub struct KernelRun {
     pub packets: u64,
 }
 
+impl KernelRun {
+    /// Packets with which the emulator failed, of a hundred.
+    pub fn late_percent(&self) -> f64 {
+        100.0 * self.overruns as f64 / self.packets.max(1) as f64
+    }
+}
+
 /// Why there is no run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -36,7 +36,7 @@ mod trial;
 pub use claim::{Judgement, Verdict};
 pub use expression::{Expression, ParseExpressionError};
 pub use kernel::{ByWorld, KernelCell, KernelClaim, KernelLive, KernelReport, Observers};
-pub(crate) use kernel::{KernelCase, KernelTrial, KernelTrials, Results, Simulation};
+pub(crate) use kernel::{CAPACITY, KernelCase, KernelTrial, KernelTrials, Results, Simulation};
 pub use live::{LiveLink, LivePoint, LiveRow, LiveTransfer, Source};
 pub use method::{Evaluate, Input, Method, Observer, TrialFailure};
 pub use observation::{Curve, Observation};

@@ -227,14 +227,13 @@ impl Measured {
 
     fn row(&self, simulations: &[Observation]) -> KernelRow {
         let live = self.cases.iter().zip(&self.runs).map(|(case, run)| measured(case, run));
-        let late = |run: &KernelRun| 100.0 * run.overruns as f64 / run.packets.max(1) as f64;
         let whole = self.missing.is_none();
         KernelRow {
             scenario: self.scenario,
             control: self.control.to_string(),
             kernel_mbit_s: Interval::of_all(live).filter(|_| whole),
             simulator_mbit_s: Interval::of_all(simulations.iter().map(simulated)),
-            late_percent: self.runs.iter().map(late).fold(0.0, f64::max),
+            late_percent: self.runs.iter().map(KernelRun::late_percent).fold(0.0, f64::max),
             missing: self.missing.clone(),
         }
     }

@@ -13,6 +13,7 @@ mod trial;
 
 pub(crate) use report::Results;
 pub use report::{ByWorld, KernelCell, KernelClaim, KernelReport};
+pub(crate) use scale::CAPACITY;
 pub(crate) use trial::{KernelCase, KernelTrial, KernelTrials, Simulation};
 
 use super::observation::Observation;

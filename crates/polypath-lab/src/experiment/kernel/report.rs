@@ -189,6 +189,7 @@ fn cell(trials: &KernelTrials<'_>, results: &Results, number: usize) -> KernelCe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::kernel::CAPACITY;
     use crate::experiment::{EXPERIMENTS, Effort, Live, Study};
 
     /// The interruption of R3-2 in s: 0.4 and 0.1 by the plan, 0.3 and 0.1 as live, 0.3 and 0.03
@@ -198,7 +199,8 @@ mod tests {
         let experiment = EXPERIMENTS.iter().find(|one| one.folder == "r3-2").unwrap();
         let study = Study::new(experiment, Effort::Quick).unwrap();
         let Some(Live::Kernel(live)) = experiment.live else { panic!("{experiment:?}") };
-        let trials = KernelTrials::new(&study, live, true, &"x".parse().unwrap()).unwrap();
+        let trials =
+            KernelTrials::new(&study, live, true, CAPACITY, &"x".parse().unwrap()).unwrap();
         let of = |values: &[f64]| -> Observed {
             values.iter().map(|s| Observation::default().with("interruption", *s)).collect()
         };

@@ -5,25 +5,31 @@ use polypath_sim::scenario::{FlowKind, NetworkSpec, Scenario, ScenarioPath, Tran
 use polypath_sim::tcp::ReceiveBuffer;
 use polypath_units::{Bandwidth, ByteCount};
 
-/// What all links of a network may carry together in one direction, in Mbit/s: the emulator holds
-/// one link of 300 Mbit/s full of TCP on two cores, and more as long as packets are large.
-const CARRIED_MBIT_S: f64 = 350.0;
+/// What all links of a network may carry together in one direction, if nothing else is said: the
+/// emulator holds one link of 300 Mbit/s full of TCP on two cores, and more as long as packets are
+/// large.
+pub(crate) const CAPACITY: Bandwidth = Bandwidth::from_bits_per_sec(350_000_000);
 
-/// The smallest whole number by which the rates of all these scenarios are to be divided.
+/// The smallest whole number by which the rates of all these scenarios are to be divided, so that
+/// the links of each carry so much together at most.
 ///
 /// # Errors
 /// For a network that is not paths.
-pub(super) fn factor<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Result<u32, String> {
-    scenarios.into_iter().map(of_scenario).try_fold(1, |most, one| Ok(one?.max(most)))
+pub(super) fn factor<'a>(
+    scenarios: impl IntoIterator<Item = &'a Scenario>,
+    capacity: Bandwidth,
+) -> Result<u32, String> {
+    let each = scenarios.into_iter().map(|scenario| of_scenario(scenario, capacity));
+    each.into_iter().try_fold(1, |most, one| Ok(one?.max(most)))
 }
 
-fn of_scenario(scenario: &Scenario) -> Result<u32, String> {
+fn of_scenario(scenario: &Scenario, capacity: Bandwidth) -> Result<u32, String> {
     let paths = scenario.network.paths().ok_or(NOT_PATHS)?;
     let sum = |link: fn(&ScenarioPath) -> &LinkConfig| -> f64 {
         paths.iter().map(|path| link(path).rate.reference().mbit_per_sec()).sum()
     };
     let most = sum(|path| &path.links.up).max(sum(|path| &path.links.down));
-    Ok((most / CARRIED_MBIT_S).ceil().max(1.0) as u32)
+    Ok((most / capacity.mbit_per_sec()).ceil().max(1.0) as u32)
 }
 
 const NOT_PATHS: &str = "only networks of [[path]] are scaled";
@@ -144,14 +150,16 @@ mod tests {
     fn the_factor_is_the_smallest_that_suffices() {
         let of = |rate: &str| {
             let set = [format!("path.a.rate={rate}")];
-            factor([&scenario(TWO, &set)]).unwrap()
+            factor([&scenario(TWO, &set)], CAPACITY).unwrap()
         };
         assert_eq!(of("100 Mbit/s"), 1);
         assert_eq!(of("150 Mbit/s"), 1);
         assert_eq!(of("151 Mbit/s"), 2);
         assert_eq!((of("500 Mbit/s"), of("501 Mbit/s")), (2, 3));
         let both = [scenario(TWO, &[]), scenario(TWO, &["path.a.rate=900 Mbit/s".to_owned()])];
-        assert_eq!(factor(&both).unwrap(), 4, "of all of them");
+        assert_eq!(factor(&both, CAPACITY).unwrap(), 4, "of all of them");
+        let less = Bandwidth::from_mbit_per_sec(100.0);
+        assert_eq!(factor(&both, less).unwrap(), 11, "900 + 200 Mbit/s over 100 Mbit/s");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The runs of an experiment that the kernel does, and those that they are held against.
 
 use super::adapt::{Adapted, adapted};
-use super::scale::{factor, scaled};
+use super::scale::{CAPACITY, factor, scaled};
 use super::{KernelLive, Observers, transfer};
 use crate::experiment::observation::Observation;
 use crate::experiment::study::{Scope, Study};
@@ -10,6 +10,7 @@ use polypath_emulator::kernel::connections;
 use polypath_emulator::plan::{NetworkPlan, Prefix};
 use polypath_sim::run::{Keep, Outcome, Plan, RunError};
 use polypath_sim::scenario::Scenario;
+use polypath_units::Bandwidth;
 
 /// All of an experiment.
 #[derive(Debug)]
@@ -57,7 +58,8 @@ pub(crate) struct Simulation<'a> {
 }
 
 impl<'a> KernelTrials<'a> {
-    /// Of the variants of the paper, or with `beyond` of all, at all points of the study.
+    /// Of the variants of the paper, or with `beyond` of all, at all points of the study, with
+    /// rates that add up to `capacity` at most.
     ///
     /// # Errors
     /// When a scenario cannot be run with what the plan sets.
@@ -65,6 +67,7 @@ impl<'a> KernelTrials<'a> {
         study: &'a Study,
         live: KernelLive,
         beyond: bool,
+        capacity: Bandwidth,
         prefix: &Prefix,
     ) -> Result<Self, TrialError> {
         let mut planned = Vec::new();
@@ -83,7 +86,7 @@ impl<'a> KernelTrials<'a> {
             }
         }
         let scenarios = planned.iter().map(|(.., plan)| plan.scenario());
-        let by = factor(scenarios);
+        let by = factor(scenarios, capacity);
         let trial = |(variant, at, beside, paper): (&'a super::super::Variant, _, bool, Plan)| {
             let case = by.clone().and_then(|by| KernelCase::new(paper.scenario(), by, prefix));
             let observers = if beside { BESIDE } else { live.observers };
@@ -102,7 +105,7 @@ impl KernelCase {
     /// # Errors
     /// What the kernel or the emulator cannot do.
     pub(crate) fn unscaled(scenario: &Scenario, prefix: &Prefix) -> Result<Self, String> {
-        match factor([scenario])? {
+        match factor([scenario], CAPACITY)? {
             1 => Self::new(scenario, 1, prefix),
             by => Err(format!("its rates are {by} times what the emulator carries")),
         }
@@ -190,7 +193,7 @@ pub(super) mod tests {
     }
 
     fn trials(study: &Study, live: KernelLive) -> KernelTrials<'_> {
-        KernelTrials::new(study, live, true, &"x".parse().unwrap()).unwrap()
+        KernelTrials::new(study, live, true, CAPACITY, &"x".parse().unwrap()).unwrap()
     }
 
     /// What each variant is for the kernel, at the first point: nothing, or why it has none.

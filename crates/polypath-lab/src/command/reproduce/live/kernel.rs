@@ -28,10 +28,10 @@ pub(super) fn measured(
 ) -> anyhow::Result<Option<Vec<KernelReport>>> {
     let studies = experiments.iter().map(|(of, _)| study(of, options.quick));
     let studies: Vec<_> = studies.collect::<Result<_, _>>()?;
-    let netns = &options.live.netns;
+    let (netns, capacity) = (&options.live.netns, options.live.capacity);
     let trials = studies.iter().zip(experiments);
-    let trials =
-        trials.map(|(study, (_, live))| KernelTrials::new(study, *live, !options.quick, netns));
+    let trials = trials
+        .map(|(study, (_, live))| KernelTrials::new(study, *live, !options.quick, capacity, netns));
     let trials: Vec<_> = trials.collect::<Result<_, _>>()?;
     let mut live = Live { runs: options.live.runs, netns, stopped, done: Vec::new() };
     let mut reports = Vec::new();
@@ -68,7 +68,7 @@ impl<'a> Live<'a> {
                 let Some(runs) = self.runs_of(case)? else { return Ok(None) };
                 match runs {
                     Ok(runs) => {
-                        let late = runs.iter().map(late_percent).reduce(f64::max);
+                        let late = runs.iter().map(KernelRun::late_percent).reduce(f64::max);
                         results.late_percent =
                             results.late_percent.into_iter().chain(late).reduce(f64::max);
                         observed = observations(trial, case.kernel.scenario(), &runs);
@@ -118,10 +118,6 @@ fn observations(
     runs: &[KernelRun],
 ) -> Vec<Observation> {
     runs.iter().map(|run| (trial.observers.live)(scenario, run)).collect()
-}
-
-fn late_percent(run: &KernelRun) -> f64 {
-    100.0 * run.overruns as f64 / run.packets.max(1) as f64
 }
 
 /// The same runs in the simulator, and those of the plan; `false` after a signal.

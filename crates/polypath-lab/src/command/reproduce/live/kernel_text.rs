@@ -3,6 +3,7 @@
 use core::fmt::Write;
 
 use polypath::output::columns;
+use polypath_emulator::live::TOLERATED_OVERRUNS;
 
 use crate::experiment::{ByWorld, KernelCell, KernelReport};
 
@@ -19,13 +20,16 @@ const MEANING: &str = "simulator: the scenario of the plan. live: by the kernel,
 pub(super) fn render(reports: &[KernelReport], kernel: &str) -> String {
     let mut text = format!("Live runs by the kernel, {kernel}\n");
     for report in reports {
-        let KernelReport { id, title, factor, runs, late_percent, .. } = report;
+        let &KernelReport { ref id, ref title, factor, runs, late_percent, .. } = report;
         let _ = write!(text, "\n{id}: {title}; medians of {runs} runs");
-        if *factor > 1 {
+        if factor > 1 {
             let _ = write!(text, "; as live and live: all rates divided by {factor}");
         }
         if let Some(late) = late_percent {
             let _ = write!(text, "; at most {late:.2} % of the packets were late at the links");
+            if late > TOLERATED_OVERRUNS * 100.0 {
+                text.push_str(", which spoils what is live: take less --capacity");
+            }
         }
         let _ = write!(text, "\n{}\n{}", columns(&claims(report), 2), columns(&values(report), 3));
         notes(report, &mut text);
@@ -127,6 +131,11 @@ mod tests {
             failed: 0,
             late_percent: Some(0.125),
         };
+        let spoilt = KernelReport { late_percent: Some(1.01), ..report.clone() };
+        let text = render(&[spoilt], "Linux 6.18");
+        assert!(
+            text.contains("at most 1.01 % of the packets were late at the links, which spoils")
+        );
         insta::assert_snapshot!(render(&[report], "Linux 6.18"), @r#"
         Live runs by the kernel, Linux 6.18
 
