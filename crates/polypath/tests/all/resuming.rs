@@ -197,10 +197,11 @@ fn a_file_over_the_quota_is_told_to_its_sender_and_to_the_log() {
 }
 
 mod experiments {
-    /// 4.6 % are headers: 64 B of IP, UDP, QUIC and bond in packets of 1,400 B.
+    /// 4.6 % are headers: 64 B of IP, UDP, QUIC and bond in packets of 1,400 B. At twice the rate
+    /// a slow machine with two processors was late with 8 % of the packets, which look lost then.
     #[test]
     fn a_gigabyte_that_is_cut_ten_times_costs_a_tenth_more_at_most() {
         let _alone = crate::alone::alone();
-        super::cut_ten_times(1_000_000_000, 300.0, 1.1);
+        super::cut_ten_times(1_000_000_000, 150.0, 1.1);
     }
 }
