@@ -5,6 +5,8 @@ use libbpf_rs::Program;
 use libbpf_rs::libbpf_sys::{BPF_STATS_RUN_TIME, bpf_enable_stats};
 use libbpf_rs::query::ProgInfoIter;
 use std::io;
+use std::iter::Sum;
+use std::ops::Sub;
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
 use std::time::Duration;
 
@@ -39,9 +41,27 @@ impl Loaded {
         let ids = self.programs().map(|program| Program::id_from_fd(program.as_fd()));
         let ids = ids.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
         let own = ProgInfoIter::default().filter(|program| ids.contains(&program.id));
-        Ok(own.fold(RunTime::default(), |sum, program| RunTime {
-            calls: sum.calls + program.run_cnt,
-            time: sum.time + Duration::from_nanos(program.run_time_ns),
-        }))
+        let each = own.map(|program| RunTime {
+            calls: program.run_cnt,
+            time: Duration::from_nanos(program.run_time_ns),
+        });
+        Ok(each.sum())
+    }
+}
+
+impl Sum for RunTime {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::default(), |sum, one| Self {
+            calls: sum.calls + one.calls,
+            time: sum.time + one.time,
+        })
+    }
+}
+
+impl Sub for RunTime {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self { calls: self.calls - before.calls, time: self.time - before.time }
     }
 }

@@ -118,18 +118,13 @@ impl Loading {
         let _count = polypath_kernel::RunTimeCount::start()?;
         let before = self.run_time()?;
         let done = run()?;
-        let after = self.run_time()?;
-        let calls = after.calls - before.calls;
-        Ok((done, RunTime { calls, time: after.time - before.time }))
+        Ok((done, self.run_time()? - before))
     }
 
     /// Since it was loaded, while it was counted.
     #[cfg(feature = "kernel")]
     fn run_time(&self) -> io::Result<RunTime> {
-        self.loaded.iter().try_fold(RunTime::default(), |sum, loaded| {
-            let RunTime { calls, time } = loaded.run_time()?;
-            Ok(RunTime { calls: sum.calls + calls, time: sum.time + time })
-        })
+        self.loaded.iter().map(polypath_kernel::Loaded::run_time).sum()
     }
 
     /// Nothing is loaded in a build without the feature `kernel`, and takes nothing.

@@ -105,8 +105,8 @@ impl<'a> LoadedPlan<'a> {
     pub(super) fn new(plan: &'a Plan, prefix: &Prefix) -> Result<Self, MeasureError> {
         let network = NetworkPlan::new(prefix, plan.topology()).map_err(NetworkError::from)?;
         let connections = connections(plan, &network)?;
-        let _loading = Loading::of(&connections)?;
-        Ok(Self { plan, connections, _loading })
+        let loading = Loading::of(&connections)?;
+        Ok(Self { plan, connections, _loading: loading })
     }
 
     /// Its connections, until the end.

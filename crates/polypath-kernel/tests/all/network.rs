@@ -5,6 +5,7 @@ use crate::process::are_there;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
 
 /// Looks at the sockets of a namespace after which they count as staying.
 pub(crate) const LOOKS: usize = 1_000;
@@ -86,6 +87,26 @@ pub(crate) fn mptcp() -> Socket {
 
 pub(crate) fn address(host: [u8; 4], port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::from(host), port))
+}
+
+/// Carries bytes from the client to the server, where they arrive as they were; does something once
+/// half of them have.
+pub(crate) fn carry(
+    client: &mut Socket,
+    server: &mut Socket,
+    bytes: usize,
+    halfway: impl FnOnce(),
+) {
+    let sent: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    let mut received = vec![0; bytes];
+    let (first, rest) = received.split_at_mut(bytes / 2);
+    thread::scope(|scope| {
+        scope.spawn(|| client.write_all(&sent).unwrap());
+        server.read_exact(first).unwrap();
+        halfway();
+        server.read_exact(rest).unwrap();
+    });
+    assert!(received == sent, "other bytes arrived");
 }
 
 /// Waits at the server for a connection by an algorithm.

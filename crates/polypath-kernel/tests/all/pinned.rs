@@ -2,7 +2,7 @@
 //! root.
 
 use crate::namespace::Namespace;
-use crate::network::{LOOKS, Network, address, connect, mptcp};
+use crate::network::{LOOKS, Network, address, carry, connect, mptcp};
 use crate::own_bpffs::with_own_bpffs;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use polypath_core::congestion::CongestionKind;
@@ -196,17 +196,10 @@ fn a_transfer_goes_on_when_its_congestion_control_is_unloaded() {
         let pins = Pins::default();
         pins.load(LIA).unwrap();
         let (mut client, mut server) = connect(&network, "pp_lia");
-        let sent: Vec<u8> = (0..4_000_000).map(|at| (at % 251) as u8).collect();
-        let mut received = vec![0; sent.len()];
-        let (first, rest) = received.split_at_mut(sent.len() / 4);
-        thread::scope(|scope| {
-            scope.spawn(|| client.write_all(&sent).unwrap());
-            server.read_exact(first).unwrap();
+        carry(&mut client, &mut server, 4_000_000, || {
             let left = pins.unload(CongestionKind::Lia).unwrap().unwrap();
             assert!(left.still_use_it >= 2, "{left:?}");
-            server.read_exact(rest).unwrap();
         });
-        assert!(received == sent, "other bytes arrived");
         assert_eq!(subflows(&control(&network.client)), 2);
     });
 }
@@ -230,12 +223,7 @@ fn a_subflow_for_which_there_is_no_room_grows_as_reno_does() {
         Pins::default().load(LIA).unwrap();
         fill_connections();
         let (mut client, mut server) = connect(&network, "pp_lia");
-        let sent = vec![7; 4_000_000];
-        let mut received = vec![0; sent.len()];
-        thread::scope(|scope| {
-            scope.spawn(|| client.write_all(&sent).unwrap());
-            server.read_exact(&mut received).unwrap();
-        });
+        carry(&mut client, &mut server, 4_000_000, || {});
         let told = control(&network.client);
         let [connection] = told.connections.as_slice() else { panic!("{told:?}") };
         assert!(connection.subflows.iter().all(|(_, state)| state.is_none()), "{connection:?}");
@@ -313,13 +301,7 @@ fn a_connection_that_falls_back_to_tcp_is_one_of_its_own() {
             socket
         });
         let (mut server, _) = listener.accept().unwrap();
-        let sent = vec![7; 1_000_000];
-        let mut received = vec![0; sent.len()];
-        thread::scope(|scope| {
-            scope.spawn(|| client.write_all(&sent).unwrap());
-            server.read_exact(&mut received).unwrap();
-        });
-        assert!(received == sent, "other bytes arrived");
+        carry(&mut client, &mut server, 1_000_000, || {});
         let told = control(&network.client);
         let [connection] = told.connections.as_slice() else { panic!("{told:?}") };
         assert!(!connection.is_multipath && !connection.is_coupled(), "{connection:?}");

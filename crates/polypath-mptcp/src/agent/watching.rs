@@ -1,7 +1,6 @@
 //! What is done about a connection after a look at it.
 
 use std::io;
-use std::time::Instant;
 
 use polypath_units::Timestamp;
 
@@ -26,8 +25,7 @@ impl Agent {
             subflows.extend(found.filter(|found| found.token == token));
         }
         (managed.subflows, managed.data) = (subflows, data);
-        #[expect(clippy::disallowed_methods, reason = "this is where time comes from")]
-        let now = Timestamp::ZERO + Instant::now().duration_since(self.start);
+        let now = Timestamp::ZERO + self.start.elapsed();
         for order in managed.watched.look(data, &managed.subflows, now) {
             match order {
                 Order::End { ends, cause, silent_for } => {

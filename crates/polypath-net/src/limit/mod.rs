@@ -5,7 +5,7 @@ mod notice;
 
 pub use fair::{FairLimit, LimitReached, Place};
 pub(crate) use notice::Lines;
-pub use notice::Notices;
+pub use notice::{Notice, Notices};
 
 use std::cmp::Ordering;
 use std::fmt;

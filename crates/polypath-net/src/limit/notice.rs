@@ -33,6 +33,24 @@ impl Lines {
         self.written += 1;
         Some(std::mem::take(&mut self.left_out))
     }
+
+    /// The same for something that has a line a minute: how often it has happened since the last
+    /// line.
+    fn happens(&mut self) -> Option<u64> {
+        Some(self.next(1, Instant::now())? + 1)
+    }
+}
+
+/// What happens again and again, of which the log has a line a minute.
+#[derive(Debug, Default)]
+pub struct Notice(Mutex<Lines>);
+
+impl Notice {
+    /// It happens. If the log is to say so, how often it has happened since it did last, this time
+    /// included.
+    pub fn happens(&self) -> Option<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).happens()
+    }
 }
 
 /// What happens, by kind, of which the log has a line a minute each.
@@ -50,8 +68,7 @@ impl<K: Ord> Notices<K> {
     /// did last, this time included. There must be few kinds: all are remembered.
     pub fn happens(&self, kind: K) -> Option<u64> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left_out = kinds.entry(kind).or_default().next(1, Instant::now())?;
-        Some(left_out + 1)
+        kinds.entry(kind).or_default().happens()
     }
 }
 
@@ -77,7 +94,10 @@ mod tests {
         let notices = Notices::default();
         assert_eq!([notices.happens('a'), notices.happens('a')], [Some(1), None]);
         assert_eq!(notices.happens('b'), Some(1));
+        let notice = Notice::default();
+        assert_eq!([(); 3].map(|()| notice.happens()), [Some(1), None, None]);
         tokio::time::advance(INTERVAL).await;
         assert_eq!([notices.happens('a'), notices.happens('a')], [Some(2), None]);
+        assert_eq!(notice.happens(), Some(3));
     }
 }

@@ -18,7 +18,7 @@ use super::opener::Ways;
 use super::tls::EdgeTls;
 use crate::driver::BondStream;
 use crate::edge::{Edge, EdgeOpener};
-use crate::limit::Notices;
+use crate::limit::Notice;
 use crate::proxy::OpenError;
 use crate::tunnel::handshake::{ReceiveError, receive};
 use crate::tunnel::{MptcpOffer, MptcpOfferError, RefusalKind, SessionKeys};
@@ -90,7 +90,7 @@ pub struct MptcpEdge {
     session: watch::Sender<Option<Arc<EdgeSession>>>,
     ways: Arc<Ways>,
     /// The hub has too many sessions.
-    limited: Notices<()>,
+    limited: Notice,
     needs_tls: bool,
 }
 
@@ -103,7 +103,7 @@ impl MptcpEdge {
             opener: edge.opener(),
             session,
             ways: Arc::new(ways),
-            limited: Notices::default(),
+            limited: Notice::default(),
             needs_tls: false,
         }
     }
@@ -142,7 +142,7 @@ impl MptcpEdge {
             },
             Err(OpenError::Refused(refusal)) if refusal.kind == RefusalKind::LimitReached => {
                 // Other sessions end.
-                if let Some(times) = self.limited.happens(()) {
+                if let Some(times) = self.limited.happens() {
                     tracing::warn!(
                         %refusal,
                         times,

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::conversations::{
     Carried, Conversations as Told, LiveTalks, Parties, Talk, Wanted, Watched,
 };
-use crate::limit::Notices;
+use crate::limit::Notice;
 use crate::origin::{self, Ends};
 use crate::tunnel::{Host, RefusalKind, Target};
 
@@ -55,7 +55,7 @@ pub struct Steering(Arc<Inner>);
 struct Inner {
     rules: RwLock<Arc<CountedRules>>,
     names: KnownNames,
-    notices: Notices<()>,
+    unknown_origins: Notice,
     /// The connections and datagrams of clients.
     talks: LiveTalks,
     epoch: Instant,
@@ -75,7 +75,7 @@ impl Steering {
         Self(Arc::new(Inner {
             rules,
             names: KnownNames::default(),
-            notices: Notices::default(),
+            unknown_origins: Notice::default(),
             talks: LiveTalks::new(epoch),
             epoch,
         }))
@@ -158,7 +158,7 @@ impl Steering {
     /// What cannot be learned stays unknown, which the log says once a minute.
     fn told(&self, known: io::Result<origin::Known>) -> origin::Known {
         known.unwrap_or_else(|error| {
-            if let Some(times) = self.0.notices.happens(()) {
+            if let Some(times) = self.0.unknown_origins.happens() {
                 tracing::warn!(
                     times,
                     %error,
