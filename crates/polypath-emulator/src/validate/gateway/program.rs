@@ -1,10 +1,10 @@
 //! The product's programs.
 
+use super::GatewaySettings;
 use super::error::GatewayError;
 use super::log::{Log, says};
 use super::profile::{EDGE, HUB};
 use super::site::{LAN_DEVICE, Site};
-use super::{Carrier, GatewaySettings};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
@@ -57,14 +57,14 @@ impl Programs {
         let key = make_key(&settings.program, home.path(), "edge.key")?;
         make_key(&settings.program, home.path(), "hub.key")?;
         fs::write(home.path().join("allow"), key).map_err(of_files)?;
-        let transport = ["--transport", settings.carrier.name()];
-        let line = hub_line(home.path(), &[given.hub, &transport].concat());
+        let transport = settings.carrier.options();
+        let line = hub_line(home.path(), &[given.hub, transport].concat());
         let hub = Program::start(site, settings, HUB, home.path(), &line)?;
         let join = hub.wait(settings, "its join string came", |line| {
             line.starts_with("polypath:1/").then(|| line.to_owned())
         })?;
         hub.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
-        let more = [given.edge, &transport].concat();
+        let more = [given.edge, transport].concat();
         let line = edge_line(site, home.path(), &join, Given { edge: &more, ..given })?;
         let edge = Program::start(site, settings, EDGE, home.path(), &line)?;
         edge.wait(settings, "its gateway was set", |line| says(line, "gateway", &[]))?;
@@ -72,7 +72,7 @@ impl Programs {
             let path = ("path", &*path.name);
             hub.wait(settings, "all paths had joined", |line| says(line, "joined", &[path]))?;
         }
-        if settings.carrier == Carrier::Mptcp {
+        if settings.carrier.is_mptcp() {
             let session = "connections go over Multipath TCP";
             edge.wait(settings, "it had a session", |line| says(line, session, &[]))?;
         }

@@ -86,18 +86,35 @@ pub enum Carrier {
     Bond,
     /// The kernel's Multipath TCP, by its own path manager.
     Mptcp,
+    /// The same with TLS.
+    MptcpTls,
 }
 
 impl Carrier {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Bond, Self::Mptcp];
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Bond, Self::Mptcp, Self::MptcpTls];
 
-    /// Its name, as `--transport` of the programs takes it.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bond => "bond",
             Self::Mptcp => "mptcp",
+            Self::MptcpTls => "mptcp-tls",
         }
+    }
+
+    /// What tells a hub or an edge of it.
+    pub(super) const fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Bond => &["--transport", "bond"],
+            Self::Mptcp => &["--transport", "mptcp"],
+            Self::MptcpTls => &["--transport", "mptcp", "--mptcp-tls"],
+        }
+    }
+
+    /// Whether it is the kernel's Multipath TCP.
+    pub(super) const fn is_mptcp(self) -> bool {
+        matches!(self, Self::Mptcp | Self::MptcpTls)
     }
 }
 

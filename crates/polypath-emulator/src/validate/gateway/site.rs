@@ -2,7 +2,7 @@
 
 use super::error::GatewayError;
 use super::profile::{EDGE, GatewayProfile, HUB, LAN, SERVER};
-use super::settings::{Carrier, GatewaySettings};
+use super::settings::GatewaySettings;
 use crate::kernel::in_namespace;
 use crate::live::{Network, NetworkOptions};
 use crate::plan::{InterfacePlan, NodePlan, Step, veth_pair};
@@ -68,7 +68,7 @@ impl Site {
                 .iter()
                 .flat_map(|path| site.pair(&path.device, [EDGE, HUB], [path.edge, path.hub]));
             site.take(&pairs.collect::<Vec<_>>())?;
-            if settings.carrier == Carrier::Mptcp {
+            if settings.carrier.is_mptcp() {
                 site.take(&site.subflows())?;
             }
         }

@@ -70,6 +70,23 @@ fn traffic_of_a_lan_passes_the_gateway() {
     lab.assert_empty();
 }
 
+/// Each connection has a subflow from each path: more than the faster one carries.
+#[test]
+fn connections_over_multipath_tcp_take_both_links() {
+    let test = "connections_over_multipath_tcp_take_both_links";
+    let Some(lab) = Lab::for_gateway(test) else { return };
+    let _alone = alone();
+    let mut command = validate(&lab, "tcp");
+    let gateways = measured(&command.args(["--transport", "mptcp-tls"]).output().unwrap());
+    for direction in ["down", "up"] {
+        for flows in [1, 4] {
+            let sum = figure(&gateways, "tcp", &format!("{flows} {direction}, of the sum"));
+            assert!(sum > 20.0 / 30.0, "{flows} {direction}: {sum} is no more than one path");
+        }
+    }
+    lab.assert_empty();
+}
+
 /// Either path is dead for three seconds, in turn.
 #[test]
 fn a_call_on_all_paths_loses_nothing_when_one_dies() {

@@ -48,8 +48,8 @@ pub(in super::super) struct GatewayOptions {
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=8),
         conflicts_with_all = ["links", "scenario", "suite"])]
     unshaped: Option<u8>,
-    /// What carries TCP connections: the bond, or the kernel's Multipath TCP, without encryption,
-    /// with a subflow from each path
+    /// What carries TCP connections: the bond, or the kernel's Multipath TCP with a subflow from
+    /// each path, without encryption or with TLS
     #[arg(long, value_name = "NAME", default_value = "bond", value_parser = carrier())]
     transport: Carrier,
     /// The seed of the suite's draw
