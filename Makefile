@@ -54,7 +54,8 @@ lint:
 # make doc         build the API documentation
 doc:
 	@scripts/ensure build
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	@# With the features of `make lint`, which has checked the dependencies with them.
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace $$(scripts/kernel_features) --no-deps
 
 # make fuzz        run every fuzz target for SECONDS=60, two at a time
 fuzz:
