@@ -208,9 +208,13 @@ int pp_ops_release(u64 *arguments)
 	return 0;
 }
 
+/*
+ * With the first ACK of what was sent after the round began, as core has it: the last one of the
+ * flight before comes a round trip earlier, and a train that began with it would be as long.
+ */
 PP_INLINE bool pp_round_has_ended(struct pp_socket *socket, struct tcp_sock *tp)
 {
-	if ((s32)(tp->snd_una - socket->round_end) < 0)
+	if ((s32)(tp->snd_una - socket->round_end) <= 0)
 		return false;
 	socket->round_end = tp->snd_nxt;
 	return true;
