@@ -69,7 +69,11 @@ impl Sites {
         }
         let [lan, edge, hub, server] = [(); 4].map(|()| Namespace::new(test));
         let (lan, edge, hub, server) = (lan?, edge?, hub?, server?);
-        [&lan, &edge, &hub, &server].into_iter().for_each(|host| host.ip("link set lo up"));
+        for host in [&lan, &edge, &hub, &server] {
+            host.ip("link set lo up");
+            // No address is tentative: a browser drops what it loads when one becomes valid.
+            host.set("net/ipv6/conf/default/accept_dad", "0");
+        }
         connect(
             (&lan, "l0", "192.168.5.2/24 fd05::2/64"),
             (&edge, "l0", "192.168.5.1/24 fd05::1/64"),
