@@ -209,8 +209,8 @@ int pp_ops_release(u64 *arguments)
 }
 
 /*
- * With the first ACK of what was sent after the round began, as core has it: the last one of the
- * flight before comes a round trip earlier, and a train that began with it would be as long.
+ * With the first ACK of what was sent after the round began, as core has it. The ACK before that
+ * one ends the flight before: a train of BESS that began there would last a round trip more.
  */
 PP_INLINE bool pp_round_has_ended(struct pp_socket *socket, struct tcp_sock *tp)
 {
