@@ -28,9 +28,9 @@ fn by_kernel(test: &str, cell: &str, set: &[&str]) -> Option<(Plan, KernelRun)> 
     Some((plan, run))
 }
 
-/// 200 kB in each round trip of 40 ms are 40 Mbit/s, of a link that carries 100. The simulator has
-/// that; the kernel's segments have options, and more or less memory than those that its buffer is
-/// reckoned for: 1,448 bytes of 2,304 in place of 1,424, which is 1.7 %.
+/// A window of 200 kB in each round trip of 40 ms is 40 Mbit/s, of a link that carries 100. The
+/// kernel's buffer is reckoned for segments of Multipath TCP, 1,424 bytes in 2,304 of memory. Those
+/// of TCP have 1,448, so that its window is 1.7 % larger; the rest of the 5 % is for the machine.
 #[test]
 fn a_small_receive_buffer_limits_the_kernel_as_it_does_the_simulator() {
     let _alone = alone();
@@ -44,10 +44,10 @@ fn a_small_receive_buffer_limits_the_kernel_as_it_does_the_simulator() {
     assert!((kernel / simulator - 1.0).abs() < 0.05, "{kernel} and {simulator} Mbit/s");
 }
 
-/// What fills the path is 20 Mbit/s in 40 ms, 69 segments, to which the window doubles from 10 in
-/// three round trips; the queue holds four times as much. Of 2 s as many are filled then as leave
-/// nine tenths of what the headers leave, 0.95: 17 Mbit/s, of which the rest is for the machine.
-/// Trains that are as long as a round trip would end slow start at the second one, with a third.
+/// The path holds 20 Mbit/s in 40 ms, 69 segments, and its queue four times as much. The window
+/// doubles from 10 to that in three round trips, 0.12 of the 2 s. In the rest the link carries
+/// 1,448 bytes of payload in 1,500: 18.1 Mbit/s over the 2 s, of which a tenth is for the machine.
+/// Were trains as long as a round trip, slow start would end at 25 segments, a third of the path.
 #[cfg(feature = "kernel")]
 #[test]
 fn bess_in_the_kernel_fills_the_path_and_loses_nothing() {
